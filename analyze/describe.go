@@ -245,7 +245,8 @@ func testsOf(stacks iter.Seq[[]*events.Frame], words *Names) (tested string, t f
 			case strings.HasSuffix(f.File, "_test.go"):
 				pkg, _ := std.Split(f.Func)
 				tested = cmp.Or(tested, strings.TrimSuffix(pkg, "_test"))
-				t.Functions[words.Function(f.Func)] = true
+				function, _, _ := strings.Cut(words.Function(f.Func), " ") // without what is said of wrappers
+				t.Functions[function] = true
 			case f.Func == "testing.(*B).runN":
 				t.Benchmarks = true
 			case f.Func == "testing.tRunner" && i > 0:

@@ -87,7 +87,9 @@ func (w *wording) known() map[string]string {
 }
 
 // class is what a class is called in a sentence.
-func (w *wording) class(name string) string { return w.names.Class(findings.Short(name)) }
+func (w *wording) class(name string) string {
+	return w.names.Class(findings.Plain(findings.Short(name)))
+}
 
 // detail says in full what the headline is about; empty if that says all.
 func (w *wording) detail() string {
@@ -271,7 +273,7 @@ func (w *wording) sufferers() string {
 		if c.Goroutines > 0 {
 			about = append(about, quantity.Plural(c.Goroutines, "goroutine", "goroutines"))
 		}
-		if c.Creator != "" {
+		if c.Creator != "" && !strings.HasPrefix(c.Creator, "testing.") {
 			about = append(about, "created by "+w.class(c.Creator))
 		}
 		about = append(about, quantity.Part(c.Waits.TotalNs, total)+" of that waiting", "up to "+quantity.Duration(c.Waits.MaxNs)+" at a time")

@@ -129,17 +129,32 @@ func (f *Facts) ActorPart(a *Actor) Part {
 
 // started says what code the function is that the goroutines of an actor's class run.
 func (f *Facts) started(a *Actor) Part {
-	function, _, who := funcname.Cut(a.Class)
-	if function == funcname.NotShown {
-		function, who = who, ""
-	}
+	function, by := startedBy(a.Class)
 	switch {
 	case f.harness(function):
 		return Harness
-	case f.harness(who), f.Tests.Functions[function]:
+	case f.harness(by), f.Tests.Functions[function]:
 		return TestCode
 	}
 	return Product
+}
+
+// RunsTests reports whether goroutines of a class are those in which package testing runs tests
+// and benchmarks.
+func (f *Facts) RunsTests(class int32) bool {
+	function, by := startedBy(f.Name(class))
+	return f.harness(function) || f.harness(by)
+}
+
+// startedBy splits the name of a class: the function that its goroutines run, or, if that is not
+// known, what else is, and what started that.
+func startedBy(class string) (function, by string) {
+	function, _, by = funcname.Cut(class)
+	if function == funcname.NotShown {
+		function, by = by, ""
+	}
+	function, _ = frame(function)
+	return function, by
 }
 
 // benched reports whether an actor works for a benchmark only.
@@ -156,6 +171,7 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 	out := list[:0]
 	for _, x := range list {
 		if f.ofProgram(&x, underLoad) {
+			x.plain()
 			out = append(out, x)
 		} else {
 			f.LeftOut.Findings++
@@ -165,7 +181,8 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 }
 
 // ofProgram takes the harness out of the actors of a finding, makes it as mild as the others
-// deserve, and reports whether any of those are left that it had.
+// deserve, and reports whether any of those are left that it had. The first cause is the culprit;
+// without one, and of a symptom, who waits is looked at.
 func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 	var all, left, loud [2]int // actors by whether they are causes; the loud ones are product code
 	x.Actors = slices.DeleteFunc(x.Actors, func(a Actor) bool {
@@ -174,11 +191,15 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 		}
 		role, p := b2i(a.Role == Cause), f.ActorPart(&a)
 		all[role]++
-		left[role] += b2i(p != Harness)
-		loud[role] += b2i(p == Product && !(underLoad && f.benched(&a)))
-		return p == Harness
+		if p == Harness {
+			return true
+		}
+		if left[role]++; p == Product && !(underLoad && f.benched(&a)) && (role == 0 || left[role] == 1) {
+			loud[role]++
+		}
+		return false
 	})
-	culprits := b2i(all[1] > 0)
+	culprits := b2i(all[1] > 0 && x.Kind != KindSymptom)
 	switch {
 	case x.Kind == KindMachine:
 	case all[0] > 0 && left[0] == 0, all[1] > 0 && left[1] == 0:
@@ -187,4 +208,29 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 		x.Severity = Note
 	}
 	return true
+}
+
+// Plain returns a text without package testing: what that runs is a test, or a benchmark.
+func Plain(text string) string { return plain.Replace(text) }
+
+var plain = func() *strings.Replacer {
+	var pairs []string
+	for function, is := range map[string]string{
+		"testing.tRunner": "a test", "testing.(*F).Fuzz.func1.1": "a fuzz test",
+		"testing.(*B).launch": "a benchmark", "testing.(*B).run1.func1": "a benchmark", "testing.(*B).RunParallel.func1": "a benchmark",
+	} {
+		pairs = append(pairs, funcname.NotShown+funcname.StartedBy+function, is, funcname.StartedBy+function, "", function, is)
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// plain does so in all that a finding says.
+func (x *Finding) plain() {
+	x.Headline, x.Title = Plain(x.Headline), Plain(x.Title)
+	for i := range x.Evidence {
+		x.Evidence[i].What, x.Evidence[i].Value = Plain(x.Evidence[i].What), Plain(x.Evidence[i].Value)
+	}
+	for i := range x.Advice {
+		x.Advice[i] = Plain(x.Advice[i])
+	}
 }

@@ -108,6 +108,7 @@ func TestActorPart(t *testing.T) {
 		{findings.Cause, "main.main", nil, findings.Harness},
 		{findings.Cause, "example.org/shop.TestPay" + funcname.StartedBy + "testing.tRunner", nil, findings.TestCode},
 		{findings.Cause, "example.org/shop.TestPay.func1", nil, findings.TestCode},
+		{findings.Cause, "example.org/shop.TestPay.func1 (go wrapper 1)", nil, findings.TestCode},
 		{findings.Cause, "example.org/shop.(*Till).work", nil, findings.Product},
 		{findings.Victim, "example.org/shop.TestPay.func1", []string{pay}, findings.TestCode},
 		{findings.Victim, "example.org/shop.TestPay.func1", []string{run}, findings.Harness},
@@ -144,7 +145,8 @@ func TestTests(t *testing.T) {
 		{"product code", findings.KindCause, true, []findings.Actor{cause(work), victim}, findings.Critical, 2},
 		{"product code in a test", findings.KindCause, true, []findings.Actor{cause(work, test)}, findings.Critical, 1},
 		{"a test", findings.KindCause, false, []findings.Actor{cause(test), victim}, findings.Note, 2},
-		{"a test and product code", findings.KindCause, false, []findings.Actor{cause(test), cause(work)}, findings.Critical, 2},
+		{"a test, then product code", findings.KindCause, false, []findings.Actor{cause(test), cause(work)}, findings.Note, 2},
+		{"product code, then a test", findings.KindCause, false, []findings.Actor{cause(work), cause(test)}, findings.Critical, 2},
 		{"the harness", findings.KindCause, false, []findings.Actor{cause(bench), victim}, "", 0},
 		{"who waits is the harness", findings.KindCause, false, []findings.Actor{cause(work), waits}, "", 0},
 		{"and somebody else", findings.KindCause, false, []findings.Actor{cause(work), waits, victim}, findings.Critical, 2},
@@ -161,6 +163,19 @@ func TestTests(t *testing.T) {
 			}
 		case len(list) != 1 || list[0].Severity != c.want || len(list[0].Actors) != c.left:
 			t.Errorf("%s: %+v, want %s with %d actors", c.name, list, c.want, c.left)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"shop.TestPay, started by testing.tRunner kept a P":                  "shop.TestPay kept a P",
+		"Pay (run by (unknown function), started by testing.(*B).launch) is": "Pay (run by a benchmark) is",
+		"most by testing.tRunner, which ran on":                              "most by a test, which ran on",
+		"shop.(*Till).Pay, started by errgroup.(*Group).Go.func1":            "shop.(*Till).Pay, started by errgroup.(*Group).Go.func1",
+	} {
+		if got := findings.Plain(text); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

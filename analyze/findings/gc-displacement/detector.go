@@ -54,7 +54,9 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world)}
+			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), begun: reference.NoG, sums: &sums{}}
+			w.asked = map[int32]*sums{0: w.sums}
+			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.ask)
 			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
 			w.readies = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
 			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
@@ -84,10 +86,10 @@ type watcher struct {
 	at    int64 // up to when it is integrated
 	since int64 // since when goroutines wait beside workers
 	rate  rate  // from at on
-	// The integrals: of those that would not wait, of their part in each that
-	// waits, and of the time that idle workers ran beside them.
-	cost, each, idleCost float64
-	beside               int64
+	// The integrals: of the part of each that waits, and of the time that idle workers ran
+	// beside them.
+	each   float64
+	beside int64
 	// The cycle that is under way, or was last.
 	marking bool
 	open    bool            // marking, or a worker still runs
@@ -96,12 +98,57 @@ type watcher struct {
 	before  float64         // each, at its begin
 	marks   ids.Parts[mark] // by slot: when the goroutine became runnable in a cycle
 
-	victims findings.Tally
-	long    int64 // waits displaced for LongNs or more
-	modes   [3]mode
-	worst   worker // idle worker that ran longest beside those that waited
-	worstNs int64
-	ignored int64 // idle workers that did so for LongNs or more
+	begun int64           // who has begun a cycle, and not stopped the world for it yet
+	*sums                 // of the cycles that were asked for where the last one was
+	asked map[int32]*sums // by stack
+}
+
+// maxAsked bounds memory; who asks later is counted together.
+const maxAsked = 64
+
+// sums are of cycles.
+type sums struct {
+	cost, idleCost float64 // integrals: of those that would not wait, and of that beside idle workers
+	victims        findings.Tally
+	long           int64 // waits displaced for LongNs or more
+	modes          [3]mode
+	worst          worker // idle worker that ran longest beside those that waited
+	worstNs        int64
+	ignored        int64 // idle workers that did so for LongNs or more
+}
+
+// add adds the sums of other cycles.
+func (s *sums) add(x *sums) {
+	s.cost += x.cost
+	s.idleCost += x.idleCost
+	s.victims.Merge(&x.victims)
+	s.long += x.long
+	for i := range s.modes {
+		s.modes[i].n += x.modes[i].n
+		s.modes[i].ns += x.modes[i].ns
+	}
+	if x.worstNs > s.worstNs {
+		s.worst, s.worstNs = x.worst, x.worstNs
+	}
+	s.ignored += x.ignored
+}
+
+// ask takes a stop of the world: that of a cycle comes right after its beginning, and has the
+// stack of who asked for it.
+func (w *watcher) ask(d *reference.Decision) {
+	if d.G < 0 || d.G != w.begun {
+		return
+	}
+	w.begun = reference.NoG
+	stack := d.Stack
+	if w.asked[stack] == nil {
+		if len(w.asked) >= maxAsked {
+			stack = 0
+		} else {
+			w.asked[stack] = &sums{}
+		}
+	}
+	w.sums = w.asked[stack]
 }
 
 // mark is what each was at a time.
@@ -202,7 +249,7 @@ func (w *watcher) cycle(d *reference.Decision) {
 		w.marking = false
 		w.close(d.Time)
 	} else {
-		w.marking = true
+		w.marking, w.begun = true, d.G
 		w.reopen()
 	}
 }

@@ -67,6 +67,41 @@ func TestFindsWaitsForWorkers(t *testing.T) {
 	}
 }
 
+// Cycles that package testing asks for are not the program's.
+func TestLeavesCyclesOfPackageTestingOut(t *testing.T) {
+	const byTesting, byProgram = 41, 42
+	for _, mixed := range []bool{false, true} {
+		s := New(1).Class(2, 9)
+		for i := range 40 {
+			stack := int32(byTesting)
+			if mixed && i%2 == 0 {
+				stack = byProgram
+			}
+			s.Emit(reference.Decision{Kind: reference.KindGCBegin, G: 9}).Emit(reference.Decision{Kind: reference.KindSTWBegin, G: 9, Stack: stack})
+			s.Emit(reference.Decision{Kind: reference.KindSTWEnd, G: 9})
+			mark(s, 100, 0, reference.ReasonFractional).Local(9, 0, reference.WhyUnblock).Pass(10*Ms).Block(100, reference.ReasonSystem)
+			cycle(s, reference.KindGCEnd).Run(9, 0, Ms, reference.WhyBlock).Pass(Ms)
+		}
+		f := s.Facts()
+		f.Waits.User.TotalNs = 40 * 10 * Ms
+		f.Stack = func(stack int32) []string {
+			switch stack {
+			case byTesting:
+				return []string{"runtime.GC (runtime/mgc.go:555)", "testing.(*B).runN (testing/benchmark.go:207)", "testing.(*B).launch (testing/benchmark.go:357)"}
+			case byProgram:
+				return []string{"runtime.mallocgc (runtime/malloc.go:1113)", "main.work (main.go:3)"}
+			}
+			return nil
+		}
+		list := s.DetectWith(gcdisplacement.New(gcdisplacement.Default()), f)
+		if !mixed {
+			None(t, list)
+		} else if x, want := One(t, list, gcdisplacement.ID, findings.Warning), 20*10*Ms; x.CostNs != want {
+			t.Errorf("cost %d, want %d", x.CostNs, want)
+		}
+	}
+}
+
 // Eight wait at first for one worker on two Ps; each needs 1 ms. Without it one
 // more would run, and after each millisecond one more would be through, until
 // half of the waiting is the worker's.

@@ -1,10 +1,19 @@
 package gcdisplacement
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.sums = &sums{}
+	for _, stack := range slices.Sorted(maps.Keys(w.asked)) {
+		if f.Part(stack) != findings.Harness {
+			w.add(w.asked[stack])
+		}
+	}
 	total := w.victims.Total
 	share := float64(total.Ns) / float64(max(1, f.Waits.User.TotalNs))
 	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {

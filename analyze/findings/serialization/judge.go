@@ -35,6 +35,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		return nil
 	}
 	top := r.Path[0]
+	if f.RunsTests(top.Class) {
+		return nil // one test after the other is no chain
+	}
 	n.share = float64(top.Ns) / float64(r.SpanNs)
 	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
 	if even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= sideBySide*busy) {

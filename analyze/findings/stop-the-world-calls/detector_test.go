@@ -17,6 +17,10 @@ const (
 	tracer    = int32(33)
 	collects  = int32(34)
 	setProcs  = int32(35)
+	profile   = int32(36)
+	trial     = int32(37)
+	stopTimer = int32(38)
+	ofTest    = int32(39)
 )
 
 var stacks = map[int32][]string{
@@ -24,13 +28,21 @@ var stacks = map[int32][]string{
 	allocates: {"runtime.gcStart (mgc.go:1)", "runtime.mallocgc (malloc.go:2)", "main.handle (main.go:5)"},
 	tracer:    {"runtime.StartTrace (trace.go:1)", "runtime/trace.Start (trace.go:2)", "main.main (main.go:4)"},
 	setProcs:  {"runtime.stopTheWorldGC (proc.go:1)", "runtime.GOMAXPROCS (debug.go:2)", "main.govern (main.go:7)"},
+	profile:   {"runtime.goroutineProfileWithLabels (mprof.go:1)", "runtime/pprof.(*Profile).WriteTo (pprof.go:2)", "net/http/pprof.handler.ServeHTTP (pprof.go:3)", "main.govern (main.go:8)"},
+	trial:     {"runtime.GC (mgc.go:2)", "testing.(*B).runN (benchmark.go:3)", "testing.(*B).launch (benchmark.go:4)"},
+	stopTimer: {"runtime.ReadMemStats (mstats.go:2)", "testing.(*B).StopTimer (benchmark.go:1)", "main.BenchmarkTrim (main_test.go:3)", "testing.(*B).runN (benchmark.go:3)"},
+	ofTest:    {"runtime.ReadMemStats (mstats.go:2)", "main.TestTrim (main_test.go:3)", "testing.tRunner (testing.go:3)"},
 	collects:  {"runtime.gcStart (mgc.go:1)", "runtime.GC (mgc.go:2)", "main.trim (main.go:6)"},
 }
 
 // stops has n stops of ns each, one every ms, asked for at a stack.
 func stops(stack int32, n int, ns int64, gc bool) *Stream {
 	s := New(2)
-	s.Local(1, 0, reference.WhyCreate).Start(1, 0)
+	return stopsFrom(s.Local(1, 0, reference.WhyCreate).Start(1, 0), stack, n, ns, gc)
+}
+
+// stopsFrom adds such stops to a stream.
+func stopsFrom(s *Stream, stack int32, n int, ns int64, gc bool) *Stream {
 	for range n {
 		s.Pass(Ms)
 		if gc {
@@ -43,10 +55,14 @@ func stops(stack int32, n int, ns int64, gc bool) *Stream {
 }
 
 func detect(s *Stream, marked int64) []findings.Finding {
+	return s.DetectWith(stoptheworldcalls.New(stoptheworldcalls.Default()), facts(s, marked))
+}
+
+func facts(s *Stream, marked int64) *findings.Facts {
 	f := s.Facts()
 	f.Stack = func(h int32) []string { return stacks[h] }
 	f.Procs.Ps = append(f.Procs.Ps, procs.Proc{GCNs: marked})
-	return s.DetectWith(stoptheworldcalls.New(stoptheworldcalls.Default()), f)
+	return f
 }
 
 func TestNamesWhoStopsTheWorld(t *testing.T) {
@@ -112,6 +128,29 @@ func TestCountsThePsThatAreTakenAway(t *testing.T) {
 	}
 	if x = One(t, detect(lowered(100, false), 0), stoptheworldcalls.ID, findings.Warning); strings.Contains(x.Headline, "taken") {
 		t.Error(x.Headline)
+	}
+}
+
+// Two calls of one function are not told as one.
+func TestTellsCallsApart(t *testing.T) {
+	s := stops(setProcs, 2, 10*Us, false)
+	x := One(t, detect(stopsFrom(s, profile, 100, 10*Us, false), 0), stoptheworldcalls.ID, findings.Note)
+	if want := "main.govern stops the world by calling runtime/pprof.(*Profile).WriteTo: 100 times"; !strings.HasPrefix(x.Title, want) {
+		t.Errorf("%q, want %q", x.Title, want)
+	}
+}
+
+func TestLeavesPackageTestingOut(t *testing.T) {
+	for stack, want := range map[int32]findings.LeftOut{trial: {Collections: 200}, stopTimer: {Statistics: 200}} {
+		s := stops(stack, 200, 100*Us, stack == trial)
+		f := facts(s, 40*Ms)
+		None(t, s.DetectWith(stoptheworldcalls.New(stoptheworldcalls.Default()), f))
+		if f.LeftOut != want {
+			t.Errorf("left out: %+v, want %+v", f.LeftOut, want)
+		}
+	}
+	if x := One(t, detect(stops(ofTest, 200, 100*Us, false), 0), stoptheworldcalls.ID, findings.Note); x.Severity != findings.Note {
+		t.Errorf("%s, of a test", x.Severity)
 	}
 }
 
