@@ -32,9 +32,12 @@ type Thresholds struct {
 	Share     float64 `json:"share"` // of a goroutine's stops that must be such yields
 	// Starved: goroutines that wait so many times longer after their yields than they run are
 	// kept from the Ps by others, and take little from them.
-	Starved   float64        `json:"starved"`
-	MinYields int64          `json:"min_yields"` // of a goroutine
-	Grade     findings.Grade `json:"grade"`
+	Starved   float64 `json:"starved"`
+	MinYields int64   `json:"min_yields"` // of a goroutine
+	// Often is how many such yields a second of the recording one function may make before it
+	// is more than a note, whatever they cost: each takes the scheduler's lock.
+	Often float64        `json:"often"`
+	Grade findings.Grade `json:"grade"`
 }
 
 // Default returns the default thresholds. Share is that from which on the Tokio
@@ -44,7 +47,7 @@ type Thresholds struct {
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteShare = 0.005 // a short spin now and then is common, and cheap
-	return Thresholds{ShortNs: 30_000, Share: 0.5, Starved: 3, PerSecond: 1000, MinYields: 256, Grade: g}
+	return Thresholds{ShortNs: 30_000, Share: 0.5, Starved: 3, PerSecond: 1000, MinYields: 256, Often: 20_000, Grade: g}
 }
 
 // New returns the detector with thresholds t.
@@ -207,17 +210,23 @@ func (w *watcher) fold(s *spinner) {
 		}
 		return
 	}
-	c := w.cell(&w.cells, w.at, s)
-	c.gs++
-	c.n += s.n
-	c.stops += s.stops
-	c.own += s.own
-	c.sched += s.sched
-	c.held += s.held
-	c.line += s.line
-	c.span += s.span
-	if s.longTo-s.longFrom > c.worst.longTo-c.worst.longFrom {
-		c.worst = *s
+	w.cell(&w.cells, w.at, s).add(&cell{
+		key: key{s.class, s.stack}, gs: 1, n: s.n, stops: s.stops, own: s.own, sched: s.sched, held: s.held, line: s.line, span: s.span, worst: *s,
+	})
+}
+
+// add adds another cell, and takes over where that yielded if it did so for longer.
+func (c *cell) add(x *cell) {
+	c.gs += x.gs
+	c.n += x.n
+	c.stops += x.stops
+	c.own += x.own
+	c.sched += x.sched
+	c.held += x.held
+	c.line += x.line
+	c.span += x.span
+	if x.worst.longTo-x.worst.longFrom > c.worst.longTo-c.worst.longFrom {
+		c.key, c.worst = x.key, x.worst
 	}
 }
 

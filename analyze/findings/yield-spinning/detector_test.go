@@ -53,6 +53,33 @@ func TestOthersInLineMakeItCritical(t *testing.T) {
 	}
 }
 
+// However little it costs, and whoever calls it from where: what one function does counts as a whole.
+func TestFindsManyYieldsOfOneFunction(t *testing.T) {
+	for _, c := range []struct {
+		each int
+		want findings.Severity
+	}{{3_000, findings.Warning}, {500, findings.Note}} {
+		s := New(1).Class(2, 1, 2).Local(1, 0, reference.WhyCreate).Local(2, 0, reference.WhyCreate)
+		for g := int64(1); g <= 2; g++ {
+			s.Start(g, 0)
+			for range c.each {
+				s.Pass(500).Stop(g, reference.WhyGosched)
+				s.Decisions[len(s.Decisions)-1].Stack = int32(g)
+				s.Global(g, reference.WhyGosched).Pass(500).Start(g, 0)
+			}
+			s.Block(g, reference.ReasonCond)
+		}
+		f := s.Pass(200*Ms - 2*int64(c.each)*Us).Facts()
+		f.Stack = func(h int32) []string {
+			return []string{"runtime.Gosched (proc.go:1)", "main.poll (main.go:1)", []string{1: "main.a (main.go:2)", 2: "main.b (main.go:3)"}[h]}
+		}
+		x := One(t, s.DetectWith(detector(), f), yieldspinning.ID, c.want)
+		if want := "main.poll polls and yields, "; !strings.HasPrefix(x.Headline, want) {
+			t.Errorf("%q, want %q", x.Headline, want)
+		}
+	}
+}
+
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
 		"few":   spin(New(2), 255, 20*Us, 0, nil),

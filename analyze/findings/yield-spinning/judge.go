@@ -22,7 +22,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.fold(s)
 	}
 	var out []findings.Finding
-	for _, c := range w.cells {
+	for _, c := range w.byFunction(f) {
 		if x, ok := w.finding(f, c); ok {
 			out = append(out, x)
 		}
@@ -35,6 +35,26 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if x, ok := w.maybe(f, c); ok && len(out) < maxFindings {
 			out = append(out, x)
 		}
+	}
+	return out
+}
+
+// byFunction sums up the cells of those that yield in one function, however they came there.
+func (w *watcher) byFunction(f *findings.Facts) (out []*cell) {
+	at := map[string]*cell{}
+	for _, x := range w.cells {
+		frames := f.Frames(x.stack)
+		if !own(frames) {
+			continue
+		}
+		function := caller(frames)
+		c := at[function]
+		if function == "" || c == nil {
+			at[function] = x
+			out = append(out, x)
+			continue
+		}
+		c.add(x)
 	}
 	return out
 }
@@ -73,7 +93,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	frames := f.Frames(c.stack)
 	cost := c.own + c.sched + c.held
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok || !own(frames) {
+	if !ok {
 		return findings.Finding{}, false
 	}
 	if s == findings.Critical {
@@ -84,6 +104,9 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	}
 	if float64(c.line) >= w.t.Starved*float64(c.own) && float64(c.own) < maxTaken*float64(f.RanNs()) {
 		s = findings.Note
+	}
+	if s == findings.Note && float64(c.n)*1e9 >= w.t.Often*float64(f.RecordedNs()) {
+		s = findings.Warning
 	}
 	a := f.Class(findings.Cause, c.class)
 	a.G, a.Stack = c.worst.g, frames
