@@ -182,9 +182,10 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 
 // ofProgram takes the harness out of the actors of a finding, makes it as mild as the others
 // deserve, and reports whether any of those are left that it had. The first cause is the culprit;
-// without one, and of a symptom, who waits is looked at.
+// without one, and of a symptom, who waits most is looked at.
 func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
-	var all, left, loud [2]int // actors by whether they are causes; the loud ones are product code
+	var all, left [2]int // actors by whether they are causes
+	var loud [2]bool     // whether the first of them is product code
 	x.Actors = slices.DeleteFunc(x.Actors, func(a Actor) bool {
 		if a.Class == "" && len(a.Stack) == 0 {
 			return false
@@ -194,8 +195,8 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 		if p == Harness {
 			return true
 		}
-		if left[role]++; p == Product && !(underLoad && f.benched(&a)) && (role == 0 || left[role] == 1) {
-			loud[role]++
+		if left[role]++; left[role] == 1 {
+			loud[role] = p == Product && !f.blames(x, &a) && !(underLoad && f.benched(&a))
 		}
 		return false
 	})
@@ -204,10 +205,16 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 	case x.Kind == KindMachine:
 	case all[0] > 0 && left[0] == 0, all[1] > 0 && left[1] == 0:
 		return false
-	case all[culprits] > 0 && loud[culprits] == 0:
+	case all[culprits] > 0 && !loud[culprits]:
 		x.Severity = Note
 	}
 	return true
+}
+
+// blames reports whether a finding names the test in which an actor runs, and not what that calls.
+func (f *Facts) blames(x *Finding, a *Actor) bool {
+	test, _ := startedBy(a.Class)
+	return f.started(a) == TestCode && strings.Contains(x.Headline, test) && !strings.Contains(x.Headline, a.own())
 }
 
 // Plain returns a text without package testing: what that runs is a test, or a benchmark.
