@@ -44,6 +44,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	cause := x.Actors[1].Inside()
 	by := cause.Short()
 	reason, part := g.mostly()
+	handsOver := g.longest.reason == reference.ReasonChanSend // work; else it may be what comes over the network
 	busy := g.ran / max(1, float64(g.ns))
 	queued := g.runnable / max(1, float64(g.ns))
 	x.Evidence = append(x.Evidence,
@@ -87,7 +88,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{by + " itself waits" + in + " while " + g.in + " does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is."}
 		if reason == reference.ReasonNetwork {
 			x.Advice[0] = by + " waits for an answer from outside" + in + " meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once."
-			if in != "" {
+			if in != "" && handsOver {
 				x.Advice[0] = "Have goroutines of their own do what " + elsewhere + " does, several at once, so that " + by + " goes on meanwhile: it waits there for an answer from outside. Or ask for less."
 			}
 		}
@@ -143,7 +144,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		if strings.HasPrefix(by, g.in+".func") {
 			whom = "what it starts"
 		}
-		if reason == reference.ReasonNetwork {
+		if reason == reference.ReasonNetwork && handsOver {
 			x.Headline = fmt.Sprintf("%s waits for the network, and %s for it: %s in all", elsewhere, g.in, total)
 		} else if long := fmt.Sprintf("%s waits for %s, waiting in %s: %s", g.in, whom, elsewhere, total); utf8.RuneCountInString(long) <= headlineLen+20 {
 			x.Headline = long

@@ -92,12 +92,15 @@ func holding(f *findings.Facts, stack int32) []string {
 }
 
 // which says which lock goroutines wait for at a stack: the runtime does not show it, but a
-// function of the standard library that locks has its own.
+// function of the standard library that locks has its own. It is "" for those of package testing,
+// which are nobody's fault.
 func which(frames []string) string {
 	for _, fr := range frames {
 		function, _, _ := strings.Cut(fr, " ")
 		switch pkg, _ := std.Split(function); {
 		case pkg == "sync" || pkg == "internal/sync" || pkg == "runtime":
+		case pkg == "testing":
+			return ""
 		case pkg == "internal/poll":
 			return "the lock of a file or connection"
 		case pkg == "syscall" && slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "syscall.forkExec ") }):
@@ -124,7 +127,7 @@ func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool
 		lock = lock || findings.IsLock(fr)
 	}
 	name, _ = f.Own(stack)
-	return name, lock || len(frames) == 0 && handed
+	return name, lock && which(frames) != "" || len(frames) == 0 && handed
 }
 
 // numbers are what a finding about one lock says: sums over its sites.

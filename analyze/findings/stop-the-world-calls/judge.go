@@ -116,9 +116,9 @@ func asked(frames []string) (what string, ok bool) {
 // so much late.
 const longStop = 10_000_000
 
-// long reports whether there were such stops, and not for GOMAXPROCS, which is set once or twice.
+// long reports whether there were such stops, and not to change GOMAXPROCS.
 func (c *caller) long() bool {
-	return c.site.n >= 2 && c.site.longest >= longStop && c.what != "runtime.GOMAXPROCS"
+	return c.site.n >= 2 && c.site.longest >= longStop && c.site.takenNs == 0
 }
 
 // finding is about one caller.
