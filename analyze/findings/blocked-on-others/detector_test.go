@@ -621,6 +621,24 @@ func TestOneWait(t *testing.T) {
 	}
 }
 
+// Who sleeps, or is in system calls, is named also in a library.
+func TestOutsideInALibrary(t *testing.T) {
+	s := New(1)
+	for g := int64(100); g < 130; g++ {
+		s.Local(g, 0, reference.WhyCreate).Class(3, g).Start(g, 0).Pass(10*Us).Block(g, reference.ReasonSleep)
+		s.Decisions[len(s.Decisions)-1].Stack = inLook
+		s.Pass(5*Ms).Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(10*Us).Stop(g, reference.WhyExit)
+	}
+	f := s.Facts()
+	f.Stack = func(int32) []string {
+		return []string{"time.Sleep (time.go:9)", "example.org/rpc.(*Client).retry (example.org/rpc@v1.2.0/client.go:7)", "main.ask (main.go:5)", "main.upload (main.go:3)"}
+	}
+	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
+	if want := "example.org/rpc.(*Client).retry (called by main.ask) sleeps"; !strings.HasPrefix(x.Headline, want) {
+		t.Errorf("%s, want %s", x.Headline, want)
+	}
+}
+
 // Who sleeps between tries, now and then in vain, polls; who always sleeps again at once has a
 // pace, and who always does something in between, too.
 func TestTries(t *testing.T) {

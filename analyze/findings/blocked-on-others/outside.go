@@ -237,8 +237,13 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	if g.outside == bySystem {
 		whole += g.ns
 	}
-	in := g.in
-	if by := x.Actors[0].Caller(); by != "" {
+	who, by := g.in, x.Actors[0].Caller()
+	// It is itself what takes so long, be it in a library.
+	if a := x.Actors[0].Inside(); a.User() != "" {
+		who, by = a.Short(), a.User()
+	}
+	in := who
+	if by != "" {
 		in += " (called by " + by + ")"
 	}
 	var does, more, advice string
@@ -284,7 +289,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
 	}
 	if utf8.RuneCountInString(x.Headline) > headlineLen+20 {
-		x.Headline = strings.Replace(x.Headline, in, g.in, 1)
+		x.Headline = strings.Replace(x.Headline, in, who, 1)
 	}
 	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total) + more
 	x.Advice = []string{advice}
