@@ -119,30 +119,33 @@ func TestSilent(t *testing.T) {
 // that does so is named.
 func TestNamesWhoKeepsAPlaceWhileItWaits(t *testing.T) {
 	const ask = int32(9)
-	s := line(6, 200, func(s *Stream, g int64) {
-		s.Wake(20, g).Block(g, reference.ReasonSelect)
-		s.Decisions[len(s.Decisions)-1].Stack = ask
-		s.Start(20, 0).Pass(4*Ms).Wake(g, 20)
-		s.Decisions[len(s.Decisions)-1].Stack = ask
-		s.Block(20, reference.ReasonSelect)
-		s.Decisions[len(s.Decisions)-1].Stack = ask
-		s.Start(g, 0)
-	})
-	f := s.Facts()
-	f.Stack = func(h int32) []string {
-		switch h {
-		case send:
-			return []string{"runtime.chansend1 (chan.go:161)", "main.(*pool).acquire (main.go:7)", "main.place (main.go:5)", "main.client (main.go:3)"}
-		case leave:
-			return []string{"runtime.chanrecv1 (chan.go:506)", "main.(*pool).acquire.func1 (main.go:9)", "main.place (main.go:6)", "main.client (main.go:3)"}
-		case ask:
-			return []string{"runtime.selectgo (select.go:351)", "net/http.(*persistConn).roundTrip (transport.go:2800)", "main.charge (main.go:20)", "main.place (main.go:6)", "main.client (main.go:3)"}
+	for _, c := range []struct{ in, want string }{
+		{"main.charge", "main.charge, within main.place, keeps places of main.(*pool).acquire"},
+		{"main.(*pool).acquire", "main.place keeps places of main.(*pool).acquire, which lets 1 through at a time, while it waits for another"},
+	} {
+		s := line(6, 200, func(s *Stream, g int64) {
+			s.Wake(20, g).Block(g, reference.ReasonSelect)
+			s.Decisions[len(s.Decisions)-1].Stack = ask
+			s.Start(20, 0).Pass(4*Ms).Wake(g, 20)
+			s.Decisions[len(s.Decisions)-1].Stack = leave
+			s.Block(20, reference.ReasonNetwork).Start(g, 0)
+		})
+		f := s.Facts()
+		f.Stack = func(h int32) []string {
+			switch h {
+			case send:
+				return []string{"runtime.chansend1 (chan.go:161)", "main.(*pool).acquire (main.go:7)", "main.place (main.go:5)", "main.client (main.go:3)"}
+			case leave:
+				return []string{"runtime.chanrecv1 (chan.go:506)", "main.(*pool).acquire.func1 (main.go:9)", "main.place (main.go:6)", "main.client (main.go:3)"}
+			case ask:
+				return []string{"runtime.selectgo (select.go:351)", "net/http.(*persistConn).roundTrip (transport.go:2800)", c.in + " (main.go:20)", "main.check (main.go:19)", "main.place (main.go:6)", "main.client (main.go:3)"}
+			}
+			return nil
 		}
-		return nil
-	}
-	x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
-	if want := "main.charge, within main.place, keeps places of main.(*pool).acquire"; !strings.HasPrefix(x.Title, want) || !strings.Contains(x.Advice[0], "main.place") {
-		t.Errorf("%s; %s", x.Title, x.Advice[0])
+		x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
+		if !strings.HasPrefix(x.Title, c.want) || !strings.Contains(x.Advice[0], "main.place") {
+			t.Errorf("%s; %s", x.Title, x.Advice[0])
+		}
 	}
 }
 

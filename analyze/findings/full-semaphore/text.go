@@ -22,14 +22,17 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, m *semaphore, k
 	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
 	x.Title = fmt.Sprintf("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
 	x.Advice = []string{"Give " + m.function + " more places if what it guards can take more at a time, or " + hold}
-	if k != nil && k.in != m.function {
-		who := k.in
-		if k.has != k.in && k.has != m.function {
+	if k != nil && (k.in != m.function || k.has != m.function) {
+		keeps, who, while := k.in, k.in, "while it waits"
+		switch {
+		case k.in == m.function:
+			keeps, who, while = k.has, k.has, "while it waits for another"
+		case k.has != k.in && k.has != m.function:
 			who += ", within " + k.has + ","
 		}
-		x.Headline = fmt.Sprintf("%s keeps places of %s; others wait for one: %s in all", k.in, m.function, quantity.Duration(total.Ns))
-		x.Title = fmt.Sprintf("%s keeps places of %s, which lets %s through at a time, while it waits: %s; who is through spends %s of the time blocked %s",
-			who, m.function, few, waited, quantity.Part(doing, m.held), reason)
+		x.Headline = fmt.Sprintf("%s keeps places of %s; others wait for one: %s in all", keeps, m.function, quantity.Duration(total.Ns))
+		x.Title = fmt.Sprintf("%s keeps places of %s, which lets %s through at a time, %s: %s; who is through spends %s of the time blocked %s",
+			who, m.function, few, while, waited, quantity.Part(doing, m.held), reason)
 		if k.has != m.function {
 			x.Advice[0] = fmt.Sprintf("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
 		}

@@ -78,9 +78,9 @@ func TestNamesWhoStopsTheWorld(t *testing.T) {
 	}
 }
 
-// Two long stops are enough, and say how long.
+// Three long stops are enough, and say how long.
 func TestFewLongStops(t *testing.T) {
-	x := One(t, detect(stops(readStats, 2, 60*Ms, false), 0), stoptheworldcalls.ID, findings.Warning)
+	x := One(t, detect(stops(readStats, 3, 60*Ms, false), 0), stoptheworldcalls.ID, findings.Warning)
 	if want := "main.agent stops the world for up to 60 ms at a time"; !strings.HasPrefix(x.Headline, want) {
 		t.Errorf("%q, want %q", x.Headline, want)
 	}

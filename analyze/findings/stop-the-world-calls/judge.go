@@ -112,13 +112,13 @@ func asked(frames []string) (what string, ok bool) {
 	return what, what != "" && what != "runtime.main"
 }
 
-// longStop is how long a stop must be, ns, so that two are enough: whatever was due meanwhile came
-// so much late.
+// longStop is how long stops must be on average, ns, so that three are enough: whatever was due
+// meanwhile came so much late.
 const longStop = 10_000_000
 
-// long reports whether there were such stops, and not to change GOMAXPROCS.
+// long reports whether there were such stops, and not for a collection, or to change GOMAXPROCS.
 func (c *caller) long() bool {
-	return c.site.n >= 2 && c.site.longest >= longStop && c.site.takenNs == 0
+	return c.site.n >= 3 && c.site.ns >= longStop*c.site.n && c.site.cycles == 0 && c.site.takenNs == 0
 }
 
 // finding is about one caller.
