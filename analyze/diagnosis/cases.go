@@ -3,7 +3,9 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -25,16 +27,16 @@ func (d *Diagnosis) cases() []Case {
 	r, users := d.r, &d.r.Waits.User
 	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
 	moreWork := judged && d.MuchWaiting && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
-	serious, blocked := findings.Chief(r.Findings, findings.Warning), d.first(d.blocks)
+	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
 	note := blocked // what leads where nothing is serious
 	switch {
 	case blocked != nil:
 	case !d.MuchWaiting:
-		note = d.first(d.costs)
+		note = findings.Lead(r.Findings, d.costs)
 	case moreWork:
 		note = d.first(d.behindHalf)
 	case judged:
-		if note = findings.Chief(r.Findings, findings.Note); note != nil && aboutWaiting(note) && harmless(d.victim(note)) {
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
 	}
@@ -44,6 +46,10 @@ func (d *Diagnosis) cases() []Case {
 	fine := "No problem found"
 	if d.Noted != nil {
 		fine = "No serious problem found"
+	}
+	more := "More work than Ps"
+	if d.used < mostUse {
+		more += " at times"
 	}
 	const (
 		tryFirst = "Try first: $advice"
@@ -67,8 +73,8 @@ func (d *Diagnosis) cases() []Case {
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
 			"Act only if that is too slow for you: it may be what is meant. Then: $advice"},
-		{"more work than Ps, by a cause", moreWork && note != nil, note, "More work than Ps", "$finding", ifWanted},
-		{"more work than Ps", moreWork, nil, "More work than Ps", "There was more work than Ps: goroutines waited $waited and ran $ran", ifWanted + " $next"},
+		{"more work than Ps, by a cause", moreWork && note != nil, note, more, "$finding", ifWanted},
+		{"more work than Ps", moreWork, nil, more, "There was " + strings.ToLower(more[:1]) + more[1:] + ": goroutines waited $waited and ran $ran", ifWanted + " $next"},
 		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
 		{"minor", note != nil, note, "Minor; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
@@ -125,7 +131,9 @@ const (
 	largeCost    = 0.15      // cost of a note from which on it leads, even if there was little waiting
 	smallPart    = 0.05      // share of all waiting below which a finding is about a small part of it
 	smallLife    = 0.05      // share of a class's life below which waiting for a P is no headline
-	littleUse    = 0.1       // share of P-time in use below which a program is idle: its waits are those of waking up
+	littleUse    = 0.1       // share of P-time at least that cost is compared with: a program that ran for less is idle
+	mostUse      = 0.8       // share of P-time in use below which there was more work than Ps at times only
+	wholeLife    = 0.99      // share of its life from which on a goroutine does nothing else
 	muchUse      = 0.5       // share of P-time in use from which on a slow program is slow by its work
 	shortWait    = 2_000_000 // ns up to which a wait for a P is short
 
@@ -154,13 +162,35 @@ func small(f *findings.Finding) bool {
 
 // blocks reports whether by a cause goroutines were blocked for longer than all waited for a P.
 func (d *Diagnosis) blocks(f *findings.Finding) bool {
-	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.perRunning(f.CostNs) > largeCost
+	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && !d.asleep(f)
 }
 
 // costs reports whether a cause cost much, although there was not much waiting: garbage
 // collection, for one.
 func (d *Diagnosis) costs(f *findings.Finding) bool {
-	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.perRunning(f.CostNs) > largeCost
+	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.large(f) && !d.unproven(f) && !d.asleep(f)
+}
+
+// large reports whether a note costs enough to lead.
+func (d *Diagnosis) large(f *findings.Finding) bool {
+	return float64(f.CostNs) > largeCost*max(float64(d.RanNs), littleUse*float64(d.usable))
+}
+
+// unproven reports whether a finding suspects the machine.
+func (d *Diagnosis) unproven(f *findings.Finding) bool {
+	return f.Kind == findings.KindMachine && !f.Sure()
+}
+
+// asleep reports whether a finding is about one goroutine that sleeps all its life.
+func (d *Diagnosis) asleep(f *findings.Finding) bool {
+	return f.MaybeMeant && len(f.Actors) > 0 && !slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
+		i := slices.IndexFunc(d.r.Breakdown.Classes, func(c breakdown.Class) bool { return c.Name == a.Class && c.Creator == a.Creator })
+		if i < 0 {
+			return true
+		}
+		c := &d.r.Breakdown.Classes[i]
+		return c.Goroutines != 1 || float64(c.BlockedNs[breakdown.ReasonSleep]) < wholeLife*float64(c.LifeNs())
+	})
 }
 
 // behindHalf reports whether a cause is behind half of the waiting: what made so many goroutines
@@ -174,7 +204,7 @@ func (d *Diagnosis) behindHalf(f *findings.Finding) bool {
 		return a.Role == findings.Cause && slices.ContainsFunc(f.Actors, func(b findings.Actor) bool { return b.Role == findings.Victim && b.Class == a.Class })
 	})
 	explains := slices.ContainsFunc(d.r.Findings, func(x findings.Finding) bool { return slices.Contains(x.SymptomOf, f.ID) })
-	return f.Counted || explains && !amongEquals
+	return f.Counted || explains && !amongEquals && !f.InLine
 }
 
 // harmless reports whether a class lost little of its life to waiting for a P: it was blocked

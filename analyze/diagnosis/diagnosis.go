@@ -37,7 +37,9 @@ type Diagnosis struct {
 	AboutVictim  bool // Subject is only that goroutines waited for a P
 	NotScheduler bool // Subject is what goroutines were blocked for, next to which they hardly waited
 
-	r *analyze.Result
+	r      *analyze.Result
+	used   float64 // share of the P-time that was in use
+	usable int64   // P-time, ns
 }
 
 // Victim is a class that waited for a P, and for what.
@@ -106,7 +108,8 @@ func (d *Diagnosis) sums() {
 		d.Waiter = c
 	}
 	used, of := d.r.Procs.InUse()
-	d.Idle = of > 0 && quantity.Ratio(used, of) < littleUse && short
+	d.used, d.usable = quantity.Ratio(used, of), of
+	d.Idle = findings.Idle(used, of, d.r.Waits.User.MaxNs)
 	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle, waited > largeWaiting && short || d.Idle
 }
 

@@ -37,6 +37,16 @@ func TestCases(t *testing.T) {
 	}
 	unjudged := func(r *analyze.Result) { r.Detectors = nil }
 	idleP := func(r *analyze.Result) { r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed }
+	busy := func(r *analyze.Result) { r.Procs.Ps[0].LifetimeNs, r.Procs.Ps[0].IdleNs = 110*ms, 10*ms }
+	asleep := func(r *analyze.Result) {
+		r.Breakdown.Classes = []breakdown.Class{{Name: "main.beat", Goroutines: 1, Split: breakdown.Split{RunningNs: ms}}}
+		r.Breakdown.Classes[0].BlockedNs[breakdown.ReasonSleep] = 1000 * ms
+	}
+	design := with(cause(findings.Note, findings.OfBlocked, 90*ms), func(f *findings.Finding) { f.MaybeMeant = true })
+	sleeps := with(design, func(f *findings.Finding) { f.Actors = []findings.Actor{{Role: findings.Victim, Class: "main.beat"}} })
+	machine := with(cause(findings.Note, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.Kind = findings.KindMachine })
+	inLine := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.InLine = true })
+	explained := with(cause(findings.Note, findings.OfWaiting, 50*ms), func(f *findings.Finding) { f.ID, f.Kind, f.SymptomOf = "y", findings.KindSymptom, []string{"x"} })
 	churn := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.Counted = true })
 	reached := map[string]bool{}
 	for _, c := range []struct {
@@ -52,11 +62,17 @@ func TestCases(t *testing.T) {
 		{"delays", "Scheduling delays: moderate", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
 		{"P-time", "P-time wasted: minor", result(ms, with(cause(findings.Critical, findings.OfWaiting, 20*ms), func(f *findings.Finding) { f.SymptomOf = []string{"y"} }),
 			with(cause(findings.Note, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.ID = "y" }))},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, with(cause(findings.Note, findings.OfBlocked, 90*ms), func(f *findings.Finding) { f.MaybeMeant = true }))},
-		{"more work than Ps, by a cause", "More work than Ps", result(90*ms, churn)},
-		{"more work than Ps", "More work than Ps", result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms))},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, design)},
+		{"only notes", "No serious problem found", changed(result(ms, sleeps), asleep)},
+		{"only notes", "No serious problem found", result(ms, machine)},
+		{"no fault", "No fault of scheduling found", changed(result(90*ms, machine), idleP)},
+		{"more work than Ps, by a cause", "More work than Ps", changed(result(90*ms, churn), busy)},
+		{"more work than Ps, by a cause", "More work than Ps at times", result(90*ms, churn)},
+		{"more work than Ps", "More work than Ps", changed(result(90*ms, inLine, explained), busy)},
+		{"more work than Ps", "More work than Ps", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms)), busy)},
 		{"suspected", "Suspected; see whether it is so", result(ms, with(cause(findings.Note, findings.OfPTime, 20*ms), func(f *findings.Finding) { f.Basis = findings.Suspected }))},
 		{"minor", "Minor; act if it matters", result(ms, cause(findings.Note, findings.OfBlocked, 20*ms))},
+		{"idle", "No serious problem found", changed(result(ms, cause(findings.Note, findings.OfBlocked, 20*ms)), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
 		{"minor", "Minor; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
 		{"not judged, no waits", "Not judged", &analyze.Result{}},
 		{"not judged", "Not judged", changed(result(90*ms), unjudged)},

@@ -1,6 +1,9 @@
 package findings
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // faint is how many times as much a cause in the program must cost to lead before the machine,
 // where that is more severe.
@@ -12,10 +15,11 @@ const faint = 5
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the
 //     machine, or the first does not say by itself what call is to blame;
-//   - the machine comes before that if it costs half as much, for what else is measured
-//     then contains time in which nothing ran; in any case if the kernel's records show it,
-//     or if nothing else explains that goroutines waited; where it is the most severe, it
-//     does not if a cause in the program costs five times as much;
+//   - the machine comes before that if the kernel's records or the CPUs that are known prove it;
+//     where no cause in the program stands, also if it costs half as much, for what else is
+//     measured then contains time in which nothing ran, or if nothing else explains that
+//     goroutines waited; where it is the most severe, it does not if a cause in the program costs
+//     five times as much;
 //   - a symptom that nothing explains leaves the lead to a cause that costs as much;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that.
@@ -35,13 +39,20 @@ func Chief(list []Finding, least Severity) *Finding {
 		return nil
 	}
 	worst := serious[0]
+	stands := first(serious, stands)
 	if worst.Kind == KindMachine {
 		cause := first(serious, func(x *Finding) bool { return x.Kind == KindCause && x.CostNs >= faint*worst.CostNs })
-		if cause != nil {
-			worst = cause
+		if !worst.Sure() {
+			cause = cmp.Or(stands, cause)
 		}
+		worst = cmp.Or(cause, worst)
 	}
-	machine := first(serious, func(x *Finding) bool { return x.Kind == KindMachine && (x.Proven || 2*x.CostNs >= worst.CostNs) })
+	if worst.Kind != KindMachine {
+		worst = alike(serious, worst)
+	}
+	machine := first(serious, func(x *Finding) bool {
+		return x.Kind == KindMachine && (x.Sure() || stands == nil && 2*x.CostNs >= worst.CostNs)
+	})
 	if machine == nil {
 		x := explainer(all, worst, least)
 		if x.Kind != KindSymptom {
@@ -62,6 +73,44 @@ func Chief(list []Finding, least Severity) *Finding {
 		return explainer(all, counted, least)
 	}
 	return machine
+}
+
+// stands reports whether a finding is a cause in the program that a lack of CPUs does not feign.
+func stands(x *Finding) bool {
+	return x.Kind == KindCause && (x.Counted || x.Basis != Suspected && !slices.Contains(x.Doubts, Strained))
+}
+
+// alike returns, of the findings as severe as x that cost about as much, always the same one: their
+// costs differ from one run of a program to the next.
+func alike(list []*Finding, x *Finding) *Finding {
+	out := x
+	for _, y := range list {
+		if y.Severity == x.Severity && y.Kind == x.Kind && 5*y.CostNs >= 4*x.CostNs && 5*x.CostNs >= 4*y.CostNs && before(y, out) {
+			out = y
+		}
+	}
+	return out
+}
+
+// before orders findings by what is the same in each run.
+func before(x, y *Finding) bool {
+	xc, xk := subject(*x)
+	yc, yk := subject(*y)
+	return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
+}
+
+// Lead returns the first finding that fits, or one about as costly: see Chief. It is nil if none fits.
+func Lead(list []Finding, fits func(*Finding) bool) *Finding {
+	var all []*Finding
+	for i := range list {
+		if fits(&list[i]) {
+			all = append(all, &list[i])
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return alike(all, all[0])
 }
 
 // explainer follows a finding to the one that explains it, as long as there is one; of

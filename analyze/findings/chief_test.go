@@ -29,31 +29,59 @@ func TestChiefOfTwoExplanations(t *testing.T) {
 	}
 }
 
-// The machine comes before the program if it costs half as much, and does not because it is
-// more severe while it costs next to nothing.
+// The machine comes before the program if it is proven, or if it costs half as much as what a lack
+// of CPUs may feign; and does not because it is more severe while it costs next to nothing.
 func TestChiefBesideTheMachine(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		machine       findings.Severity
 		costs, causes int64
+		basis, of     string // of the machine, and of the cause
 		proven        bool
 		want          string
 	}{
-		{"costs half as much", findings.Warning, 500, 1000, false, "process-stopped"},
-		{"costs less", findings.Warning, 499, 1000, false, "slow-stage"},
-		{"costs less, but is more severe", findings.Critical, 201, 1000, false, "process-stopped"},
-		{"costs next to nothing, and is more severe", findings.Critical, 200, 1000, false, "slow-stage"},
-		{"the kernel shows it", findings.Critical, 1, 1000, true, "process-stopped"},
+		{"costs half as much, of what stands", findings.Warning, 500, 1000, findings.Inferred, findings.Certain, false, "slow-stage"},
+		{"costs more, of what stands", findings.Critical, 5000, 1000, findings.Suspected, findings.Inferred, false, "slow-stage"},
+		{"costs half as much", findings.Warning, 500, 1000, findings.Inferred, findings.Suspected, false, "process-stopped"},
+		{"costs less", findings.Warning, 499, 1000, findings.Inferred, findings.Suspected, false, "slow-stage"},
+		{"costs less, but is more severe", findings.Critical, 201, 1000, findings.Inferred, findings.Suspected, false, "process-stopped"},
+		{"costs next to nothing, and is more severe", findings.Critical, 200, 1000, findings.Inferred, findings.Suspected, false, "slow-stage"},
+		{"the kernel shows it", findings.Critical, 1, 1000, findings.Inferred, findings.Certain, true, "process-stopped"},
+		{"the CPUs are known", findings.Critical, 1, 1000, findings.Certain, findings.Certain, false, "process-stopped"},
 	} {
 		list := []findings.Finding{
-			{ID: "process-stopped", Kind: findings.KindMachine, Severity: c.machine, CostNs: c.costs, Proven: c.proven},
-			{ID: "slow-stage", Kind: findings.KindCause, Severity: findings.Warning, CostNs: c.causes},
+			{ID: "process-stopped", Kind: findings.KindMachine, Severity: c.machine, CostNs: c.costs, Basis: c.basis, Proven: c.proven},
+			{ID: "slow-stage", Kind: findings.KindCause, Severity: findings.Warning, CostNs: c.causes, Basis: c.of},
 		}
 		if c.machine == findings.Warning {
 			slices.Reverse(list) // ranked by cost
 		}
 		if got := findings.Chief(list, findings.Warning); got == nil || got.ID != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The same load recorded again has the same chief, though costs differ by a few per cent.
+func TestChiefIsStable(t *testing.T) {
+	for _, c := range []struct {
+		lock, stage int64
+		want        string
+	}{
+		{100, 105, "lock-convoy"},
+		{105, 100, "lock-convoy"},
+		{80, 100, "lock-convoy"},
+		{79, 100, "slow-stage"},
+	} {
+		list := findings.Rank([]findings.Finding{
+			{ID: "lock-convoy", Kind: findings.KindCause, Severity: findings.Warning, CostNs: c.lock},
+			{ID: "slow-stage", Kind: findings.KindCause, Severity: findings.Warning, CostNs: c.stage},
+		})
+		if got := findings.Chief(list, findings.Warning); got.ID != c.want {
+			t.Errorf("%d and %d: %s, want %s", c.lock, c.stage, got.ID, c.want)
+		}
+		if got := findings.Lead(list, func(x *findings.Finding) bool { return x.Kind == findings.KindCause }); got.ID != c.want {
+			t.Errorf("%d and %d: %s leads, want %s", c.lock, c.stage, got.ID, c.want)
 		}
 	}
 }

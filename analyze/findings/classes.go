@@ -26,7 +26,10 @@ type Class struct {
 	Woken, Outside, Votes int64
 	Waker                 int32
 	BlockedNs             int64 // before these wake-ups
-	Ended                 int64 // goroutines that have come to their end, of those that were created
+	// WaitedNs is how long its goroutines waited for a P, but those that yielded; AwaitedNs is the
+	// part of those for each of which somebody waited: see [Goroutine.await].
+	WaitedNs, AwaitedNs int64
+	Ended               int64 // goroutines that have come to their end, of those that were created
 	// Of the run intervals on the same P as the last before, those of goroutines
 	// known to be wired to a thread left out.
 	Again, AgainNs int64

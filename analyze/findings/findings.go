@@ -64,6 +64,9 @@ type Finding struct {
 	// MaybeMeant is as Remedy.
 	MaybeMeant bool `json:"-"`
 	Proven     bool `json:"-"` // the kernel's records show it
+	// InLine: it is about waiting of goroutines that only stood in line, and nobody waited for one
+	// of them.
+	InLine bool `json:"-"`
 }
 
 // Doubt is something that holds for a whole trace and makes some of its findings milder.

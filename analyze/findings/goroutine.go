@@ -46,8 +46,11 @@ type Goroutine struct {
 	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
 	Created   int32 // goroutines that it created since it became runnable last
 	Stops     int64 // of its run intervals, by a KindStop other than its end
-	slackAt   int64 // how long there had been Slack when it began to wait for others; -1: it has been woken since
-	node      span.Node
+	// steps is how many there were from what happened outside to when it became runnable, and woke
+	// how many goroutines it made runnable since it was blocked: see await.
+	steps, woke int8
+	slackAt     int64 // how long there had been Slack when it began to wait for others; -1: it has been woken since
+	node        span.Node
 }
 
 // Slot is a small number for it: see [World.Slot].
@@ -72,6 +75,7 @@ func (w *World) newGoroutine(g *Goroutine) {
 	*g = Goroutine{} // OPT: a literal with values is made elsewhere and copied
 	g.ID, g.slot = id, slot
 	g.ReadyAt, g.StartAt, g.Wait, g.BlockedAt, g.BlockedNs, g.RunAt, g.CallAt, g.slackAt = -1, -1, -1, -1, -1, -1, -1, -1
+	g.steps = unawaited
 	g.Waker, g.Creator, g.M, g.P, g.RanOn = reference.NoG, reference.NoG, reference.NoM, reference.NoP, reference.NoP
 	w.byID.Add(id, slot)
 	w.slots = max(w.slots, slot+1)

@@ -146,6 +146,7 @@ func (w *World) start(d *reference.Decision) {
 	if g.ReadyAt >= 0 && d.Wait >= 0 {
 		g.Wait = w.now - g.ReadyAt
 		g.WaitNs += g.Wait
+		w.classes[g.class].waited(g, g.Wait)
 		if g.Wait >= w.longWait {
 			g.load = max(t.loadBefore(), w.meanLoad(g), float32(w.Load()))
 		}

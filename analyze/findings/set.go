@@ -73,6 +73,9 @@ func (s *Set) Finish(f *Facts) []Finding {
 			if strains && f.Records() == nil && slices.ContainsFunc(found, func(x Finding) bool { return x.Severity.AtLeast(Warning) }) {
 				f.Strained = true
 			}
+			for k := range found {
+				s.world.soften(f, &found[k])
+			}
 			all = append(all, found...)
 		}
 	}

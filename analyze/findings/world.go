@@ -397,6 +397,7 @@ func (w *World) ready(d *reference.Decision) {
 		w.waker = d.G
 	}
 	g.BlockedNs = -1
+	g.await(d.Why, by)
 	switch {
 	case d.Why == reference.WhySyscallExit: // what it was blocked for before is over
 		g.BlockedAt, g.Reason = -1, reference.ReasonNone
@@ -451,10 +452,19 @@ func (w *World) finish(end int64) {
 		w.endSlice(p, true)
 	}
 	for i := int32(1); i < w.slots; i++ {
-		if g := w.gs.At(i); g.turn != 0 {
+		g := w.gs.At(i)
+		if g.turn != 0 {
 			w.residencyOver(g, w.turn(g), nil, false)
 		}
+		if g.inCall() && !g.System {
+			w.blocked += w.now - g.CallAt
+		}
 	}
+}
+
+// inCall reports whether g is in a system call in which it has lost its P.
+func (g *Goroutine) inCall() bool {
+	return g.ReadyAt < 0 && g.StartAt < 0 && g.BlockedAt < 0 && g.CallAt >= 0 && g.CallWhy != reference.WhyUnknown
 }
 
 // nodes gives what the span keeps of the goroutines, in the order of their slots.

@@ -1,0 +1,77 @@
+package findings
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+const (
+	// awaitedShare is the share of the waiting of a finding's victims from which on it is more than
+	// the order in which the parts of a job ran.
+	awaitedShare = 0.25
+	// littleUse is the share of P-time in use below which a program is idle, and shortWait for how
+	// long a goroutine may be runnable before anybody notices, ns.
+	littleUse = 0.1
+	shortWait = 2_000_000
+)
+
+// Idle reports whether the program hardly used its Ps, and no wait for one was long.
+func Idle(used, of, longestWait int64) bool {
+	return of > 0 && quantity.Ratio(used, of) < littleUse && longestWait < shortWait
+}
+
+// soften makes a finding milder that is true but changes little:
+//
+//   - the machine is suspected, and nothing from outside proves it; where package testing runs the
+//     program it, and that goroutines suffered where it seems to be strained, are cautions;
+//   - all Ps were busy, and whoever was runnable meanwhile was part of a larger job;
+//   - it is in doubt whether threads had CPUs, for half of the waiting or more;
+//   - the program is idle, and what was lost is little of what it did not use.
+func (w *World) soften(f *Facts, x *Finding) {
+	used, of := f.Procs.InUse()
+	doubted := slices.Contains(x.Doubts, Strained)
+	x.InLine = x.Kind != KindMachine && x.CostOf == OfWaiting && w.inLine(f, x)
+	switch machine := x.Kind == KindMachine && !x.Sure(); {
+	case x.InLine,
+		(machine || doubted && x.Kind == KindSymptom) && f.tests(),
+		doubted && x.CostOf == OfWaiting && 2*f.Stalls.WaitedNs >= f.Waits.User.TotalNs,
+		x.CostOf != OfBlocked && Idle(used, of, f.Waits.User.MaxNs) && float64(x.CostNs) < littleUse*float64(of):
+		x.Severity = Note
+	case machine && x.Severity == Critical:
+		x.Severity = Warning
+	}
+}
+
+// Sure reports whether what a finding says of the machine is proven from outside the trace.
+func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
+
+// tests reports whether package testing runs the program.
+func (f *Facts) tests() bool {
+	return slices.ContainsFunc(f.Waits.Classes, func(c waits.Class) bool {
+		return strings.HasPrefix(c.Name, "testing.") || strings.HasPrefix(c.Creator, "testing.")
+	})
+}
+
+// inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, behind
+// those that were there before, and nobody waited for one of them: in whatever order they run, all is
+// done at the same time.
+func (w *World) inLine(f *Facts, x *Finding) bool {
+	var waited, awaited, all, queued int64
+	for i := range f.Waits.Classes {
+		c := &f.Waits.Classes[i]
+		if !slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Victim && a.Class == c.Name && a.Creator == c.Creator }) {
+			continue
+		}
+		class := w.ClassStat(c.ID)
+		waited += class.WaitedNs
+		awaited += class.AwaitedNs
+		all += c.Waits.TotalNs
+		for _, cause := range [...]waits.Cause{waits.CauseBehind, waits.CauseGC} {
+			queued += waits.CauseNs(c.Waits.Causes, cause)
+		}
+	}
+	return waited > 0 && 2*queued >= all && float64(awaited) < awaitedShare*float64(waited)
+}
