@@ -79,8 +79,23 @@ func (c *Check) names() *words.Names {
 
 // fails reports whether a finding alone makes the gate fail. That the recording is
 // poor does not: it says nothing of the program.
-func (c *Check) fails(f *findings.Finding) bool {
+func (c *Check) fails(f *findings.Finding) bool { return c.severe(f) && excuse(f) == "" }
+
+// severe reports whether a finding about the run of the program is as bad as those that fail.
+func (c *Check) severe(f *findings.Finding) bool {
 	return c.FailOn != "" && f.Kind != findings.KindTrace && f.Severity.AtLeast(c.FailOn)
+}
+
+// excuse is why a finding does not count however severe it is: another machine, or the same one
+// at another time, would give another outcome. It is "" for others.
+func excuse(f *findings.Finding) string {
+	switch {
+	case f.Kind == findings.KindMachine:
+		return "about the machine"
+	case f.Basis == findings.Suspected || slices.Contains(f.Doubts, findings.Strained):
+		return "in doubt"
+	}
+	return ""
 }
 
 // Failed reports whether the gate is closed.
@@ -122,6 +137,8 @@ func WriteCheckText(w io.Writer, c *Check) error {
 		if f := &c.Findings[i]; c.fails(f) {
 			failed++
 			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
+		} else if c.severe(f) {
+			fmt.Fprintf(bw, "not counted, %s: %s: %s: %s\n", excuse(f), f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
 		}
 	}
 	line, items := c.names().Suppressed(c.Suppressed)
@@ -137,7 +154,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, ", %s kept", quantity.Plural(int64(n), "budget rule", "budget rules"))
 		}
 		if c.FailOn != "" {
-			fmt.Fprintf(bw, ", no finding of severity %s or above", c.FailOn)
+			fmt.Fprintf(bw, ", no finding of severity %s or above that counts", c.FailOn)
 		}
 		fmt.Fprintln(bw)
 	} else {

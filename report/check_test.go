@@ -33,6 +33,26 @@ func accepted(name string) *analyze.Result {
 	return r
 }
 
+// What another machine would not show, or the same one at another time, fails no build, but is said.
+func TestDoubtfulFailsNothing(t *testing.T) {
+	for _, c := range []struct {
+		x    findings.Finding
+		want string // "": it fails
+	}{
+		{findings.Finding{Kind: findings.KindCause, Basis: findings.Certain}, ""},
+		{findings.Finding{Kind: findings.KindMachine, Basis: findings.Certain}, "not counted, about the machine: critical: x: it waited"},
+		{findings.Finding{Kind: findings.KindCause, Basis: findings.Suspected}, "not counted, in doubt: critical: x: it waited"},
+		{findings.Finding{Kind: findings.KindCause, Basis: findings.Inferred, Doubts: []string{findings.Strained}}, "not counted, in doubt: critical: x: it waited"},
+	} {
+		c.x.ID, c.x.Severity, c.x.Title = "x", findings.Critical, "it waited"
+		check := NewCheck([]*analyze.Result{{Findings: []findings.Finding{c.x}}}, findings.Warning, nil)
+		var b bytes.Buffer
+		if err := WriteCheckText(&b, check); err != nil || check.Failed() != (c.want == "") || !strings.Contains(b.String(), c.want) {
+			t.Errorf("%+v: failed %v, %v\n%s", c.x, check.Failed(), err, b.String())
+		}
+	}
+}
+
 const acceptedLine = "1 finding suppressed: serialization of main.worker (serial by design; team-x, until 2027-03-01)"
 
 func TestSuppressedBreaksNothing(t *testing.T) {

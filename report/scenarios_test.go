@@ -42,7 +42,7 @@ var arrivals = []arrival{
 	{"blocking-syscalls", "The callers' system calls tie up the processors, and those in their queues wait.", "Move blocking calls away from urgent work.",
 		[]string{`main\.caller waited .* of it in the queue of a P that was in a system call, or on its way to a locked thread`, `main\.caller \(200 goroutines`, `Try first: .*move blocking calls`}, ""},
 	{"forever", "Five goroutines that only compute take turns on fewer processors.", "No more of them at once than GOMAXPROCS, and no more Ps than CPUs.",
-		[]string{`main\.forever \(5 goroutines, created by main\.main`, `main\.forever was queued, others of the same class ran`, `Try first: (compare GOMAXPROCS|let no more goroutines of main\.forever work at once)`}, ""},
+		[]string{`main\.forever \(5 goroutines, created by main\.main`, `main\.forever was queued, others of the same class ran`, `(Try first: compare GOMAXPROCS|try: less work at once)`}, ""},
 	{"network", "Clients and servers wait a little; nothing serious.", "Nothing, unless these milliseconds matter.",
 		[]string{`main\.client \(8 goroutines, created by main\.main`, `in \d{3} waits`, `If that (?:waiting|cost) matters to you, try: `},
 		`main\.(client|serve) |There was more work than Ps`},

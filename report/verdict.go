@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -88,7 +89,16 @@ func (w *wording) known() map[string]string {
 
 // class is what a class is called in a sentence.
 func (w *wording) class(name string) string {
+	if what, link, who := funcname.Cut(name); what == funcname.NotShown {
+		return notShown[link] + w.names.Class(who)
+	}
 	return w.names.Class(findings.Plain(findings.Short(name)))
+}
+
+// notShown begins what goroutines are called whose start function no stack shows, by the link of
+// their class.
+var notShown = map[string]string{
+	funcname.StartedBy: "goroutines started by ", funcname.WokenBy: "goroutines woken by ", funcname.StoppedIn: "goroutines last stopped in ",
 }
 
 // detail says in full what the headline is about; empty if that says all.
@@ -190,7 +200,7 @@ func (w *wording) doubtful() string {
 		return ""
 	}
 	much := ""
-	if w.Doubt.WaitedNs > 0 {
+	if w.Doubt.WaitedNs > 0 && 2*w.Doubt.WaitedNs < w.r.Waits.User.TotalNs {
 		much = fmt.Sprintf(": at least %s of the waiting for a P fell into such times", quantity.Part(w.Doubt.WaitedNs, w.r.Waits.User.TotalNs))
 	}
 	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves" + much + ". Record again on a quiet machine before you change code."
