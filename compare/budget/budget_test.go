@@ -181,6 +181,19 @@ func TestProposedBudgetIsKept(t *testing.T) {
 	}
 }
 
+// A share is never more than 1, and nothing is worse than critical: such rules cannot break.
+func TestProposedBudgetCanBreak(t *testing.T) {
+	full := strings.ReplaceAll(strings.Replace(sample, `"some": 0.4`, `"some": 0.97`, 1), `"warning"`, `"critical"`)
+	var b bytes.Buffer
+	if err := Propose(&b, []Document{doc(t, full)}); err != nil || strings.Contains(b.String(), "pressure.some") || strings.Contains(b.String(), "\nfindings") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := Propose(&b, []Document{doc(t, sample)}); err != nil || !strings.Contains(b.String(), "pressure.some") || !strings.Contains(b.String(), "\nfindings") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 func TestBadDocuments(t *testing.T) {
 	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 3, "waits": {}}`, `{"schema": 0, "waits": {}}`, `{"schema": 1.5, "waits": {}}`, `{"schema": 1, "waits"`} {
 		if _, err := ReadDocument(strings.NewReader(s), "d"); err == nil || !strings.Contains(err.Error(), "analysis d") {

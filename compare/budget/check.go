@@ -359,7 +359,9 @@ func Propose(w io.Writer, docs []Document) error {
 		bound := top + max(top/4, 3*(top-slices.Min(vs)))
 		r := Rule{path: steps}
 		if !strings.HasSuffix(p, "ns") {
-			bound = min(1, max(bound, 0.01))
+			if bound = max(bound, 0.01); bound >= 1 {
+				continue // a share is never more
+			}
 		}
 		fmt.Fprintf(&b, "%-34s <= %s\n", p, r.show(roundUp(bound)))
 	}
@@ -372,7 +374,9 @@ func Propose(w io.Writer, docs []Document) error {
 		}
 		worst = max(worst, severity)
 	}
-	fmt.Fprintf(&b, "%-34s <= %s\n", "findings", severities[max(1, worst)])
+	if worst = max(1, worst); worst < len(severities)-1 {
+		fmt.Fprintf(&b, "%-34s <= %s\n", "findings", severities[worst])
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
