@@ -7,6 +7,7 @@ import (
 	blockedfinalizer "github.com/gmpscope/gmpscope/analyze/findings/blocked-finalizer"
 	blockedonothers "github.com/gmpscope/gmpscope/analyze/findings/blocked-on-others"
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
+	childprocess "github.com/gmpscope/gmpscope/analyze/findings/child-process"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	fullsemaphore "github.com/gmpscope/gmpscope/analyze/findings/full-semaphore"
@@ -81,6 +82,7 @@ type Thresholds struct {
 	BlockedFinalizer    blockedfinalizer.Thresholds    `json:"blocked-finalizer"`
 	BlockedOnOthers     blockedonothers.Thresholds     `json:"blocked-on-others"`
 	BusyWaiting         busywaiting.Thresholds         `json:"busy-waiting"`
+	ChildProcess        childprocess.Thresholds        `json:"child-process"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
@@ -125,6 +127,7 @@ func Default() Thresholds {
 		BlockedFinalizer:    blockedfinalizer.Default(),
 		BlockedOnOthers:     blockedonothers.Default(),
 		BusyWaiting:         busywaiting.Default(),
+		ChildProcess:        childprocess.Default(),
 		ProcessStopped:      processstopped.Default(),
 		SlowStage:           slowstage.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
@@ -170,6 +173,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		blockedfinalizer.New(t.BlockedFinalizer),
 		blockedonothers.New(t.BlockedOnOthers),
 		busywaiting.New(t.BusyWaiting),
+		childprocess.New(t.ChildProcess),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		slowstage.New(t.SlowStage),
 		stoptheworldcalls.New(t.StopTheWorldCalls),
