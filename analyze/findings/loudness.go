@@ -2,7 +2,6 @@ package findings
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -29,16 +28,19 @@ func Idle(used, of, longestWait int64) bool {
 //     program it, and that goroutines suffered where it seems to be strained, are cautions;
 //   - all Ps were busy, and whoever was runnable meanwhile was part of a larger job;
 //   - it is in doubt whether threads had CPUs, for half of the waiting or more;
-//   - the program is idle, and what was lost is little of what it did not use.
-func (w *World) soften(f *Facts, x *Finding) {
+//   - the program is idle, and what was lost is little of what it did not use, unless it was counted.
+func (w *World) soften(f *Facts, d *Detector, x *Finding) {
+	if x.Kind == KindTrace {
+		return
+	}
 	used, of := f.Procs.InUse()
 	doubted := slices.Contains(x.Doubts, Strained)
-	x.InLine = x.Kind != KindMachine && x.CostOf == OfWaiting && w.inLine(f, x)
+	x.InLine = d.InLine && w.inLine(f, x)
 	switch machine := x.Kind == KindMachine && !x.Sure(); {
 	case x.InLine,
-		(machine || doubted && x.Kind == KindSymptom) && f.tests(),
+		(machine || doubted && x.Kind == KindSymptom) && f.Tested != "",
 		doubted && x.CostOf == OfWaiting && 2*f.Stalls.WaitedNs >= f.Waits.User.TotalNs,
-		x.CostOf != OfBlocked && Idle(used, of, f.Waits.User.MaxNs) && float64(x.CostNs) < littleUse*float64(of):
+		x.CostOf != OfBlocked && !x.Counted && Idle(used, of, f.Waits.User.MaxNs) && float64(x.CostNs) < littleUse*float64(of):
 		x.Severity = Note
 	case machine && x.Severity == Critical:
 		x.Severity = Warning
@@ -47,13 +49,6 @@ func (w *World) soften(f *Facts, x *Finding) {
 
 // Sure reports whether what a finding says of the machine is proven from outside the trace.
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
-
-// tests reports whether package testing runs the program.
-func (f *Facts) tests() bool {
-	return slices.ContainsFunc(f.Waits.Classes, func(c waits.Class) bool {
-		return strings.HasPrefix(c.Name, "testing.") || strings.HasPrefix(c.Creator, "testing.")
-	})
-}
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, behind
 // those that were there before, and nobody waited for one of them: in whatever order they run, all is

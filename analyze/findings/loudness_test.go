@@ -12,7 +12,7 @@ import (
 
 // found is a detector that has made a finding.
 func found(x findings.Finding) findings.Detector {
-	return findings.Detector{ID: "x", Kind: x.Kind, CostOf: x.CostOf, New: func(*findings.World) findings.Watcher { return fixed{x} }}
+	return findings.Detector{ID: "x", InLine: x.CostOf == "" && x.Kind != findings.KindMachine, Kind: x.Kind, CostOf: x.CostOf, New: func(*findings.World) findings.Watcher { return fixed{x} }}
 }
 
 type fixed struct{ findings.Finding }

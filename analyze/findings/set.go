@@ -74,7 +74,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 				f.Strained = true
 			}
 			for k := range found {
-				s.world.soften(f, &found[k])
+				s.world.soften(f, d, &found[k])
 			}
 			all = append(all, found...)
 		}

@@ -59,7 +59,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "many goroutines woken at once for nothing", Doc: doc,
-		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime, UnderLoad: true,
+		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, wakeupcost.ID},
 		Remedy:   findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(world *findings.World) findings.Watcher {
