@@ -44,3 +44,26 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestTestsOf is for which package is under test, by stacks.
+func TestTestsOf(t *testing.T) {
+	frame := func(name, file string) *events.Frame { return &events.Frame{Func: name, File: file} }
+	tRunner, runN := frame("testing.tRunner", "testing/testing.go"), frame("testing.(*B).runN", "testing/benchmark.go")
+	for _, c := range []struct {
+		stack      []*events.Frame
+		want       string
+		function   string
+		benchmarks bool
+	}{
+		{[]*events.Frame{frame("main.main", "main.go")}, "", "", false},
+		{[]*events.Frame{frame("example.com/orders.Pay", "pay.go"), frame("example.com/orders_test.TestPay", "pay_test.go"), tRunner}, "example.com/orders", "example.com/orders_test.TestPay", false},
+		{[]*events.Frame{frame("net.TestDial.gowrap1", "net/dial_test.go")}, "net", "net.TestDial", false},
+		{[]*events.Frame{frame("example.com/orders.TestAll", "orderstest.go"), tRunner}, "example.com/orders", "", false},
+		{[]*events.Frame{frame("gopkg.in/yaml%2ev3.BenchmarkRead", "yaml_test.go"), runN}, "gopkg.in/yaml.v3", "gopkg.in/yaml.v3.BenchmarkRead", true},
+	} {
+		tested, tests := testsOf(slices.Values([][]*events.Frame{c.stack}), nil)
+		if tested != c.want || tests.Benchmarks != c.benchmarks || c.function != "" && !tests.Functions[c.function] || c.function == "" && len(tests.Functions) > 0 {
+			t.Errorf("%s: %q, %+v", c.stack[0].Func, tested, tests)
+		}
+	}
+}

@@ -55,6 +55,16 @@ func TestFindsASerialStage(t *testing.T) {
 	}
 }
 
+// One test, or benchmark, after the other is no chain of work.
+func TestTestsInARow(t *testing.T) {
+	s := pipeline(2, 1000, 180*Us, 20*Us, 0, reference.ReasonChanReceive)
+	for _, class := range []string{"testing.(*B).run1.func1", "example.org/shop.TestPay, started by testing.tRunner"} {
+		f := s.Facts()
+		f.ClassName = func(int32) (string, string) { return class, "main.main" }
+		None(t, s.DetectWith(detector(), f))
+	}
+}
+
 func TestNearMisses(t *testing.T) {
 	recv := reference.ReasonChanReceive
 	for name, s := range map[string]*Stream{
