@@ -27,9 +27,12 @@ type Silence struct {
 	// Overdue is how many goroutines a timer woke when it was over, long after their
 	// usual time, which fell into it while a P was free; of what [Silences] keeps only.
 	Overdue int64
-	G       int64 // the first of those that ran
-	Class   int32
-	P       int32
+	// WentOn is how many of Running ended their run as soon as it was over, as they do
+	// where all threads go on at the same time; of what [Silences] keeps only.
+	WentOn int64
+	G      int64 // the first of those that ran
+	Class  int32
+	P      int32
 }
 
 // Signs is how many signs there are that nothing ran.
@@ -93,7 +96,15 @@ const maxSilences = 4096
 // timed is how long goroutines wait at one place for a timer.
 type timed struct {
 	n    int64
-	most int64 // ns, as a rule
+	most int64  // ns, as a rule
+	late []late // longer waits, at most maxLate
+}
+
+// late is a wait for a timer that is longer than usual, and at in Silences.list the silence
+// that may have made it so; -1: it has come again, so it is what the timer was set to.
+type late struct {
+	ns int64
+	at int
 }
 
 const (
@@ -102,6 +113,10 @@ const (
 	// lateNs is how long after a silence timers that were due in it have fired: the
 	// first thread that goes on fires all of them.
 	lateNs = 2_000_000
+	// maxLate bounds timed.late; alikeOneIn is how near two of them are that are one
+	// timer's, as a share.
+	maxLate    = 64
+	alikeOneIn = 32
 )
 
 // longSilenceNs is the length of which no silence is while a goroutine runs that
@@ -121,6 +136,7 @@ func NewSilences(w *World) *Silences {
 		w.kept = &Silences{world: w, timers: map[int32]*timed{}}
 		w.Silences(w.kept.add)
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.kept.fired)
+		w.Runs(RunFilter{MinNs: silenceNs}, w.kept.ran)
 	}
 	return w.kept
 }
@@ -144,7 +160,7 @@ func (s *Silences) fired(d *reference.Decision) {
 		s.timers[g.Stack] = t
 	}
 	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
-		s.overdue(q)
+		s.overdue(t, g.BlockedNs)
 		return
 	}
 	// A single long wait is forgotten after some hundreds.
@@ -152,15 +168,45 @@ func (s *Silences) fired(d *reference.Decision) {
 	t.n++
 }
 
-// overdue notes that a timer was due in q, the last silence.
-func (s *Silences) overdue(q *Silence) {
-	if n := len(s.list); n > 0 && s.list[n-1].From == q.From {
-		s.list[n-1].Overdue++
+// ran looks whether a run interval in which the last silence falls ends as soon as that is over.
+func (s *Silences) ran(r *Run) {
+	q := &s.world.quiet
+	if r.System || q.To == 0 || r.From > q.From || r.To < q.To || r.To-q.To > max(lateNs, q.Ns()/10) {
 		return
 	}
-	x := *q
-	x.Overdue = 1
-	s.keep(&x)
+	q.WentOn++
+	if n := len(s.list); n > 0 && s.list[n-1].From == q.From {
+		s.list[n-1].WentOn = q.WentOn
+	}
+}
+
+// overdue notes that a timer was due in the last silence, unless a wait as long has been in another:
+// then both are what the program asked for.
+func (s *Silences) overdue(t *timed, ns int64) {
+	q := &s.world.quiet
+	at := len(s.list) - 1
+	if at < 0 || s.list[at].From != q.From {
+		if len(s.list) == maxSilences {
+			return
+		}
+		s.keep(q)
+		at++
+	}
+	for i := range t.late {
+		x := &t.late[i]
+		if d := ns - x.ns; x.at == at || max(d, -d) > x.ns/alikeOneIn {
+			continue
+		}
+		if x.at >= 0 {
+			s.list[x.at].Overdue--
+			x.at = -1
+		}
+		return
+	}
+	s.list[at].Overdue++
+	if len(t.late) < maxLate {
+		t.late = append(t.late, late{ns, at})
+	}
 }
 
 func (s *Silences) add(x *Silence) {

@@ -22,12 +22,12 @@ const ID = "process-stopped"
 // Thresholds of the detector. That of a silence, 5 ms, is in findings.World.Silences.
 type Thresholds struct {
 	// StopNs is the least length of a stop, and MinCount how many there must be; one of
-	// AloneNs suffices. Without a timer that was due, a P whose goroutine stood still
-	// against its habit must have done so for AloneNs.
+	// AloneNs suffices, if there are two signs of it.
 	StopNs   int64 `json:"stop_ns"`
 	MinCount int   `json:"min_count"`
 	AloneNs  int64 `json:"alone_ns"`
-	// PairNs is the length by which a silence is a stop if two goroutines ran.
+	// PairNs is the length by which a silence is a stop if two goroutines ran, and went on
+	// together.
 	PairNs int64 `json:"pair_ns"`
 	// WarningShare is the share of the duration in stops from which on it may be more
 	// than a note.
@@ -62,15 +62,17 @@ type watcher struct {
 	silences *findings.Silences
 }
 
-// Stops returns the silences in which, by thresholds t, the process was stopped.
+// Stops returns the silences in which, by thresholds t, the process was stopped. Threads that
+// lacked CPUs, spin or wait for a page go on one by one; those of a process that was stopped go
+// on together.
 func Stops(world *findings.World, silences *findings.Silences, t Thresholds) (out []findings.Silence) {
 	for _, s := range silences.All() {
-		if s.Ns() < t.StopNs {
+		if s.Ns() < t.StopNs || s.WentOn < s.Running {
 			continue
 		}
 		overdue := s.Overdue >= 1 && (s.Signs() >= 2 || s.Ns() >= 2*t.StopNs)
-		pair := s.Running >= 2 && s.Ns() >= t.PairNs && !world.ClassStat(s.Class).Habit(s.Ns())
-		if overdue || pair || s.Freaks >= 1 && s.Ns() >= t.AloneNs {
+		together := s.Running >= 2 && s.Ns() >= t.PairNs && !world.ClassStat(s.Class).Habit(s.Ns())
+		if overdue || together {
 			out = append(out, s)
 		}
 	}

@@ -37,11 +37,11 @@ func sleepers(n int64) *Stream {
 
 func TestFindsStopsOfAnIdleProcess(t *testing.T) {
 	s := sleepers(2)
-	for i := range 6 {
+	for i := range int64(6) {
 		for range 10 + 7*i {
 			tick(s, 2, 2*Ms)
 		}
-		tick(s, 2, 33*Ms)
+		tick(s, 2, (28+2*i)*Ms)
 	}
 	x := One(t, detect(s), processstopped.ID, findings.Warning)
 	if want := 6 * 33 * Ms; x.CostNs != want || x.Basis != findings.Inferred {
@@ -102,6 +102,69 @@ func TestNearMisses(t *testing.T) {
 	s := sleepers(2)
 	for i := range int64(60) {
 		tick(s, 2, (1+i%7*7)*Ms)
+	}
+	None(t, detect(s))
+}
+
+// A timer that is set to a longer time now and then fires on time.
+func TestLongerTimersAreNoStops(t *testing.T) {
+	s := sleepers(2)
+	for i := range 6 {
+		for range 10 + 7*i {
+			tick(s, 2, 2*Ms)
+		}
+		tick(s, 2, 33*Ms)
+	}
+	None(t, detect(s))
+}
+
+// stall has goroutines 1 and 2 run for 41 ms at most, some of the silence standing still, against
+// their habit; the second goes on after the first by a time.
+func stall(s *Stream, after int64) {
+	for k := range int64(5) {
+		for i := range 50 + 13*k {
+			s.Local(1, 0, reference.WhyUnblock).Local(2, 1, reference.WhyUnblock).Start(1, 0).Start(2, 1)
+			if i == 40 {
+				s.Pass(41*Ms).Stop(1, reference.WhyBlock).Pass(after).Stop(2, reference.WhyBlock)
+				continue
+			}
+			s.Pass(Ms).Stop(1, reference.WhyBlock).Stop(2, reference.WhyBlock)
+		}
+	}
+}
+
+// Threads that spin, lack CPUs or wait for pages of their files go on one by one.
+func TestThreadsThatGoOnOneByOne(t *testing.T) {
+	for after, found := range map[int64]bool{0: true, Ms: true, 4 * Ms: true, 4200 * Us: false, 20 * Ms: false} {
+		s := New(2)
+		stall(s, after)
+		if list := detect(s); len(list) > 0 != found {
+			t.Errorf("%d ns later:\n%s", after, Text(list))
+		}
+	}
+}
+
+// Where threads lack CPUs they all do now and then.
+func TestThreadsThatLackCPUs(t *testing.T) {
+	s := New(2)
+	stall(s, 0)
+	for range 6 {
+		stall(s, 20*Ms)
+	}
+	None(t, detect(s))
+}
+
+// One thread that stands still is no whole process.
+func TestOneThreadStandsStill(t *testing.T) {
+	s := New(2)
+	for k := range int64(5) {
+		for i := range 50 + 13*k {
+			ns := Ms
+			if i == 40 {
+				ns = 41 * Ms
+			}
+			s.Local(1, 0, reference.WhyUnblock).Run(1, 0, ns, reference.WhyBlock)
+		}
 	}
 	None(t, detect(s))
 }

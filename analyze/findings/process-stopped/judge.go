@@ -35,7 +35,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			n.worst = s
 		}
 	}
-	if len(n.stops) < w.t.MinCount && n.longest < w.t.AloneNs {
+	// Where most silences are of threads that stood still one by one, they lacked CPUs.
+	if 2*n.ns < w.silences.Ns {
+		return nil
+	}
+	if len(n.stops) < w.t.MinCount && (n.longest < w.t.AloneNs || n.worst.Signs() < 2) {
 		return nil
 	}
 	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())

@@ -17,7 +17,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "stops: silences that no program makes by itself", Value: quantity.Count(count), Limit: fmt.Sprintf("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs))},
 		{What: "their sum", Value: quantity.Duration(n.ns) + " (" + quantity.Percent(n.share) + " of the recording)", Limit: quantity.Percent(w.t.WarningShare), Ns: n.ns},
 		{What: "the longest", Value: quantity.Duration(n.longest), Ns: n.longest},
-		{What: "goroutines that ran into them, summed", Value: quantity.Count(n.runs)},
+		{What: "goroutines that ran into them, and went on together, summed", Value: quantity.Count(n.runs)},
 		{What: "timers that were due in them and fired only afterwards", Value: quantity.Count(n.overdue)},
 	}
 	x.Advice = []string{
