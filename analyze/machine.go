@@ -103,6 +103,10 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 			a.timeline.Told(a.machine.CPUs())
 		}
 		res.Kernel.Cgroup = a.CgroupStat
+		if m := res.Trace.Sidecar; a.CgroupStat == nil && m != nil && m.Quota != nil {
+			c := m.Quota.Counted()
+			res.Kernel.Cgroup = &kernel.CgroupStat{Periods: c.Periods, Throttled: c.Throttled, ThrottledNs: c.ThrottledNs}
+		}
 		res.Trace.Warnings = append(res.Trace.Warnings, doubts(res.Kernel)...)
 	}
 	return err

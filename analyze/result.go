@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/requests"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
@@ -52,19 +53,23 @@ type Trace struct {
 	Program    string `json:"program"`     // guessed from the folder of main.main, the package that is tested, or the start function of goroutine 1; empty if unknown
 	DurationNs int64  `json:"duration_ns"` // from the first event to the last
 	GOMAXPROCS int    `json:"gomaxprocs"`  // the largest, where it changes
-	// CPUs is how many CPUs the process had, as --cpus says; absent if it does not.
-	CPUs        float64 `json:"cpus,omitempty"`
-	Events      int64   `json:"events"`      // decoded events
-	Generations int     `json:"generations"` // pieces that the tracer wrote
-	Goroutines  int64   `json:"goroutines"`  // distinct ones seen
-	Threads     int64   `json:"threads"`     // distinct ones seen
-	Samples     int64   `json:"cpu_samples"` // CPU samples
-	Tasks       int64   `json:"tasks"`       // user tasks that began
-	Regions     int64   `json:"regions"`     // user regions that began
-	Logs        int64   `json:"logs"`        // log messages
-	Bytes       int64   `json:"bytes"`       // uncompressed
-	Stored      int64   `json:"-"`           // bytes read as stored, that is, compressed
-	LostBytes   int64   `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
+	// CPUs is how many CPUs the process had, as --cpus says, or the file beside the trace;
+	// absent if neither does.
+	CPUs float64 `json:"cpus,omitempty"`
+	// Sidecar is the file TRACE.meta.json beside the trace, see docs/capture.md; absent if
+	// there is none.
+	Sidecar     *sidecar.Meta `json:"sidecar,omitempty"`
+	Events      int64         `json:"events"`      // decoded events
+	Generations int           `json:"generations"` // pieces that the tracer wrote
+	Goroutines  int64         `json:"goroutines"`  // distinct ones seen
+	Threads     int64         `json:"threads"`     // distinct ones seen
+	Samples     int64         `json:"cpu_samples"` // CPU samples
+	Tasks       int64         `json:"tasks"`       // user tasks that began
+	Regions     int64         `json:"regions"`     // user regions that began
+	Logs        int64         `json:"logs"`        // log messages
+	Bytes       int64         `json:"bytes"`       // uncompressed
+	Stored      int64         `json:"-"`           // bytes read as stored, that is, compressed
+	LostBytes   int64         `json:"lost_bytes"`  // of them, what could not be read, or not be used without what is missing
 	// LostNs is the time of which events are lost, between those that could be read;
 	// the warnings say where, and dump has a "lost" there.
 	LostNs int64 `json:"lost_ns"`

@@ -46,8 +46,8 @@ type Options struct {
 	// Package config reads them from a file. Those beyond [all.BoundsOf] are an error.
 	Thresholds all.Thresholds
 	// CPUs is how many CPUs the process had on average, which a trace does not show: a
-	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means that
-	// nobody said; others than CheckCPUs takes are an error.
+	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means what the
+	// file beside the trace says, if there is one; others than CheckCPUs takes are an error.
 	CPUs float64
 	// Kernel, if set, gives the records of the kernel's scheduler from the time of the
 	// trace: then Result.Kernel says who had the CPUs. They are read alongside. Of a trace of
@@ -207,6 +207,9 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
+	if m, _ := src.Sidecar(); m != nil && o.CPUs == 0 {
+		o.CPUs = m.HadCPUs()
+	}
 	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options, a.ctx = o, ctx
@@ -445,7 +448,14 @@ func (a *analysis) result() (*Result, error) {
 	}
 	res.Trace.Rules, res.Trace.CPUs = a.rules, a.CPUs
 	warnings := res.Trace.Warnings
+	meta, bad := a.src.Sidecar()
+	if res.Trace.Sidecar = meta; a.Anonymize != nil {
+		res.Trace.Sidecar = meta.Anonymous()
+	}
 	res.Trace.Warnings = append(a.limits.said, warnings...)
+	if bad != "" {
+		res.Trace.Warnings = append(res.Trace.Warnings, bad)
+	}
 	if a.DecisionsOnly {
 		return res, nil
 	}
@@ -488,6 +498,9 @@ func (a *analysis) result() (*Result, error) {
 		Stopped: func() bool { return a.failure() != nil },
 	}
 	facts.Tested, facts.Tests = testsOf(a.stream.Tables.AllFrames(), a.Anonymize)
+	if meta != nil && a.cut == nil {
+		facts.Quota = meta.Quota
+	}
 	part(func() { res.Findings = a.found.Finish(facts) })
 	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
 	part(func() { a.focused(res, facts) })

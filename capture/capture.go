@@ -17,6 +17,10 @@
 //	defer r.Stop()
 //	http.Handle("/debug/capture", r) // the last seconds on demand
 //
+// Beside each trace lies a file with what the trace cannot show: the CPU quota and what
+// it did meanwhile, the CPUs and the memory that the process may use, its build and
+// Options.Labels. gmpscope reads it by itself.
+//
 // A process can have one active flight recorder, so it can have one Recorder.
 // A trace by [trace.Start] or by net/http/pprof can run beside it: each gets all
 // events.
@@ -30,6 +34,8 @@ import (
 	"runtime/trace"
 	"sync"
 	"time"
+
+	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
 // Options of Start. Dir is needed, and a Budget or a Signal if anything is to be
@@ -73,6 +79,10 @@ type Options struct {
 	MaxFiles int
 	MaxBytes int64
 
+	// Labels are kept with each trace, such as service, version and host. They are at most
+	// 64, of 1,024 bytes.
+	Labels map[string]string
+
 	// OnCapture, if set, is called with each trace that was written to a file, once
 	// for those that asked for it at the same time.
 	OnCapture func(Trace)
@@ -105,6 +115,8 @@ type Recorder struct {
 
 	mu     sync.Mutex // of flight; held while a snapshot is made
 	flight flightRecorder
+
+	quota quota
 }
 
 // flightRecorder is what a Recorder needs of a trace.FlightRecorder.
@@ -131,6 +143,7 @@ func Start(o Options) (*Recorder, error) {
 		return nil, fmt.Errorf("capture: starting the flight recorder: %w", err)
 	}
 	r := newRecorder(o, flight)
+	r.quota.count(time.Now(), o.Window)
 	go r.watch()
 	return r, nil
 }
@@ -144,6 +157,7 @@ func newRecorder(o Options, flight flightRecorder) *Recorder {
 		files:    newShared[Trace](1),
 		sent:     newShared[[]byte](2),
 		flight:   flight,
+		quota:    quota{process: sidecar.NewProcess("/", "self")},
 	}
 }
 
@@ -181,6 +195,9 @@ func (o *Options) check() error {
 		return fmt.Errorf("capture: Options.Interval is %v: it must be 10ms at least", o.Interval)
 	case o.Window < 0 || o.Cooldown < 0 || o.MaxFiles < 0 || o.MaxBytes < 0:
 		return errors.New("capture: Window, Cooldown, MaxFiles and MaxBytes of Options must not be negative")
+	}
+	if err := sidecar.CheckLabels(o.Labels); err != nil {
+		return fmt.Errorf("capture: Options.Labels: %w", err)
 	}
 	return o.Budget.check()
 }
@@ -275,6 +292,7 @@ func (r *Recorder) watch() {
 		case <-r.stop:
 			return
 		case now := <-tick.C:
+			r.quota.count(now, r.o.Window)
 			reason, ok := w.look(now)
 			if !ok {
 				continue

@@ -2,16 +2,21 @@ package capture
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/trace"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
 // start starts a recorder that looks at nothing by itself.
@@ -58,8 +63,76 @@ func TestCapture(t *testing.T) {
 	if len(told) != 1 || told[0] != c {
 		t.Errorf("told of %+v, want %+v", told, c)
 	}
-	if list, _ := os.ReadDir(dir); len(list) != 1 {
+	if list, _ := os.ReadDir(dir); len(list) != 2 || list[1].Name() != filepath.Base(c.File)+sidecar.Suffix {
 		t.Errorf("%d files in the folder: %v", len(list), list)
+	}
+}
+
+// Beside a trace lies what the quota did in its window, and what is known of the program.
+func TestSidecar(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("proc/self/cgroup", "0::/\n")
+	write("proc/self/mountinfo", "30 23 0:26 / /cg rw - cgroup2 cgroup2 rw\n")
+	write("cg/cpu.max", "40000 100000\n")
+	stat := func(n int) {
+		write("cg/cpu.stat", fmt.Sprintf("nr_periods %d\nnr_throttled %d\nthrottled_usec %d\n", n, n, n))
+	}
+	r := fake(t, Options{Window: 8 * time.Second, Labels: map[string]string{"service": "checkout"}}, &fakeFlight{bytes: 10})
+	r.quota.process = sidecar.NewProcess(root, "self")
+	now := time.Now()
+	for i := range 20 { // one a second
+		stat(i)
+		r.quota.count(now.Add(time.Duration(i)*time.Second), r.o.Window)
+		for j := range r.quota.counted {
+			r.quota.counted[j].AtNs = now.Add(time.Duration(i-len(r.quota.counted)+1+j) * time.Second).UnixNano()
+		}
+	}
+	if n := len(r.quota.counted); n != samples+1 {
+		t.Errorf("%d counts are kept", n)
+	}
+	stat(20)
+	name, err := r.write(now.Add(20*time.Second), make([]byte, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name + sidecar.Suffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m sidecar.Meta
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	q := m.Quota
+	if q == nil || q.CPUs != 0.4 || q.Before.Throttled != 12 || q.After.Throttled != 20 || q.After.ThrottledNs != 20_000 {
+		t.Errorf("quota %+v", q)
+	}
+	if m.Version != 1 || m.GOMAXPROCS != runtime.GOMAXPROCS(0) || m.GoVersion != runtime.Version() || m.Labels["service"] != "checkout" || m.Build == nil {
+		t.Errorf("%s", text)
+	}
+	// It goes with the trace, and what a program that was killed left of one goes, too.
+	r.o.MaxFiles = 1
+	left := filepath.Join(r.o.Dir, "trace-20260102T030405.000000Z-7")
+	for _, suffix := range []string{unfinished, suffix + sidecar.Suffix} {
+		if err := os.WriteFile(left+suffix, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.write(now.Add(21*time.Second), make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadDir(r.o.Dir); len(got) != 2 {
+		t.Errorf("the folder has %q", got)
 	}
 }
 
@@ -166,7 +239,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := &Recorder{o: Options{Dir: dir, Name: "t", MaxFiles: 3, MaxBytes: 250}}
+	r := newRecorder(Options{Dir: dir, Name: "t", MaxFiles: 3, MaxBytes: 250}, nil)
 	var names []string
 	for i := range 5 {
 		name, err := r.write(time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC), make([]byte, 80))
@@ -211,6 +284,7 @@ func TestOptions(t *testing.T) {
 		"must not be negati": {Dir: "x", Window: -1},
 		"between 0 and 1":    {Dir: "x", Budget: Budget{Quantile: 1.5, Latency: 1}},
 		"has no Latency":     {Dir: "x", Budget: Budget{Quantile: 0.5}},
+		"a label has no":     {Dir: "x", Labels: map[string]string{"": "x"}},
 	} {
 		if _, err := Start(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
 // stamp is the time in a file's name, in UTC: unless the clock is put back, names
@@ -37,7 +39,7 @@ func (r *Recorder) write(now time.Time, data []byte) (name string, err error) {
 		return "", fmt.Errorf("capture: the trace has %d bytes, more than MaxBytes, %d: nothing was written", len(data), r.o.MaxBytes)
 	}
 	if err = r.o.createDir(); err == nil { // somebody may have removed it
-		name, err = r.o.create(now, data)
+		name, err = r.o.create(now, data, r.meta(now))
 	}
 	if err != nil {
 		return "", fmt.Errorf("capture: writing a trace: %w", err)
@@ -52,12 +54,15 @@ func (o *Options) createDir() error {
 	return nil
 }
 
-func (o *Options) create(now time.Time, data []byte) (name string, err error) {
+func (o *Options) create(now time.Time, data []byte, m *sidecar.Meta) (name string, err error) {
 	// A program that was killed left these: we write one at a time, and programs that
 	// share a folder use different names.
 	left, err := o.list(unfinished)
 	if err != nil {
 		return "", err
+	}
+	for _, f := range left {
+		os.Remove(strings.TrimSuffix(f.path, unfinished) + suffix + sidecar.Suffix)
 	}
 	if err := removeAll(left); err != nil {
 		return "", err
@@ -90,7 +95,13 @@ func (o *Options) create(now time.Time, data []byte) (name string, err error) {
 	if err := removeAll(o.tooMany(old, int64(len(data)))); err != nil {
 		return "", err
 	}
-	return name + suffix, os.Rename(f.Name(), name+suffix)
+	// It is there before the trace is, for who waits for that.
+	writeMeta(name+suffix, m)
+	if err := os.Rename(f.Name(), name+suffix); err != nil {
+		os.Remove(name + suffix + sidecar.Suffix)
+		return "", err
+	}
+	return name + suffix, nil
 }
 
 // list returns the files in the folder that create made, the last one first.
@@ -126,6 +137,7 @@ func (o *Options) tooMany(files []file, bytes int64) []file {
 
 func removeAll(files []file) error {
 	for _, f := range files {
+		os.Remove(f.path + sidecar.Suffix) // not all have one
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("making room for it: %w", err)
 		}

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
 // fakeFlight is a flight recorder that holds a trace of so many bytes.
@@ -48,7 +50,7 @@ func fake(t *testing.T, o Options, f *fakeFlight) *Recorder {
 	return r
 }
 
-// names returns the names of the files in a folder.
+// names returns the names of the files in a folder, but those beside traces.
 func names(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -56,7 +58,9 @@ func names(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if !strings.HasSuffix(e.Name(), sidecar.Suffix) {
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
@@ -106,13 +107,30 @@ func (p *Pattern) labels(path string) (out []Label) {
 }
 
 // labelsOf returns the labels of a trace: those of all, in their place those of its path,
-// and in the place of both those of the file beside it, if there is one.
+// and in the place of both those of the files beside it, if there are any.
 func labelsOf(ctx context.Context, name string, all []Label, pattern *Pattern) ([]Label, error) {
 	own, err := readSidecar(ctx, name+Sidecar)
 	if err != nil {
 		return nil, fmt.Errorf("labels in %s: %w", name+Sidecar, err)
 	}
-	return joinLabels(all, pattern.labels(name), own)
+	return joinLabels(all, pattern.labels(name), recorded(ctx, name), own)
+}
+
+// recorded returns the labels that a trace was recorded with; of a file that cannot be used the analysis warns.
+func recorded(ctx context.Context, name string) (out []Label) {
+	if strings.Contains(name, "://") {
+		return nil
+	}
+	m, err := sidecar.Read(ctx, name)
+	if err != nil || m == nil {
+		return nil
+	}
+	for n, v := range m.Labels {
+		if l, err := ParseLabel(n + "=" + v); err == nil {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // joinLabels puts labels together; of one name the last counts.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
@@ -60,6 +62,9 @@ func (t *text) trace(r *analyze.Result) {
 	}
 	if tr.CPUs > 0 {
 		row("CPUs", "the process had "+quantity.Amount(tr.CPUs, "CPU", "CPUs")+" (as told)")
+	}
+	if m := tr.Sidecar; m != nil {
+		row("beside it", strings.Join(beside(m), ", "))
 	}
 	content := []string{
 		quantity.Plural(tr.Events, "event", "events"),
@@ -668,6 +673,27 @@ func columns(names ...string) []string {
 	for i, name := range names {
 		t, _ := vocabulary.Lookup(vocabulary.Metric, name)
 		out[i] = t.Column
+	}
+	return out
+}
+
+// beside says what the file beside the trace holds.
+func beside(m *sidecar.Meta) (out []string) {
+	if q := m.Quota; q != nil {
+		c := q.Counted()
+		out = append(out, fmt.Sprintf("a CPU quota of %s, used up in %s of %s", quantity.Amount(q.CPUs, "CPU", "CPUs"), quantity.Count(c.Throttled), quantity.Plural(c.Periods, "period", "periods")))
+	}
+	if m.CPUs > 0 {
+		out = append(out, quantity.Plural(int64(m.CPUs), "CPU", "CPUs")+" allowed")
+	}
+	if m.MemoryMax > 0 {
+		out = append(out, "at most "+quantity.Size(m.MemoryMax))
+	}
+	if b := m.Build; b != nil {
+		out = append(out, strings.TrimSpace(b.Module+" "+b.Version+" "+b.Revision))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Labels)) {
+		out = append(out, name+"="+m.Labels[name])
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -63,6 +64,7 @@ type Facts struct {
 	GapsNs     int64           // before that, what is not recorded. A [Set] fills it in
 	GOMAXPROCS int             // the largest
 	CPUs       float64         // that the process had, as told; 0: nobody said
+	Quota      *sidecar.Quota  // a CPU quota, and what it did while all of the trace was recorded; nil: none is known
 	Bytes      int64           // uncompressed
 	Machine    *kernel.Machine // what the kernel's records tell; nil: there are none
 	LostBytes  int64           // of them, what could not be read

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
@@ -37,7 +38,8 @@ type Options struct {
 }
 
 // Open opens the trace with the given name: a path, "-" for standard input, or an http or https
-// URL. The context holds for the life of the Source.
+// URL. The context holds for the life of the Source. Beside a path it looks for the file that
+// [Source.Sidecar] returns.
 //
 // A URL may be one that records while it answers, such as /debug/pprof/trace?seconds=60. So there
 // is no limit to the whole request; but the answer must begin within eleven minutes (or a minute
@@ -83,10 +85,19 @@ func (s *Source) openFile(ctx context.Context) error {
 	if st.IsDir() {
 		return s.fail("opening", fault{errors.New("it is a directory: name a trace file in it"), ErrNotTrace})
 	}
-	if st.Mode().IsRegular() {
-		s.in.total = st.Size()
-	}
 	s.in.r = f
+	if !st.Mode().IsRegular() {
+		return nil
+	}
+	s.in.total = st.Size()
+	meta, err := sidecar.Read(ctx, s.name)
+	if conflict := (*files.Conflict)(nil); errors.As(err, &conflict) {
+		return err
+	}
+	if err != nil {
+		s.sidecarBad = fmt.Sprintf("the file %s beside the trace is left out: %v", sidecar.Suffix, withoutPath(err))
+	}
+	s.sidecar = meta
 	return nil
 }
 

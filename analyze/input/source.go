@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 )
 
 const (
@@ -77,10 +79,13 @@ type Source struct {
 	end     error  // what Next returns from now on
 	stats   Stats
 	memory  int64 // Options.MaxMemory
-	maxGen  int64
-	maxV1   int64
-	maxScan int64
-	grace   int64 // ratioGrace
+
+	sidecar    *sidecar.Meta
+	sidecarBad string
+	maxGen     int64
+	maxV1      int64
+	maxScan    int64
+	grace      int64 // ratioGrace
 }
 
 // Header is what the first 16 bytes of a trace tell.
@@ -196,6 +201,10 @@ func (s *Source) parseHeader(p []byte) (int, error) {
 
 // Name returns the name the trace was opened by; of a URL, what [ShownName] leaves.
 func (s *Source) Name() string { return s.name }
+
+// Sidecar returns what the file beside the trace says of its recording, nil if there is none, and a
+// line if it cannot be used.
+func (s *Source) Sidecar() (m *sidecar.Meta, warning string) { return s.sidecar, s.sidecarBad }
 
 // Header returns what the header says.
 func (s *Source) Header() Header { return s.header }

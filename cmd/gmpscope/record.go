@@ -26,7 +26,8 @@ type recording struct {
 	quiet   bool
 	cpu     bool
 	kernel  string // the file for the kernel's records; "" for none
-	pid     int    // the process at the URL, for them
+	pid     int    // the process at the URL
+	labels  []string
 }
 
 func (r *recording) flags(f *pflag.FlagSet) {
@@ -36,7 +37,8 @@ func (r *recording) flags(f *pflag.FlagSet) {
 	f.StringVarP(&r.output, "output", "o", "trace.out", "write the trace to `FILE`")
 	f.BoolVar(&r.cpu, "cpu", false, "run the CPU profiler meanwhile: its samples are then in the trace")
 	f.StringVar(&r.kernel, "kernel-output", "", "record the scheduler of the kernel, too, and write that to `FILE`, packed if it ends in .zst or .gz; Linux, as root")
-	f.IntVar(&r.pid, "pid", 0, "with --kernel-output and a URL: the process `ID` of the program, on this machine")
+	f.IntVar(&r.pid, "pid", 0, "with a URL: the process `ID` of the program, on this machine")
+	f.StringArrayVar(&r.labels, "label", nil, "keep the label `NAME=VALUE` with the trace, such as service=payments; can be repeated")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -52,8 +54,8 @@ func (r *recording) check(isURL bool) error {
 		return usagef("--kernel-output needs a file")
 	case r.pid < 0:
 		return usagef("--pid %d: is no process", r.pid)
-	case r.pid != 0 && (r.kernel == "" || !isURL):
-		return usagef("--pid is for --kernel-output and a URL")
+	case r.pid != 0 && !isURL:
+		return usagef("--pid is for a URL")
 	case r.kernel != "" && isURL && r.pid == 0:
 		return usagef("--kernel-output needs --pid with a URL: on whose CPUs, and that it runs on this machine")
 	}
@@ -84,6 +86,12 @@ prove, or rule out, that threads with a P lacked a CPU (gmpscope explain
 os-preemption), and go tool trace shows them. Of a running program, its CPU
 profile is asked for beside the trace; where that fails, for instance since
 another one is being taken, a warning says so. "go test" gets -cpuprofile.
+
+Beside the trace lies what it cannot show, in the file TRACE.meta.json: the CPU
+quota and what it did meanwhile, the CPUs and the memory that the process may use,
+its build, and what --label says. The other commands read it by themselves. Of a
+program at a URL that takes --pid; a command is taken to stay in the control group
+that it was started in.
 
 Other programs record themselves: by runtime/trace.Start and Stop, or, to keep
 the last seconds before something went wrong, by runtime/trace.FlightRecorder
@@ -183,6 +191,10 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 		return err
 	}
 	defer out.Discard()
+	d, err := r.describe(nil)
+	if err != nil {
+		return err
+	}
 	kernel, err := a.recordKernel(ctx, r)
 	if err != nil {
 		return err
@@ -199,7 +211,7 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 		return err
 	}
 	kernel.stop()
-	name, asked, err := keep(out, saved.Cut == nil)
+	name, asked, err := a.keep(ctx, out, saved.Cut == nil, d)
 	if err != nil {
 		return kernel.finish(err)
 	}
@@ -207,14 +219,18 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 }
 
 // keep gives a recording its name, or, if it is a part of a trace and there is a file of that name,
-// another beside it. It reports which one, and whether the recording has the name asked for.
-func keep(out *files.Output, ended bool) (name string, asked bool, err error) {
+// another beside it, and writes what is known of it beside that. It reports which name, and whether the
+// recording has the one asked for.
+func (a *app) keep(ctx context.Context, out *files.Output, ended bool, d *described) (name string, asked bool, err error) {
 	file, _ := out.Path()
 	asked = true
 	name, err = out.CommitIf(func() bool {
 		asked = ended && wholeTrace(file)
 		return asked
 	})
+	if err == nil {
+		a.writeMeta(context.WithoutCancel(ctx), name, d)
+	}
 	return name, asked, err
 }
 

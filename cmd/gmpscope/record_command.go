@@ -42,6 +42,10 @@ func (a *app) recordCommand(ctx context.Context, args []string, dashed bool, r r
 	if file, err = filepath.Abs(file); err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
+	d, err := r.describe(args)
+	if err != nil {
+		return err
+	}
 	kernel, err := a.recordKernel(ctx, r)
 	if err != nil {
 		return err
@@ -57,7 +61,7 @@ func (a *app) recordCommand(ctx context.Context, args []string, dashed bool, r r
 	if direct {
 		return kernel.finish(ran.wroteTo(r.output))
 	}
-	return kernel.finish(a.keepTrace(ctx, out, file, ran, r))
+	return kernel.finish(a.keepTrace(ctx, out, file, ran, r, d))
 }
 
 // commandLine returns the command to run, or an error if it is none that can be recorded.
@@ -140,12 +144,12 @@ func (c ranCommand) noTrace() error {
 }
 
 // keepTrace gives the trace in file, if a command wrote one, its name, and says so.
-func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran ranCommand, r recording) error {
+func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran ranCommand, r recording, d *described) error {
 	st, err := os.Stat(file)
 	if err != nil || st.Size() == 0 {
 		return ran.noTrace()
 	}
-	name, asked, err := keep(out, ctx.Err() == nil)
+	name, asked, err := a.keep(ctx, out, ctx.Err() == nil, d)
 	if err != nil {
 		return err
 	}

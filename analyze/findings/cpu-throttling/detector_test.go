@@ -8,6 +8,7 @@ import (
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	. "github.com/gmpscope/gmpscope/analyze/findings/findingstest"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -191,6 +192,37 @@ func TestNumberOfCPUs(t *testing.T) {
 		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Critical)
 		if x.Basis != want.basis || !strings.HasPrefix(x.Advice[0], want.advice) {
 			t.Errorf("%v CPUs: %+v", cpus, x)
+		}
+	}
+}
+
+// What the control group counted while the trace was recorded proves a quota, or rules it out.
+func TestCountedThrottling(t *testing.T) {
+	quiet, stopped := newServer(4), newServer(2).stops(10, 40*Ms, 100*Ms)
+	quiet.run(1000 * Ms)
+	for name, tc := range map[string]struct {
+		of        *server
+		throttled int64
+		ns        int64  // between the counts
+		found     string // basis
+	}{
+		"throttled":                      {quiet, 8, 1200 * Ms, findings.Certain},
+		"not throttled":                  {quiet, 0, 1200 * Ms, ""},
+		"not in the trace, perhaps":      {quiet, 8, 3000 * Ms, ""},
+		"silences that are none":         {stopped, 0, 1000 * Ms, ""},
+		"silences, and counts of more":   {stopped, 8, 3000 * Ms, findings.Certain},
+		"as many, whatever their period": {stopped, 8, 1000 * Ms, findings.Certain},
+	} {
+		f := tc.of.Facts()
+		f.CPUs, f.GOMAXPROCS = 0.4, 4
+		f.Quota = &sidecar.Quota{CPUs: 0.4, PeriodNs: 100 * Ms, Before: sidecar.Counted{AtNs: 1}, After: sidecar.Counted{AtNs: 1 + tc.ns, Periods: 12, Throttled: tc.throttled, ThrottledNs: tc.throttled * 40 * Ms}}
+		list := tc.of.DetectWith(cputhrottling.New(cputhrottling.Default()), f)
+		if tc.found == "" {
+			None(t, list)
+			continue
+		}
+		if len(list) != 1 || list[0].Basis != tc.found || !strings.HasPrefix(list[0].Advice[0], "Set GOMAXPROCS to 1:") {
+			t.Errorf("%s: %s", name, Text(list))
 		}
 	}
 }

@@ -25,6 +25,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if m := f.Records(); m != nil {
 		return w.byKernel(f, m)
 	}
+	if q := f.Quota; q != nil && (q.Counted().Throttled == 0 || Counts(f, q)) {
+		return w.byCount(f, q)
+	}
 	b := w.silences.Beat(w.t.PeriodNs)
 	if !b.Keeps(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
 		return nil
@@ -48,7 +51,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
 		x.Actors = append(x.Actors, a)
 	}
-	if f.WithoutCPUNs() > 0 {
+	if f.WithoutCPUNs() > 0 || f.Quota != nil {
 		x.Basis = findings.Certain
 	}
 	w.phrase(f, &x, &n)

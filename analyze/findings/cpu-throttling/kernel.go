@@ -30,7 +30,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 			findings.Evidence{What: "threads were ready to run, and another program had their CPU", Value: quantity.Duration(m.Off.OthersNs), Ns: m.Off.OthersNs}),
 		Advice: []string{
 			advice(f),
-			"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
+			raise,
 		},
 	}
 	if c := m.Cgroup; c != nil {

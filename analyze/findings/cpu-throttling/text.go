@@ -28,8 +28,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	x.Advice = []string{
 		advice(f),
 		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
-		"Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill.",
-		"If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more.",
+		raise,
+		bursts,
 	}
 	if n.usedNs > 0 && f.RecordedNs() > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: quantity.Number(float64(n.usedNs) / float64(f.RecordedNs())), Ns: n.usedNs})
@@ -39,6 +39,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what these can give", Value: quantity.Duration(lost), Ns: lost})
 	}
 }
+
+const (
+	raise  = "Raise the limit, or do away with it in favour of CPU weights (requests), if the latency matters more than the bill."
+	bursts = "If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more."
+)
 
 // advice says what to do with GOMAXPROCS, by what is known of the CPUs.
 func advice(f *findings.Facts) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 )
 
 // proof is one way by which it shows, and its numbers.
@@ -51,6 +52,9 @@ const (
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if m := f.Records(); m != nil {
 		return w.byKernel(f, m)
+	}
+	if q := f.Quota; q != nil && q.Counted().Throttled > 0 && cputhrottling.Counts(f, q) {
+		return nil // cpu-throttling reports it, and is certain
 	}
 	w.ran = *w.world.Ran()
 	a := &w.all

@@ -20,6 +20,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if m := f.Records(); m != nil {
 		return w.byKernel(f, m)
 	}
+	if q := f.Quota; q != nil && q.Counted().Throttled > 0 {
+		return nil // cpu-throttling reports it
+	}
 	n := numbers{stops: Stops(w.world, w.silences, w.t)}
 	b := w.silences.Beat(w.quota.PeriodNs)
 	if b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {

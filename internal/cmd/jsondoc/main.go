@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
@@ -22,6 +23,7 @@ var roots = []root{
 	{"Diff", "diff", "`gmpscope diff BEFORE AFTER --format json`", reflect.TypeFor[jsondoc.Diff]()},
 	{"Check", "check", "`gmpscope check TRACE… --format json`", reflect.TypeFor[jsondoc.Check]()},
 	{"Fleet", "fleet", "`gmpscope fleet PATH… --format json`", reflect.TypeFor[jsondoc.Fleet]()},
+	{"Sidecar", "meta", "The file `TRACE.meta.json` beside a trace, by `gmpscope record` and package capture", reflect.TypeFor[sidecar.Meta]()},
 }
 
 func main() {

@@ -1,0 +1,55 @@
+package cputhrottling
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Counts reports whether what a quota did is what it did to this trace: the counts may be
+// two periods and half as far apart again as the trace is long. Others are of more, such as
+// the tests of a package being built.
+func Counts(f *findings.Facts, q *sidecar.Quota) bool {
+	return q.Ns() <= f.EndNs+f.EndNs/2+2*q.PeriodNs
+}
+
+// byCount judges by what the control group counted while the trace was recorded, which makes it
+// certain, or rules it out.
+func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Finding {
+	c := q.Counted()
+	cost := min(c.ThrottledNs, int64(max(1, f.GOMAXPROCS))*f.RecordedNs())
+	lost := int64(0)
+	if f.CPUs == q.CPUs {
+		lost = f.WithoutCPUNs()
+		cost = max(cost, lost)
+	}
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok || c.Throttled == 0 {
+		return nil
+	}
+	limit, periods := quantity.Amount(q.CPUs, "CPU", "CPUs"), quantity.Count(c.Throttled)+" of "+quantity.Count(c.Periods)
+	x := findings.Finding{
+		ID: ID, Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true,
+		Headline: fmt.Sprintf("A CPU quota of %s stopped the process: %s periods, %s", limit, periods, quantity.Duration(c.ThrottledNs)),
+		Title: fmt.Sprintf("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
+			limit, periods, quantity.Duration(q.PeriodNs), quantity.Duration(c.ThrottledNs)),
+		Evidence: []findings.Evidence{
+			{What: "periods in which the quota was used up, by cpu.stat", Value: periods},
+			{What: "threads were kept from the CPUs, by cpu.stat", Value: quantity.Duration(c.ThrottledNs), Ns: c.ThrottledNs},
+			{What: "time between the two counts", Value: quantity.Duration(q.Ns()), Ns: q.Ns()},
+			{What: "quota", Value: limit, Limit: "GOMAXPROCS " + quantity.Count(int64(f.GOMAXPROCS))},
+		},
+		Advice: []string{
+			advice(f),
+			raise,
+			bursts,
+		},
+	}
+	if lost > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what the quota gives", Value: quantity.Duration(lost), Ns: lost})
+	}
+	f.Short(&x)
+	return []findings.Finding{x}
+}

@@ -1,0 +1,115 @@
+package sidecar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/gmpscope/gmpscope/internal/files"
+)
+
+// maxBytes is the most that a file may hold.
+const maxBytes = 1 << 20
+
+// maxCPUs is more than any machine has, and maxPeriod more than a quota's period can be.
+const (
+	maxCPUs   = 1e5
+	maxPeriod = int64(time.Minute)
+)
+
+// Read reads the file beside a trace; nil if there is none. What cannot be used is an error; it is a
+// [files.Conflict] if the file is an output.
+func Read(ctx context.Context, trace string) (*Meta, error) {
+	f, err := files.Regular(ctx, trace+Suffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxBytes {
+		return nil, fmt.Errorf("it has more than %d bytes", maxBytes)
+	}
+	return parse(text)
+}
+
+func parse(text []byte) (*Meta, error) {
+	var m Meta
+	if json.Unmarshal(text, &m) != nil { // whose error may quote it
+		return nil, errors.New("it is not as docs/schema/meta.json says")
+	}
+	if m.Version != Version {
+		return nil, fmt.Errorf("its version is %d, and %d is known", m.Version, Version)
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
+
+// check is an error if something cannot be.
+func (m *Meta) check() error {
+	texts := []string{m.Time, m.GoVersion, m.GOOS, m.GOARCH}
+	if b := m.Build; b != nil {
+		texts = append(texts, b.Path, b.Module, b.Version, b.Revision)
+	}
+	for _, s := range texts {
+		if len(s) > maxText {
+			return fmt.Errorf("a text is longer than %d bytes", maxText)
+		}
+	}
+	if err := CheckLabels(m.Labels); err != nil {
+		return err
+	}
+	q := m.Quota
+	switch {
+	case m.CPUs < 0 || m.CPUs > maxCPUs || m.GOMAXPROCS < 0 || m.MemoryLimit < 0 || m.MemoryMax < 0:
+		return errors.New("a number is out of range")
+	case q == nil:
+		return nil
+	case q.CPUs <= 0 || q.CPUs > maxCPUs || q.PeriodNs <= 0 || q.PeriodNs > maxPeriod:
+		return errors.New("its CPU quota is out of range")
+	}
+	b, a := &q.Before, &q.After
+	if b.Periods < 0 || b.Throttled < 0 || b.ThrottledNs < 0 || a.Periods < b.Periods || a.Throttled < b.Throttled || a.ThrottledNs < b.ThrottledNs || b.AtNs < 0 || a.AtNs < b.AtNs {
+		return errors.New("its cpu.stat runs backwards")
+	}
+	return nil
+}
+
+// HadCPUs is how many CPUs the process had on average, at most; 0 if that is not known.
+func (m *Meta) HadCPUs() float64 {
+	n := float64(m.CPUs)
+	if q := m.Quota; q != nil && (n == 0 || q.CPUs < n) {
+		n = q.CPUs
+	}
+	return n
+}
+
+// Counted returns what the quota did between the two counts.
+func (q *Quota) Counted() Counted {
+	b, a := &q.Before, &q.After
+	return Counted{AtNs: a.AtNs, Periods: a.Periods - b.Periods, Throttled: a.Throttled - b.Throttled, ThrottledNs: a.ThrottledNs - b.ThrottledNs}
+}
+
+// Ns is the time between the two counts.
+func (q *Quota) Ns() int64 { return q.After.AtNs - q.Before.AtNs }
+
+// Anonymous returns m without what names a program and who runs it. It may be nil.
+func (m *Meta) Anonymous() *Meta {
+	if m == nil {
+		return nil
+	}
+	c := *m
+	c.Build, c.Labels = nil, nil
+	return &c
+}

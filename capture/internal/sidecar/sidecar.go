@@ -1,0 +1,277 @@
+// Package sidecar describes the process and the machine of a recording, in a file beside the
+// trace, which cannot show them: CPU quota, CPUs, memory limits, build, labels.
+//
+// The package is in two modules: capture and the one that reads what it writes. A test
+// holds this file the same in both.
+package sidecar
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The most that labels may be.
+const (
+	maxLabels = 64
+	maxText   = 1 << 10 // bytes of a text
+)
+
+// CheckLabels returns an error if there are too many labels, or one is too long.
+func CheckLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return fmt.Errorf("more than %d labels", maxLabels)
+	}
+	for name, value := range labels {
+		if name == "" || len(name) > maxText || len(value) > maxText {
+			return fmt.Errorf("a label has no name, or more than %d bytes", maxText)
+		}
+	}
+	return nil
+}
+
+// Suffix is what the name of the file adds to the trace's, and Version the number of this format.
+const (
+	Suffix  = ".meta.json"
+	Version = 1
+)
+
+// Meta is what the file holds. Whatever is not known is absent.
+type Meta struct {
+	Version    int    `json:"version"`              // of this format: 1
+	Time       string `json:"time,omitempty"`       // when the recording ended, RFC 3339
+	GoVersion  string `json:"go_version,omitempty"` // that the program was built with, such as go1.26.8
+	GOOS       string `json:"goos,omitempty"`       // operating system
+	GOARCH     string `json:"goarch,omitempty"`     // architecture
+	GOMAXPROCS int    `json:"gomaxprocs,omitempty"` // when the recording ended
+	// CPUs is how many CPUs the process may use, by its affinity mask.
+	CPUs int `json:"cpus,omitempty"`
+	// Quota is the CPU quota of the process's control group, or of the one around it that
+	// allows least; absent if there is none, or it cannot be seen.
+	Quota       *Quota            `json:"cpu_quota,omitempty"`
+	MemoryLimit int64             `json:"memory_limit,omitempty"` // soft limit of the Go runtime (GOMEMLIMIT), bytes
+	MemoryMax   int64             `json:"memory_max,omitempty"`   // limit of the control group, bytes
+	Build       *Build            `json:"build,omitempty"`        // what was built
+	Labels      map[string]string `json:"labels,omitempty"`       // given by whoever recorded
+}
+
+// Quota is a CPU quota and what it did meanwhile.
+type Quota struct {
+	CPUs     float64 `json:"cpus"`      // CPU time for each time of a period
+	PeriodNs int64   `json:"period_ns"` // its period
+	Before   Counted `json:"before"`    // near the beginning of the recording
+	After    Counted `json:"after"`     // at its end
+}
+
+// Counted is the cpu.stat of a control group at a time: sums since it was created.
+type Counted struct {
+	AtNs        int64 `json:"at_ns"`        // the time: ns since 1970
+	Periods     int64 `json:"periods"`      // that have passed
+	Throttled   int64 `json:"throttled"`    // of them, in which the quota was used up
+	ThrottledNs int64 `json:"throttled_ns"` // for how long threads were kept from running, summed over CPUs
+}
+
+// Build is a Go program's build information.
+type Build struct {
+	Path     string `json:"path,omitempty"`     // of package main
+	Module   string `json:"module,omitempty"`   // main module
+	Version  string `json:"version,omitempty"`  // of that
+	Revision string `json:"revision,omitempty"` // in version control
+	Modified bool   `json:"modified,omitempty"` // with changes that were not committed
+}
+
+// Built notes what a program's build information says.
+func (m *Meta) Built(info *debug.BuildInfo) {
+	b := &Build{Path: info.Path, Module: info.Main.Path, Version: info.Main.Version}
+	m.GoVersion, m.Build = info.GoVersion, b
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			m.GOOS = s.Value
+		case "GOARCH":
+			m.GOARCH = s.Value
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+}
+
+// A Process is one whose limits the files of Linux show; on other systems nothing is known.
+type Process struct {
+	CPUs      int   // as of Meta
+	MemoryMax int64 // as of Meta
+
+	stat  string // the cpu.stat of the control group with the quota; "" for none
+	quota Quota
+}
+
+// NewProcess looks at the process with an ID, or "self", by the files below root, which is /.
+func NewProcess(root, pid string) *Process {
+	p := &Process{}
+	proc := filepath.Join(root, "proc", pid)
+	p.CPUs = countList(field(filepath.Join(proc, "status"), "Cpus_allowed_list:"))
+	for _, dir := range groups(root, proc, "cpu") {
+		cpus, period := quotaOf(dir)
+		if cpus > 0 && (p.stat == "" || cpus < p.quota.CPUs) {
+			p.stat, p.quota.CPUs, p.quota.PeriodNs = filepath.Join(dir, "cpu.stat"), cpus, period
+		}
+	}
+	for _, dir := range groups(root, proc, "memory") {
+		for _, name := range [...]string{"memory.max", "memory.limit_in_bytes"} {
+			// Version 1 has a number near the largest for none.
+			if n := number(first(filepath.Join(dir, name))); n > 0 && n < 1<<60 && (p.MemoryMax == 0 || n < p.MemoryMax) {
+				p.MemoryMax = n
+			}
+		}
+	}
+	return p
+}
+
+// Count returns what the quota has done so far; it is not ok if there is none.
+func (p *Process) Count() (c Counted, ok bool) {
+	if p.stat == "" {
+		return c, false
+	}
+	c.AtNs = time.Now().UnixNano()
+	c.Periods, c.Throttled = number(field(p.stat, "nr_periods")), number(field(p.stat, "nr_throttled"))
+	if ns := field(p.stat, "throttled_time"); ns != "" { // version 1
+		c.ThrottledNs = number(ns)
+	} else {
+		c.ThrottledNs = 1000 * min(number(field(p.stat, "throttled_usec")), math.MaxInt64/1000)
+	}
+	return c, true
+}
+
+// Meta returns what is known of the process when a recording ends that began when before was
+// counted.
+func (p *Process) Meta(before Counted) *Meta {
+	m := &Meta{Version: Version, Time: time.Now().UTC().Format(time.RFC3339Nano), CPUs: p.CPUs, MemoryMax: p.MemoryMax}
+	if after, ok := p.Count(); ok {
+		q := p.quota
+		q.Before, q.After = before, after
+		m.Quota = &q
+	}
+	return m
+}
+
+// groups returns the folders of the control group that a controller has for a process, and of those around
+// it, as far as they can be seen: of version 1 if the controller is there, else of version 2.
+func groups(root, proc, controller string) (dirs []string) {
+	var of, unified string // paths within the hierarchies
+	v1 := false
+	each(filepath.Join(proc, "cgroup"), func(line string) {
+		id, rest, _ := strings.Cut(line, ":")
+		controllers, name, _ := strings.Cut(rest, ":")
+		if has(controllers, controller) {
+			of, v1 = name, true
+		} else if id == "0" {
+			unified = name
+		}
+	})
+	if !v1 {
+		of = unified
+	}
+	each(filepath.Join(proc, "mountinfo"), func(line string) {
+		before, after, _ := strings.Cut(line, " - ")
+		at, what := strings.Fields(before), strings.Fields(after)
+		if len(at) < 5 || len(what) < 3 || dirs != nil {
+			return
+		}
+		if v1 && (what[0] != "cgroup" || !has(what[2], controller)) || !v1 && what[0] != "cgroup2" {
+			return
+		}
+		// In a container the path may be that of the host, of which nothing is mounted but the end.
+		inside := "/"
+		if rest, ok := strings.CutPrefix(of, strings.TrimSuffix(at[3], "/")); ok {
+			inside = path.Clean("/" + rest)
+		}
+		for ; ; inside = path.Dir(inside) {
+			dirs = append(dirs, filepath.Join(root, at[4], inside))
+			if inside == "/" {
+				return
+			}
+		}
+	})
+	return dirs
+}
+
+// quotaOf returns the quota of a control group, of version 2 or 1; 0 for none.
+func quotaOf(dir string) (cpus float64, period int64) {
+	quota, of, _ := strings.Cut(first(filepath.Join(dir, "cpu.max")), " ")
+	if quota == "" {
+		quota, of = first(filepath.Join(dir, "cpu.cfs_quota_us")), first(filepath.Join(dir, "cpu.cfs_period_us"))
+	}
+	if q, us := number(quota), number(of); q > 0 && us > 0 && us < 1<<40 {
+		return float64(q) / float64(us), us * 1000
+	}
+	return 0, 0
+}
+
+// has reports whether a list with commas has an element.
+func has(list, element string) bool { return strings.Contains(","+list+",", ","+element+",") }
+
+// countList returns how many numbers a list such as 0-3,8 has.
+func countList(list string) (n int) {
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, ok := strings.Cut(part, "-")
+		if !ok {
+			to = from
+		}
+		a, err := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		if err != nil || err2 != nil || a < 0 || b < a || b > 1<<20 {
+			return 0
+		}
+		n += b - a + 1
+	}
+	return n
+}
+
+// field returns what stands behind a name at the beginning of a line of a file.
+func field(file, name string) (value string) {
+	each(file, func(line string) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == name {
+			value = f[1]
+		}
+	})
+	return value
+}
+
+// first returns the first line of a file.
+func first(file string) (text string) {
+	each(file, func(line string) {
+		if text == "" {
+			text = line
+		}
+	})
+	return text
+}
+
+func each(file string, line func(string)) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		line(s.Text())
+	}
+}
+
+// number returns what a text says, 0 if it is no number that is 0 or more.
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
