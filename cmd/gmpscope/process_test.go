@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -443,7 +444,7 @@ func TestUnread(t *testing.T) {
 		{[]string{"report", trace, "--no-fetch", "-o", "out"}, "out"},
 		{[]string{"diff", trace, trace, "-o", "out"}, "out"},
 		{[]string{"check", trace, "--write-budget", "out"}, "out"},
-		{[]string{"record", "-o", "out", "--", "sh", "-c", `cp "$0" "$GMPSCOPE_TRACE"`, trace}, "out"},
+		{[]string{"record", "-o", "out", "--", "sh", "-c", `cp "$0" "$GMPSCOPE_TRACE"`, trace}, "out out.meta.json"},
 		{[]string{"fleet", many, "--format", "json"}, ""},
 	} {
 		dir := t.TempDir()
@@ -572,7 +573,7 @@ func TestFileLimit(t *testing.T) {
 			if err != nil || len(kept) < 1024 || !bytes.HasPrefix(body, kept) || !strings.HasSuffix(stderr.String(), says) {
 				t.Errorf("record: kept %d bytes, %v; stderr %q", len(kept), err, stderr)
 			}
-			files = files[1:]
+			files = slices.DeleteFunc(files[1:], func(f os.DirEntry) bool { return f.Name() == "out.meta.json" })
 		}
 		if len(files) != 1 {
 			t.Errorf("%s: left behind %v", args[0], files)

@@ -107,8 +107,8 @@ func TestX(*testing.T) {
 	if n := samplesOf(t, "x.trace"); n == 0 {
 		t.Error("no CPU samples")
 	}
-	if left, err := filepath.Glob("*"); err != nil || len(left) != 3 {
-		t.Errorf("files %q, want those of before and the trace; %v", left, err)
+	if left, err := filepath.Glob("*"); err != nil || len(left) != 4 {
+		t.Errorf("files %q, want those of before, the trace, and what is beside it; %v", left, err)
 	}
 }
 

@@ -153,6 +153,7 @@ func TestRecordCut(t *testing.T) {
 			t.Errorf("%s: the part has %d bytes, want %d", c.path, len(got), len(c.part))
 		}
 		os.Remove(part)
+		os.Remove(part + ".meta.json")
 		if c.path != "/gzip" {
 			continue
 		}
@@ -161,7 +162,7 @@ func TestRecordCut(t *testing.T) {
 			t.Errorf("%s: analyze: code %d, %s", c.path, code, errs.String())
 		}
 	}
-	if files, err := os.ReadDir(filepath.Dir(file)); err != nil || len(files) != 1 {
+	if files, err := os.ReadDir(filepath.Dir(file)); err != nil || len(files) != 2 {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
 }
