@@ -38,8 +38,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			n.worst = s
 		}
 	}
-	// Where most silences are of threads that stood still one by one, they lacked CPUs.
-	if 2*n.ns < w.silences.Ns {
+	// Where most of what stood still are threads one by one, they lacked CPUs.
+	if 2*n.ns < w.silences.Ns+w.world.Stalls().Ns {
 		return nil
 	}
 	if len(n.stops) < w.t.MinCount && (n.longest < w.t.AloneNs || n.worst.Signs() < 2) {
