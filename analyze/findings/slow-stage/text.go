@@ -3,6 +3,7 @@ package slowstage
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -53,10 +54,13 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 		// One that serves others stands in front of it.
 		if loop := x.Actors[1:]; len(loop) > 0 && n.line-n.directly >= 1 && loop[0].Class != name {
-			sends := loop[0].Inside().Short()
-			x.Headline = fmt.Sprintf("%s blocks on %s, and %s goroutines wait for it", sends, findings.Short(name), quantity.Number(n.line-n.directly))
+			sends, receiver := loop[0].Inside().Short(), findings.Short(name)
+			if strings.Contains(receiver, ".func") { // a literal, which calls what receives
+				receiver = stage.Brief()
+			}
+			x.Headline = fmt.Sprintf("%s blocks on %s, and %s goroutines wait for it", sends, receiver, quantity.Number(n.line-n.directly))
 			x.Advice = append([]string{
-				"Let " + sends + " not block on one slow receiver, " + findings.Short(name) + ": drop what it has no room for (a select with default), or give it a queue and a goroutine of its own.",
+				"Let " + sends + " not block on one slow receiver, " + receiver + ": drop what it has no room for (a select with default), or give it a queue and a goroutine of its own.",
 			}, x.Advice...)
 		}
 	}
