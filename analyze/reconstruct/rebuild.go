@@ -122,9 +122,13 @@ type effort struct {
 	queued    int64
 }
 
-// mostWalks is how often the queues may be walked along from end to end for a decision. Each question that
-// is asked of a queue takes a walk of its own.
-const mostWalks = 16
+// mostWalks is how often the queues may be walked along from end to end for a decision: each question that
+// is asked of a queue takes a walk of its own. Besides, one ring may be walked along for each pair of the
+// batches that may have been stolen from it, mostPairs at most.
+const (
+	mostWalks = 16
+	mostPairs = (maxThieves + 1) * (maxThieves + 2) / 2
+)
 
 // check panics if the model contradicts itself, or if more links of the queues were followed for this event
 // than that takes.
@@ -134,7 +138,8 @@ func (r *judge) check() {
 		now.queued += int64(r.queues.Len(int32(p)))
 	}
 	links, decisions := now.links-r.before.links, now.decisions-r.before.decisions
-	if most := mostWalks * (decisions + 1) * (max(now.queued, r.before.queued) + 4); links > most && !r.engine.on {
+	most := (decisions + 1) * (mostWalks*(max(now.queued, r.before.queued)+4) + mostPairs*int64(r.rules.RingSize))
+	if links > most && !r.engine.on {
 		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.now, links, decisions, r.before.queued, now.queued))
 	}
 	r.before = now
