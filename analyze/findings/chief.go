@@ -49,12 +49,22 @@ func Chief(list []Finding, least Severity) *Finding {
 	}
 	if worst.Kind != KindMachine {
 		worst = alike(serious, worst)
+		if !worst.Counted && 25*worst.CostNs < worst.WholeNs { // so little that what was counted is surer
+			worst = cmp.Or(first(serious, func(x *Finding) bool { return x.Counted && x.Severity == worst.Severity }), worst)
+		}
 	}
 	machine := first(serious, func(x *Finding) bool {
 		return x.Kind == KindMachine && (x.Sure() || stands == nil && 2*x.CostNs >= worst.CostNs)
 	})
 	if machine == nil {
 		x := explainer(all, worst, least)
+		if !x.Severity.AtLeast(least) && x.Kind != KindMachine { // true, but no trouble: see whether another is
+			for _, y := range serious {
+				if y = explainer(all, y, least); y.Kind == KindCause && y.Severity.AtLeast(least) {
+					return y
+				}
+			}
+		}
 		if x.Kind != KindSymptom {
 			return x
 		}
@@ -92,11 +102,11 @@ func alike(list []*Finding, x *Finding) *Finding {
 	return out
 }
 
-// before orders findings by what is the same in each run.
+// before orders findings by what is the same in each run: what was counted first.
 func before(x, y *Finding) bool {
 	xc, xk := subject(*x)
 	yc, yk := subject(*y)
-	return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
+	return cmp.Or(-cmp.Compare(b2i(x.Counted), b2i(y.Counted)), cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
 }
 
 // Lead returns the first finding that fits, or one about as costly: see Chief. It is nil if none fits.

@@ -196,7 +196,7 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 			return true
 		}
 		if left[role]++; left[role] == 1 {
-			loud[role] = p == Product && !f.blames(x, &a) && !(underLoad && f.benched(&a))
+			loud[role] = p == Product && !(underLoad && f.benched(&a))
 		}
 		return false
 	})
@@ -205,16 +205,55 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 	case x.Kind == KindMachine:
 	case all[0] > 0 && left[0] == 0, all[1] > 0 && left[1] == 0:
 		return false
-	case all[culprits] > 0 && !loud[culprits]:
+	case all[culprits] > 0 && !loud[culprits], f.aboutTest(x):
 		x.Severity = Note
 	}
 	return true
 }
 
-// blames reports whether a finding names the test in which an actor runs, and not what that calls.
-func (f *Facts) blames(x *Finding, a *Actor) bool {
-	test, _ := startedBy(a.Class)
-	return f.started(a) == TestCode && strings.Contains(x.Headline, test) && !strings.Contains(x.Headline, a.own())
+// aboutTest reports whether the headline of a finding names test code, and nothing else that its actors
+// are or call.
+func (f *Facts) aboutTest(x *Finding) bool {
+	test := false
+	for i := range x.Actors {
+		a := &x.Actors[i]
+		start, _ := startedBy(a.Class)
+		if start != "" && named(x.Headline, start) {
+			if f.started(a) != TestCode {
+				return false
+			}
+			test = true
+		}
+		for _, fr := range a.Stack {
+			function, place := frame(fr)
+			if !named(x.Headline, function) {
+				continue
+			}
+			if !f.inTest(function, place) {
+				return false
+			}
+			test = true
+		}
+	}
+	return test
+}
+
+// named reports whether a text names a function, and not only one whose name begins as its does.
+func named(text, function string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, function)
+		if !ok {
+			return false
+		}
+		if rest == "" || !strings.ContainsAny(rest[:1], ".[_") && !alphanumeric(rest[0]) {
+			return true
+		}
+		text = rest
+	}
+}
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // Plain returns a text without package testing: what that runs is a test, or a benchmark.

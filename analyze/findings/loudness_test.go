@@ -63,7 +63,7 @@ func TestLoudness(t *testing.T) {
 		cause   waits.Cause
 		used    int64 // of 1 s
 		longest int64
-		creator string // of another class
+		tested  string
 		x       findings.Finding
 		want    findings.Severity
 	}{
@@ -81,17 +81,17 @@ func TestLoudness(t *testing.T) {
 		{"machine, suspected", job, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindMachine, Basis: findings.Inferred}, findings.Warning},
 		{"machine, by its CPUs", job, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindMachine, Basis: findings.Certain}, findings.Critical},
 		{"machine, by the kernel", job, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindMachine, Proven: true}, findings.Critical},
-		{"machine, in a test", job, waits.CauseBehind, busy, 9 * Ms, "testing.(*T).Run", findings.Finding{Kind: findings.KindMachine, Basis: findings.Inferred}, findings.Note},
-		{"strained, in a test", requests, waits.CauseBehind, busy, 9 * Ms, "testing.(*T).Run", findings.Finding{Kind: findings.KindSymptom, Doubts: []string{findings.Strained}}, findings.Note},
+		{"machine, in a test", job, waits.CauseBehind, busy, 9 * Ms, "example.org/shop", findings.Finding{Kind: findings.KindMachine, Basis: findings.Inferred}, findings.Note},
+		{"strained, in a test", requests, waits.CauseBehind, busy, 9 * Ms, "example.org/shop", findings.Finding{Kind: findings.KindSymptom, Doubts: []string{findings.Strained}}, findings.Note},
 		{"strained", requests, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindSymptom, Doubts: []string{findings.Strained}}, findings.Critical},
 	} {
 		s := New(1)
 		c.stream(s)
 		f := s.Facts()
+		f.Tested = c.tested
 		f.Waits.User = waits.Summary{TotalNs: 800 * Ms, MaxNs: c.longest}
 		f.Waits.Classes = []waits.Class{
 			{ID: 2, Name: "main.class2", Creator: "main.main", Waits: waits.Summary{TotalNs: 800 * Ms, Causes: []waits.CauseTime{{Cause: c.cause, Ns: 800 * Ms}}}},
-			{ID: 3, Name: "main.class3", Creator: c.creator},
 		}
 		f.Procs.Ps = []procs.Proc{{RunningNs: c.used, IdleNs: 1000*Ms - c.used, LifetimeNs: 1000 * Ms}}
 		x := c.x

@@ -48,7 +48,7 @@ func headline(x *findings.Finding, whys []entry, peak int64) string {
 			case reference.WhyCreate:
 				return fmt.Sprintf("%s creates goroutines faster than they run: %s wait", a.Short(), many)
 			case reference.WhyUnblock:
-				return fmt.Sprintf("%s wakes %s at once", a.Short(), many)
+				return fmt.Sprintf("%s wakes %s at once", waker(a, a.Short()), many)
 			}
 		}
 	}
@@ -67,6 +67,17 @@ func headline(x *findings.Finding, whys []entry, peak int64) string {
 	return "Too much work at once: " + many + " are runnable"
 }
 
+// marks reports whether an actor is a mark worker: it wakes those that wait for a cycle of the collector to end.
+func marks(a *findings.Actor) bool { return strings.HasPrefix(a.Class, "runtime.gcBgMarkWorker") }
+
+// waker is what an actor that wakes others is called.
+func waker(a *findings.Actor, name string) string {
+	if marks(a) {
+		return "The garbage collector"
+	}
+	return name
+}
+
 // title says who made so many goroutines runnable.
 func title(x *findings.Finding, whys []entry, peak int64) string {
 	many := quantity.Plural(peak, "goroutine", "goroutines")
@@ -78,7 +89,7 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 			case whys[0].why == reference.WhyCreate:
 				return fmt.Sprintf("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
 			case whys[0].why == reference.WhyUnblock:
-				return fmt.Sprintf("%s made up to %s runnable at once%s", a.Doer(), many, how(a.Stack))
+				return fmt.Sprintf("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, how(a.Stack))
 			}
 		}
 		if len(x.Actors) > 0 {

@@ -24,7 +24,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		return findings.Finding{}, false
 	}
 	severe := c.longest.To-c.longest.From >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
-	if s == findings.Critical && !severe {
+	if s == findings.Critical && (!severe || total.Ns < f.Waits.User.TotalNs/20) { // or it explains little
 		s = findings.Warning
 	}
 	causes := c.causes(f)
