@@ -89,10 +89,11 @@ func (w *wording) known() map[string]string {
 
 // class is what a class is called in a sentence.
 func (w *wording) class(name string) string {
+	name = findings.Plain(name)
 	if what, link, who := funcname.Cut(name); what == funcname.NotShown {
 		return notShown[link] + w.names.Class(who)
 	}
-	return w.names.Class(findings.Plain(findings.Short(name)))
+	return w.names.Class(findings.Short(name))
 }
 
 // notShown begins what goroutines are called whose start function no stack shows, by the link of
