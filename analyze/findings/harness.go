@@ -127,13 +127,14 @@ func (f *Facts) ActorPart(a *Actor) Part {
 	return p
 }
 
-// started says what code the function is that the goroutines of an actor's class run.
+// started says what code the function is that the goroutines of an actor's class run. What test code
+// has the standard library run belongs to the test.
 func (f *Facts) started(a *Actor) Part {
 	function, by := startedBy(a.Class)
-	switch {
+	switch pkg := packageOf(function); {
 	case f.harness(function):
 		return Harness
-	case f.harness(by), f.Tests.Functions[function]:
+	case f.harness(by), f.Tests.Functions[function], std.Has(pkg) && pkg != f.Tested && f.Tests.Functions[a.Creator]:
 		return TestCode
 	}
 	return Product
@@ -211,29 +212,26 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 	return true
 }
 
-// aboutTest reports whether the headline of a finding names test code, and nothing else that its actors
+// aboutTest reports whether the headline of a finding names test code, and no product code that its actors
 // are or call.
 func (f *Facts) aboutTest(x *Finding) bool {
 	test := false
 	for i := range x.Actors {
 		a := &x.Actors[i]
-		start, _ := startedBy(a.Class)
-		if start != "" && named(x.Headline, start) {
-			if f.started(a) != TestCode {
+		if start, _ := startedBy(a.Class); start != "" && named(x.Headline, start) {
+			if f.started(a) == Product {
 				return false
 			}
 			test = true
 		}
 		for _, fr := range a.Stack {
-			function, place := frame(fr)
-			if !named(x.Headline, function) {
-				continue
-			}
-			if !f.inTest(function, place) {
+			if function, place := frame(fr); !f.inTest(function, place) && named(x.Headline, function) {
 				return false
 			}
-			test = true
 		}
+	}
+	for function := range f.Tests.Functions {
+		test = test || named(x.Headline, function)
 	}
 	return test
 }

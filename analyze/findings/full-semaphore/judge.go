@@ -29,6 +29,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		// Whoever makes room in a channel in the same function had a place, whether it
 		// had to wait for it or not.
 		waited := s.got != 0 && homeOf(s.got) == function
+		m.reasons[min(s.reason, maxReasons-1)] = true
 		m.add(s, waited, s.reason == reference.ReasonChanSend && homeOf(s.leave) == function)
 	}
 	slices.SortStableFunc(all, func(x, y *semaphore) int {
@@ -45,7 +46,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // semaphore is what a function takes places of.
 type semaphore struct {
 	function string
-	stack    int32 // of a wait
+	stack    int32            // of a wait
+	reasons  [maxReasons]bool // for which goroutines wait
 	waits    findings.Tally
 	passed   int64 // waits that one ended who had had a place
 	held     int64 // for how long those had it who had waited for it, ns
@@ -166,6 +168,9 @@ func (w *watcher) judge(f *findings.Facts, m *semaphore) (findings.Finding, bool
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
 		return findings.Finding{}, false
+	}
+	if m.reasons[reference.ReasonChanSend] && m.reasons[reference.ReasonChanReceive] {
+		return findings.Finding{}, false // they hand something over: a place in a channel is taken or given without a wait
 	}
 	if float64(m.passed) < w.t.Passed*float64(total.N) {
 		return findings.Finding{}, false // who ends the waits is not one who had a place

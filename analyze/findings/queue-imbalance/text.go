@@ -2,6 +2,7 @@ package queueimbalance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -10,6 +11,9 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	x.Headline = fmt.Sprintf("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		x.Headline = fmt.Sprintf("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	}
 	x.Title = fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
 		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(n.share))
 	x.Evidence = []findings.Evidence{
