@@ -17,3 +17,6 @@ func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }
 
 // OfTests is what a Set does with the findings of a detector.
 func OfTests(f *Facts, list []Finding, underLoad bool) []Finding { return f.tests(list, underLoad) }
+
+// Named reports whether a text names a function.
+func Named(text, function string) bool { return named(text, function) }

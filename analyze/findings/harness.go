@@ -238,16 +238,16 @@ func (f *Facts) aboutTest(x *Finding) bool {
 
 // named reports whether a text names a function, and not only one whose name begins as its does.
 func named(text, function string) bool {
-	for {
-		_, rest, ok := strings.Cut(text, function)
-		if !ok {
+	for function != "" {
+		var ok bool
+		if _, text, ok = strings.Cut(text, function); !ok {
 			return false
 		}
-		if rest == "" || !strings.ContainsAny(rest[:1], ".[_") && !alphanumeric(rest[0]) {
+		if text == "" || !strings.ContainsAny(text[:1], ".[_") && !alphanumeric(text[0]) {
 			return true
 		}
-		text = rest
 	}
+	return false
 }
 
 func alphanumeric(c byte) bool {

@@ -185,3 +185,23 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed is for functions whose names begin as another's does, and for one that is not known.
+func TestNamed(t *testing.T) {
+	for _, c := range []struct {
+		text, function string
+		want           bool
+	}{
+		{"shop.Pay polls", "shop.Pay", true},
+		{"Runs of shop.Pay", "shop.Pay", true},
+		{"shop.Pay.func1 polls", "shop.Pay", false},
+		{"shop.PayAll polls", "shop.Pay", false},
+		{"shop.PayAll wakes shop.Pay", "shop.Pay", true},
+		{"shop.Pay[...] polls", "shop.Pay", false},
+		{"shop.Pay polls", "", false},
+	} {
+		if got := findings.Named(c.text, c.function); got != c.want {
+			t.Errorf("%q names %q: %t", c.text, c.function, got)
+		}
+	}
+}
