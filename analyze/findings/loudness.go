@@ -39,7 +39,7 @@ func (w *World) soften(f *Facts, d *Detector, x *Finding) {
 	switch machine := x.Kind == KindMachine && !x.Sure(); {
 	case x.InLine,
 		(machine || doubted && x.Kind == KindSymptom) && f.Tested != "",
-		doubted && x.CostOf == OfWaiting && 2*f.Stalls.WaitedNs >= f.Waits.User.TotalNs,
+		doubted && x.CostOf == OfWaiting && f.Stalls.WaitedNs > 0 && 2*f.Stalls.WaitedNs >= f.Waits.User.TotalNs,
 		x.CostOf != OfBlocked && !x.Counted && Idle(used, of, f.Waits.User.MaxNs) && float64(x.CostNs) < littleUse*float64(of):
 		x.Severity = Note
 	case machine && x.Severity == Critical:

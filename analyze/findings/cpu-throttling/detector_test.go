@@ -60,7 +60,7 @@ func detect(s *Stream) []findings.Finding {
 }
 
 func TestFindsAQuota(t *testing.T) {
-	x := One(t, detect(newServer(2).stops(10, 40*Ms, 100*Ms).Stream), cputhrottling.ID, findings.Critical)
+	x := One(t, detect(newServer(2).stops(10, 40*Ms, 100*Ms).Stream), cputhrottling.ID, findings.Warning)
 	// Two ran and two waited.
 	if want := 10 * (40*Ms + 200*Us) * 4; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
@@ -127,7 +127,7 @@ func TestPausesBetweenTheStops(t *testing.T) {
 // more work than else.
 func TestRegularWorkOnOneP(t *testing.T) {
 	None(t, detect(newServer(1).stops(20, 25*Ms, 100*Ms).Stream))
-	One(t, detect(newServer(1).stops(20, 40*Ms, 100*Ms).Stream), cputhrottling.ID, findings.Critical)
+	One(t, detect(newServer(1).stops(20, 40*Ms, 100*Ms).Stream), cputhrottling.ID, findings.Warning)
 }
 
 // loops has CPU-bound goroutines on Ps, of 20 ms each, and one of each 5 slices is
@@ -162,7 +162,7 @@ func loops(ps, n int64) (*Stream, *findings.Facts) {
 func TestFindsAQuotaOfLoops(t *testing.T) {
 	for _, ps := range []int64{1, 2} {
 		s, f := loops(ps, 10)
-		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Critical)
+		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Warning)
 		if want := 10 * 40 * Ms * ps; x.CostNs != want {
 			t.Errorf("%d Ps: cost %d, want %d", ps, x.CostNs, want)
 		}
@@ -189,7 +189,7 @@ func TestNumberOfCPUs(t *testing.T) {
 		f := s.Facts()
 		f.CPUs, f.GOMAXPROCS = cpus, 2
 		f.Procs.Ps = []procs.Proc{{RunningNs: s.Now}, {P: 1, RunningNs: s.Now}}
-		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Critical)
+		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Warning)
 		if x.Basis != want.basis || !strings.HasPrefix(x.Advice[0], want.advice) {
 			t.Errorf("%v CPUs: %+v", cpus, x)
 		}

@@ -61,7 +61,7 @@ func TestFindsMorePsThanCPUs(t *testing.T) {
 	if x.Basis != findings.Suspected || x.Actors[0].Class != "main.class1" {
 		t.Errorf("%+v", x)
 	}
-	x = One(t, detect(busy(8, 1000*Ms, turns(8, 2))), ospreemption.ID, findings.Critical)
+	x = One(t, detect(busy(8, 1000*Ms, turns(8, 2))), ospreemption.ID, findings.Warning)
 	if x.ToNs-x.FromNs < 12*Ms || x.ToNs-x.FromNs > 13*Ms {
 		t.Errorf("worst from %d to %d", x.FromNs, x.ToNs)
 	}
