@@ -48,7 +48,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "time slices that ended late", Doc: doc,
-		Kind: findings.KindCause, InLine: true,
+		Kind:     findings.KindCause,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(world *findings.World) findings.Watcher {
