@@ -44,9 +44,10 @@ func (w *wording) preempted(headline string) string {
 	return fmt.Sprintf("Where goroutines compute: %s of %s were in %s.", quantity.Part(in[most], all), quantity.Plural(all, "preemption", "preemptions"), name)
 }
 
-// yields reports whether a goroutine that stops at a function, and is not blocked, yields or is in a
-// system call: else it was preempted.
+// yields reports whether a goroutine that stops at a function, and is not blocked, yields, hands its P to
+// whom it has given a lock, or is in a system call: else it was preempted.
 func yields(function string) bool {
 	pkg, name := std.Split(function)
-	return strings.HasSuffix(pkg, "syscall") || pkg == "runtime" && (strings.HasPrefix(strings.ToLower(name), "gosched") || name == "gopark" || name == "cgocall")
+	return strings.HasSuffix(pkg, "syscall") || strings.HasSuffix(pkg, "sync") ||
+		pkg == "runtime" && (strings.HasPrefix(strings.ToLower(name), "gosched") || name == "gopark" || name == "goyield" || name == "cgocall")
 }
