@@ -12,8 +12,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // FuzzWindows damages real traces, and cuts what is left into windows: no panic, and they

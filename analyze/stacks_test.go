@@ -16,8 +16,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // In each trace the stacks of a class hold its waiting, by cause and in number.

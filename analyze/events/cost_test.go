@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/internal/bench/stretch"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/stretch"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestAllocations bounds what one more event allocates until it is handed on: the
@@ -23,7 +23,7 @@ func TestAllocations(t *testing.T) {
 		{"dense", 0.030},
 		{"mixed", 0.31},
 	} {
-		l, err := stretch.Find(tracetest.Unpacked(t, filepath.Join("..", "..", "internal", "bench", "stretch", "testdata", c.name+".trace.gz")))
+		l, err := stretch.Find(tracetest.Unpacked(t, filepath.Join("..", "..", "internal", "testkit", "stretch", "testdata", c.name+".trace.gz")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // decoded is all that decode gives of a generation.

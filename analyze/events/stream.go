@@ -12,8 +12,8 @@ import (
 	"unicode"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
 )
 
 // Options of a Stream. The zero value is usable.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/internal/hostile"
+	"github.com/gmpscope/gmpscope/internal/testkit/hostile"
 )
 
 // hostileTrace returns a hostile input.

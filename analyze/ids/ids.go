@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gmpscope/gmpscope/internal/hugepages"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 )
 
 // Index gives the place of each id that was added. The ids of what lives at the

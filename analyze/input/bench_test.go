@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // big is a trace of about 256 MiB in generations of 32 MiB.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestCopy expects all bytes of a trace in the copy, whatever is around them and however much of

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // searched returns how many bytes and numbers are looked at, for each byte of a

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/exp/trace"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // countEvents reads data with a reader of its own and counts the events that are no Sync: those are

@@ -7,8 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
 )
 
 // building is a generation that is being read.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 

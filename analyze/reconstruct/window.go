@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 )
 
 // aheadLen is the number of events that are known beyond the one that is

@@ -7,9 +7,9 @@ import (
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/hugepages"
 	"github.com/gmpscope/gmpscope/reference"
 )
 

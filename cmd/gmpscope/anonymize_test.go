@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // secretWord stands in every name of a secret trace.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/browsertest"
-	"github.com/gmpscope/gmpscope/internal/gallery"
 )
 
 // TestBrowser opens the reports of real traces, without a network: no request,
@@ -62,8 +61,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// TestBrowserScreenshot makes the pictures in the README and the gallery; see
-// scripts/screenshot.
+// TestBrowserScreenshot makes the picture in the README; see scripts/screenshot.
 func TestBrowserScreenshot(t *testing.T) {
 	if os.Getenv("BROWSER_SHOTS") == "" {
 		t.Skip("BROWSER_SHOTS names no folder")
@@ -74,11 +72,4 @@ func TestBrowserScreenshot(t *testing.T) {
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	p.Screenshot("report", false)
 	p.Check()
-	for i := range gallery.Exhibits {
-		e := &gallery.Exhibits[i]
-		p := b.Open(t, reportOf(t, filepath.Join("pairs", filepath.Base(e.Recording()))), "", browsertest.View{Width: 1000, Height: 660})
-		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
-		p.Screenshot(strings.TrimSuffix(e.Picture(), ".png"), false)
-		p.Check()
-	}
 }

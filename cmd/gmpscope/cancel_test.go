@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // What a command may do once its context is done. TestCancel of package analyze bounds the

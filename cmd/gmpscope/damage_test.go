@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // commands are ways to use a trace, and a good one of the same kind. Their order

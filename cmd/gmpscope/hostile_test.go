@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
-	"github.com/gmpscope/gmpscope/internal/damage"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/damage"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // hostileTraces are of the formats that differ in what they name; the last has

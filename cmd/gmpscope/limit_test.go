@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	inputs "github.com/gmpscope/gmpscope/internal/hostile"
+	inputs "github.com/gmpscope/gmpscope/internal/testkit/hostile"
 )
 
 // TestNamesTheLimit has a sound trace with a generation that is too large for a

@@ -28,9 +28,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/cmd/gmpscope/internal/ftrace"
+	"github.com/gmpscope/gmpscope/cmd/gmpscope/internal/guard"
 	"github.com/gmpscope/gmpscope/internal/files"
-	"github.com/gmpscope/gmpscope/internal/ftrace"
-	"github.com/gmpscope/gmpscope/internal/guard"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 

@@ -26,7 +26,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/fleet"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
 )
 

@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/gmpscope/gmpscope/cmd/gmpscope/internal/ftrace"
 	"github.com/gmpscope/gmpscope/internal/files"
-	"github.com/gmpscope/gmpscope/internal/ftrace"
 )
 
 // kernelRecording records the kernel's scheduler while a trace is recorded. A nil one, of

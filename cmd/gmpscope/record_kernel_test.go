@@ -19,8 +19,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/gmpscope/gmpscope/internal/ftrace"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/cmd/gmpscope/internal/ftrace"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // sizes are what is said of the sizes of files.

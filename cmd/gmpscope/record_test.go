@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/fleet"
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 func TestRecordURL(t *testing.T) {

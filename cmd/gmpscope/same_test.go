@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestSameBytes: what every command writes does not depend on how many threads

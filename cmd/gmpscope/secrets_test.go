@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/tracetest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestURLSecrets gives URLs with secrets in all their parts to all commands,

@@ -13,8 +13,8 @@ import (
 
 // formats are the rooms that may compare versions: reference has the rules of each
 // release, decoders and what makes traces for them follow the format, and
-// internal/truth patches the source of a release.
-var formats = []string{"reference", "analyze/input", "analyze/events", "internal/damage", "internal/legal", "internal/truth"}
+// lab/truth patches the source of a release.
+var formats = []string{"reference", "analyze/input", "analyze/events", "analyze/reconstruct/legaltest", "internal/testkit/damage", "lab/truth"}
 
 // TestVersions sees to it that what differs between releases is a field of
 // reference.Rules: no other code compares the version of Go or of a format with a

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/internal/npm"
+	"github.com/gmpscope/gmpscope/report/html/echarts/npm"
 )
 
 // axeCore judges accessibility. It is third-party code (MPL 2.0) that only the

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/files"
-	"github.com/gmpscope/gmpscope/internal/npm"
+	"github.com/gmpscope/gmpscope/report/html/echarts/npm"
 )
 
 // official is the package on the npm registry that holds the official build.

@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/evanw/esbuild/pkg/api"
-	"github.com/gmpscope/gmpscope/internal/npm"
+	"github.com/gmpscope/gmpscope/report/html/echarts/npm"
 )
 
 var pkgs = []npm.Package{

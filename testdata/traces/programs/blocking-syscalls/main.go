@@ -14,7 +14,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

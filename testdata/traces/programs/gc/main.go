@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 type tree struct{ left, right *tree }

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

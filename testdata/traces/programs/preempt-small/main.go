@@ -16,7 +16,7 @@ package main
 import (
 	"sync"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 var all sync.WaitGroup

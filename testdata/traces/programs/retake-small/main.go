@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 var (

@@ -21,7 +21,7 @@ package main
 import (
 	"sync/atomic"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 var started, release, done atomic.Int32

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 type conn struct{ buf []byte }

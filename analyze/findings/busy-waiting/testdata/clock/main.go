@@ -6,7 +6,7 @@ package main
 import (
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const lasting = 300 * time.Millisecond

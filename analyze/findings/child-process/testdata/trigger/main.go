@@ -13,7 +13,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 // helper is set in the environment of the process that is started.

@@ -8,7 +8,7 @@ package main
 import (
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

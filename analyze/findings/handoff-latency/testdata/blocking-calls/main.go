@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 func main() {

@@ -16,7 +16,7 @@ package main
 import (
 	"runtime"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 // requested are answers of size µs.

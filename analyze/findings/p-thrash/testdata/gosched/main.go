@@ -7,7 +7,7 @@ package main
 import (
 	"runtime"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 func main() {

@@ -4,7 +4,7 @@
 //gmpscope:case procs=2 go=go1.26.8 want=
 package main
 
-import "github.com/gmpscope/gmpscope/internal/rec"
+import "github.com/gmpscope/gmpscope/internal/testkit/rec"
 
 const (
 	questions = 8000

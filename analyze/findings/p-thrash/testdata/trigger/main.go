@@ -6,7 +6,7 @@
 //gmpscope:case procs=2 go=go1.26.8 want=p-thrash:warning
 package main
 
-import "github.com/gmpscope/gmpscope/internal/rec"
+import "github.com/gmpscope/gmpscope/internal/testkit/rec"
 
 const questions = 3000
 

@@ -8,7 +8,7 @@
 //gmpscope:case case=near-miss procs=2 go=go1.26.8 want=
 package main
 
-import "github.com/gmpscope/gmpscope/internal/rec"
+import "github.com/gmpscope/gmpscope/internal/testkit/rec"
 
 const workers = 8
 

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const serving = 300 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 func main() {

@@ -7,7 +7,7 @@ package main
 import (
 	"sync"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const rows = 16_000

@@ -19,7 +19,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 func main() {

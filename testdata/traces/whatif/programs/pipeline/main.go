@@ -4,7 +4,7 @@
 package main
 
 import (
-	"github.com/gmpscope/gmpscope/internal/rec"
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 const (

@@ -1,0 +1,165 @@
+// Package runner answers: what trace does this program of ours give with that
+// Go version? It builds programs that record themselves with package rec, runs
+// them, and packs what they wrote.
+package runner
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Runner builds and runs programs of a checkout.
+type Runner struct {
+	root  string // of the checkout
+	temp  string // scratch space
+	built map[string]string
+}
+
+// New returns a Runner for the checkout root. It leaves its files in temp.
+func New(root, temp string) *Runner {
+	return &Runner{root: root, temp: temp, built: make(map[string]string)}
+}
+
+// Root finds the checkout that the working directory lies in.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "testdata", "traces", "programs")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("testdata/traces/programs not found: run inside the checkout of gmpscope")
+		}
+		dir = parent
+	}
+}
+
+const recDir = "internal/testkit/rec"
+
+// Build builds the program in folder dir of the checkout, with slashes, for a Go
+// version such as "go1.26.8", and returns its path. The module of the checkout
+// asks for a newer Go than some versions, so that the program and package rec
+// are copied into one of the same name that asks for no more than that version.
+func (r *Runner) Build(ctx context.Context, goVersion, dir string) (string, error) {
+	key := goVersion + "/" + dir
+	if program, ok := r.built[key]; ok {
+		return program, nil
+	}
+	module := filepath.Join(r.temp, goVersion)
+	if _, err := os.Stat(module); errors.Is(err, fs.ErrNotExist) {
+		if err := r.copy(module, recDir); err != nil {
+			return "", err
+		}
+		// The go line of its own version, not one low enough for all: it
+		// decides GODEBUG defaults, such as which timer channels are used.
+		language := strings.TrimPrefix(ShortVersion(goVersion), "go")
+		mod := fmt.Sprintf("module github.com/gmpscope/gmpscope\n\ngo %s\n", language)
+		if err := os.WriteFile(filepath.Join(module, "go.mod"), []byte(mod), 0o644); err != nil {
+			return "", err
+		}
+	}
+	if err := r.copy(module, dir); err != nil {
+		return "", err
+	}
+	program := filepath.Join(module, "bin", filepath.FromSlash(dir), path.Base(dir))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "./"+dir)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(),
+		"GOTOOLCHAIN="+goVersion, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build with %s: %w\n%s", goVersion, err, output)
+	}
+	r.built[key] = program
+	return program, nil
+}
+
+func (r *Runner) copy(module, dir string) error {
+	dir = filepath.FromSlash(dir)
+	return os.CopyFS(filepath.Join(module, dir), os.DirFS(filepath.Join(r.root, dir)))
+}
+
+// Run says how to run a program.
+type Run struct {
+	GOMAXPROCS int
+	Env        []string // besides GOMAXPROCS
+	With       []string // command and arguments that the program is started by; none: directly
+}
+
+// Run runs a program that Build gave and returns its trace, and for how many ns
+// its threads together waited for a CPU, which is all that it prints if it
+// counts that (-1 if it does not).
+func (r *Runner) Run(ctx context.Context, program string, o Run) (trace []byte, waited int64, err error) {
+	file := filepath.Join(r.temp, "trace")
+	argv := append(append([]string{}, o.With...), program, file)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = r.temp
+	cmd.Env = append([]string{"GOMAXPROCS=" + strconv.Itoa(o.GOMAXPROCS)}, o.Env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return nil, 0, fmt.Errorf("run %s: %w\n%s", filepath.Base(program), err, stderr.Bytes())
+	}
+	waited, err = strconv.ParseInt(strings.TrimSpace(string(output)), 10, 64)
+	if err != nil {
+		waited = -1
+	}
+	trace, err = os.ReadFile(file)
+	return trace, waited, err
+}
+
+// ShortVersion returns go1.26 for go1.26.8.
+func ShortVersion(version string) string {
+	if parts := strings.SplitN(version, ".", 3); len(parts) == 3 {
+		return parts[0] + "." + parts[1]
+	}
+	return version
+}
+
+// Compress gzips data; the same data gives the same bytes (no name, no time).
+func Compress(data []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// Decompress undoes Compress.
+func Decompress(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// Sum returns the SHA-256 of data, in hexadecimal digits.
+func Sum(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
+}
