@@ -33,6 +33,12 @@ type Silence struct {
 	G      int64 // the first of those that ran
 	Class  int32
 	P      int32
+
+	// Of the first timer that was due: when a goroutine began to wait for it, and where.
+	setAt    int64
+	setStack int32
+	// proven is whether the timers cannot have been set to fire when it was over.
+	proven bool
 }
 
 // Signs is how many signs there are that nothing ran.
@@ -117,6 +123,8 @@ const (
 	// timer's, as a share.
 	maxLate    = 64
 	alikeOneIn = 32
+	// apartNs is how far apart timers are set that are not set for one time.
+	apartNs = 200_000
 )
 
 // longSilenceNs is the length of which no silence is while a goroutine runs that
@@ -160,7 +168,7 @@ func (s *Silences) fired(d *reference.Decision) {
 		s.timers[g.Stack] = t
 	}
 	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
-		s.overdue(t, g.BlockedNs)
+		s.overdue(t, g)
 		return
 	}
 	// A single long wait is forgotten after some hundreds.
@@ -180,9 +188,9 @@ func (s *Silences) ran(r *Run) {
 	}
 }
 
-// overdue notes that a timer was due in the last silence, unless a wait as long has been in another:
-// then both are what the program asked for.
-func (s *Silences) overdue(t *timed, ns int64) {
+// overdue notes that a timer was due in the last silence. If a wait as long has been in another,
+// both are what the program asked for, unless something else proves a stop.
+func (s *Silences) overdue(t *timed, g *Goroutine) {
 	q := &s.world.quiet
 	at := len(s.list) - 1
 	if at < 0 || s.list[at].From != q.From {
@@ -192,21 +200,37 @@ func (s *Silences) overdue(t *timed, ns int64) {
 		s.keep(q)
 		at++
 	}
+	last := &s.list[at]
+	last.prove(g)
+	again := false
 	for i := range t.late {
 		x := &t.late[i]
-		if d := ns - x.ns; x.at == at || max(d, -d) > x.ns/alikeOneIn {
+		if d := g.BlockedNs - x.ns; x.at == at || max(d, -d) > x.ns/alikeOneIn {
 			continue
 		}
-		if x.at >= 0 {
+		again = true
+		if x.at >= 0 && !s.list[x.at].proven {
 			s.list[x.at].Overdue--
 			x.at = -1
 		}
+	}
+	if again && !last.proven {
 		return
 	}
-	s.list[at].Overdue++
+	last.Overdue++
 	if len(t.late) < maxLate {
-		t.late = append(t.late, late{ns, at})
+		t.late = append(t.late, late{g.BlockedNs, at})
 	}
+}
+
+// prove notes that g, whose timer was due in s, cannot have asked for that: a P stood still against
+// the habit of its goroutine, or a timer that was set elsewhere and at another time fires with it.
+func (s *Silence) prove(g *Goroutine) {
+	if s.setAt == 0 {
+		s.setAt, s.setStack = g.BlockedAt, g.Stack
+	}
+	d := g.BlockedAt - s.setAt
+	s.proven = s.proven || s.Freaks > 0 || s.setStack != g.Stack && max(d, -d) >= apartNs
 }
 
 func (s *Silences) add(x *Silence) {

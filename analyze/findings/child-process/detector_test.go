@@ -63,7 +63,7 @@ func TestStillWaits(t *testing.T) {
 	s := New(1).Local(1, 0, reference.WhyTimer).Start(1, 0).Pass(10 * Ms).Syscall(1)
 	s.Decisions[len(s.Decisions)-1].Stack = waits
 	s.Retake(1, reference.WhyRetakeSlow).Pass(500*Ms).Local(2, 0, reference.WhyTimer).Start(2, 0).Pass(Ms).Stop(2, reference.WhyExit)
-	if x := One(t, detect(s), childprocess.ID, findings.Warning); x.CostNs != 501*Ms || x.WholeNs < x.CostNs {
+	if x := One(t, detect(s), childprocess.ID, findings.Warning); x.CostNs != 500*Ms || x.WholeNs < x.CostNs {
 		t.Error(x.CostNs, x.WholeNs)
 	}
 }

@@ -57,7 +57,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	a := f.Class(findings.Cause, most.class)
 	a.G, a.Stack = most.g, f.Frames(most.stack)
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: min(n.ns, f.BlockedNs), FromNs: most.began, ToNs: most.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+		ID: ID, Severity: s, CostNs: min(n.alone, f.BlockedNs), FromNs: most.began, ToNs: most.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	w.phrase(f, &x, &n)
 	return []findings.Finding{x}

@@ -13,8 +13,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, still float64) 
 	total := w.victims.Total
 	longest := total.To - total.From
 	name := f.Name(w.givers.Top(1)[0].Class)
-	x.Headline = fmt.Sprintf("Ps with work wait for the thread that they are handed to: %s, over %s each",
-		quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs))
+	x.Headline = fmt.Sprintf("Ps handed off by %s wait for a thread: %s, over %s each",
+		name, quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs))
 	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
 		quantity.Plural(w.late, "time", "times"), name, quantity.Duration(w.t.LateNs))
 	x.Evidence = []findings.Evidence{

@@ -118,6 +118,33 @@ func TestLongerTimersAreNoStops(t *testing.T) {
 	None(t, detect(s))
 }
 
+// wake has a timer wake goroutine g, which runs for 100 µs and sleeps again, at a place of its own.
+func wake(s *Stream, g int64) {
+	s.Local(g, 0, reference.WhyTimer).Start(g, 0).Pass(100*Us).Block(g, reference.ReasonSleep)
+	s.Decisions[len(s.Decisions)-1].Stack = int32(g)
+}
+
+// Stops of one length are no longer timers where those of two places, set at different times, fire
+// at the same time.
+func TestFindsStopsOfOneLength(t *testing.T) {
+	s := sleepers(2)
+	for i := range 6 {
+		for range 10 + 7*i {
+			s.Pass(Ms)
+			wake(s, 1)
+			s.Pass(Ms)
+			wake(s, 2)
+		}
+		s.Pass(33 * Ms)
+		wake(s, 1)
+		wake(s, 2)
+	}
+	x := One(t, detect(s), processstopped.ID, findings.Warning)
+	if want := 6 * 33 * Ms; x.CostNs != want {
+		t.Errorf("cost %d, want %d", x.CostNs, want)
+	}
+}
+
 // stall has goroutines 1 and 2 run for 41 ms at most, some of the silence standing still, against
 // their habit; the second goes on after the first by a time.
 func stall(s *Stream, after int64) {
