@@ -24,14 +24,14 @@ var annotations = [...]reference.Kind{
 
 // annotate hands on what a goroutine notes about itself, and keeps the types of the tasks
 // and regions that it begins.
-func (r *judge) annotate(rec *record) {
+func (r *stepper) annotate(rec *record) {
 	if rec.context() < 0 || r.engine.on {
 		return
 	}
-	gp := r.gStates.At(r.goroutine(rec.context()))
-	d := r.draftOf(gp, annotations[rec.Kind], rec.p, rec.m)
+	gp := r.ahead.gStates.At(r.model.goroutine(rec.context()))
+	d := r.out.draftOf(gp, annotations[rec.Kind], rec.p, rec.m)
 	d.By, d.Victim, d.Label, d.Basis = rec.res(), reference.NoP, int32(rec.Reason), observed
-	r.commit()
+	r.out.commit()
 	if rec.Reason == 0 || rec.Kind != events.TaskBegin && rec.Kind != events.Region {
 		return
 	}
@@ -69,12 +69,12 @@ func (c *counts) of(a annotation) *int64 {
 // class began, those begun most often first. Both are bounded: of a program that
 // invents names without end, the first are there.
 func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
-	all := make([]annotation, 0, len(r.annotated.all))
-	for a := range r.annotated.all {
+	all := make([]annotation, 0, len(r.step.annotated.all))
+	for a := range r.step.annotated.all {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b annotation) int {
-		if x, y := *r.annotated.all[a], *r.annotated.all[b]; x != y {
+		if x, y := *r.step.annotated.all[a], *r.step.annotated.all[b]; x != y {
 			return int(y - x)
 		}
 		return int(a.name - b.name)
@@ -85,7 +85,7 @@ func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
 		if a.task {
 			to = tasks
 		}
-		to[a.class] = append(to[a.class], r.tables.Name(a.name))
+		to[a.class] = append(to[a.class], r.step.ahead.tables.Name(a.name))
 	}
 	return tasks, regions
 }

@@ -14,35 +14,42 @@ const sizeAtTick = 0
 // batchSizes finds out how many goroutines a P took from the global queue: a batch, whose
 // size follows from the length of the queue at a moment that no event shows
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
-type batchSizes struct{ *explainer }
+type batchSizes struct {
+	ps       *processors
+	ahead    *lookahead
+	model    *model
+	ticks    *ticks
+	engine   *engine
+	deferred *deferredEnqueues
+}
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
 // g first: a batch of size, or one at the 61st tick, and then how that is known.
 func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
-	pp := &r.pStates[p]
+	pp := &r.ps.pStates[p]
 	tick := &pp.tick
-	size = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+	size = r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
 	shown, chance := 0, tick.Now()
 	if size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
 		shown = r.testBatchSize(g, 1, size)
 	}
 	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
-	if shown == 0 && size > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.procs == 1) {
+	if shown == 0 && size > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.ps.gomaxprocs == 1) {
 		_, by := tickSource(chance)
 		return sizeAtTick, by
 	}
-	if size > 1 && r.procs > 1 { // on one P nobody comes in between
+	if size > 1 && r.ps.gomaxprocs > 1 { // on one P nobody comes in between
 		if shown == 0 {
 			shown = r.sizeUnsure(g, size)
 		}
 		switch {
 		case shown == 1 && tick.May():
-			r.learnTick(pp, tickShown)
+			r.ticks.learnTick(pp, tickShown)
 			return sizeAtTick, byAhead
 		case shown > 1:
 			size = shown
 			if shown > 2 {
-				r.learnTick(pp, tickNotBatch)
+				r.ticks.learnTick(pp, tickNotBatch)
 			}
 		case tick.Now() > 0.5: // most likely it has never run anything
 			return sizeAtTick, byTick
@@ -57,8 +64,8 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atT
 // sizeUnsure asks for the size of a take of g, a batch of size by the length of the model's
 // queue, if its thread may not have known of the last of that. It is 0 if nothing tells.
 func (r *batchSizes) sizeUnsure(g int32, size int) int {
-	least := r.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.procs)
-	if !r.fedSinceBatch || least <= 1 || least >= size {
+	least := r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen()-r.unsure(g), r.ps.gomaxprocs)
+	if !r.model.fedSinceBatch || least <= 1 || least >= size {
 		return 0
 	}
 	return r.testBatchSize(g, least, size)
@@ -73,28 +80,28 @@ func (r *batchSizes) tookOneMore(g, p int32, size int) bool {
 	}
 	other := g
 	for range size {
-		if other = r.queues.Next(other); other == reference.None {
+		if other = r.model.queues.Next(other); other == reference.None {
 			return false
 		}
 	}
-	next := r.queues.Next(other)
-	return next != reference.None && r.startsOn(other) == p && r.startsOn(next) >= 0 && r.startsOn(next) != p && r.gStates.At(next).start < r.gStates.At(other).start
+	next := r.model.queues.Next(other)
+	return next != reference.None && r.ahead.startsOn(other) == p && r.ahead.startsOn(next) >= 0 && r.ahead.startsOn(next) != p && r.ahead.gStates.At(next).start < r.ahead.gStates.At(other).start
 }
 
 // widerThan reports whether the take of g may have been a batch larger than size: other threads
 // put some into the global queue before the start that shows it.
 func (r *batchSizes) widerThan(g int32, size int) bool {
-	n := r.queues.GlobalLen()
-	to := min(r.gStates.At(g).start, r.win.head, r.now+putsSeen)
-	if most := n + int(max(0, to-r.now-1)); r.rules.GlobalBatch(most, r.procs) <= size {
+	n := r.model.queues.GlobalLen()
+	to := min(r.ahead.gStates.At(g).start, r.ahead.win.head, r.ahead.now+putsSeen)
+	if most := n + int(max(0, to-r.ahead.now-1)); r.ahead.rules.GlobalBatch(most, r.ps.gomaxprocs) <= size {
 		return false // even if all of them put one there
 	}
-	for i := r.now + 1; i < to; i++ {
-		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable && rec.From == events.Running {
+	for i := r.ahead.now + 1; i < to; i++ {
+		if rec := r.ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable && rec.From == events.Running {
 			n++
 		}
 	}
-	return r.rules.GlobalBatch(n, r.procs) > size
+	return r.ahead.rules.GlobalBatch(n, r.ps.gomaxprocs) > size
 }
 
 // putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
@@ -111,9 +118,9 @@ func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
 
 // proposeBatchSize proposes that the dequeue of q.g was one of q.sizes. The present event is its
 // start, or it is dequeued early.
-func proposeBatchSize(r *explainer, q question) (choices []choice) {
+func proposeBatchSize(r *stepper, q question) (choices []choice) {
 	then := thenFinish
-	if r.startOf(q.g) == r.now {
+	if r.ahead.startOf(q.g) == r.ahead.now {
 		then = thenRepeat
 	}
 	for _, size := range q.sizes {
@@ -130,13 +137,13 @@ func proposeBatchSize(r *explainer, q question) (choices []choice) {
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.
 func (r *batchSizes) unsure(g int32) int {
-	start := r.win.at(r.gStates.At(g).start)
+	start := r.ahead.win.at(r.ahead.gStates.At(g).start)
 	if start == nil {
 		return 0
 	}
 	n := 0
-	for other, steps := r.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.queues.Prev(other), steps+1 {
-		gp := r.gStates.At(other)
+	for other, steps := r.model.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.model.queues.Prev(other), steps+1 {
+		gp := r.ahead.gStates.At(other)
 		if gp.ready < start.prevM {
 			break
 		}
@@ -145,7 +152,7 @@ func (r *batchSizes) unsure(g int32) int {
 		}
 	}
 	for _, late := range r.deferred.open {
-		if gp := r.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.queues.Place(late.g).Queue == reference.QueueGlobal {
+		if gp := r.ahead.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.model.queues.Place(late.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}

@@ -11,23 +11,29 @@ import (
 )
 
 // beginning looks over the first events for what was so before them.
-type beginning struct{ *explainer }
+type beginning struct {
+	ps     *processors
+	ahead  *lookahead
+	model  *model
+	out    *output
+	resize *resizer
+}
 
 // begin looks over the first events for what was so before the first of them:
 // a trace names a goroutine or a P only with its first event.
 func (r *beginning) begin() {
-	r.time = 0
-	if r.rules.WasmNoRunnext && r.onWasm() {
-		r.rules.NoRunnext = true
+	r.ahead.time = 0
+	if r.ahead.rules.WasmNoRunnext && r.onWasm() {
+		r.ahead.rules.NoRunnext = true
 	}
 	s := r.survey()
-	if r.procs == 0 {
-		r.assumed = true
-		if len(r.pStates) > 0 {
-			r.assumeProcs(slices.MaxFunc(r.pStates, func(a, b proc) int { return int(a.id - b.id) }).id)
+	if r.ps.gomaxprocs == 0 {
+		r.ps.assumed = true
+		if len(r.ps.pStates) > 0 {
+			r.resize.assumeProcs(slices.MaxFunc(r.ps.pStates, func(a, b proc) int { return int(a.id - b.id) }).id)
 		}
 	}
-	if s.created > 0 && s.created <= int64(16*(r.procs+4)) {
+	if s.created > 0 && s.created <= int64(16*(r.ps.gomaxprocs+4)) {
 		// A P takes 16 goroutine numbers at once (newproc1): the program has
 		// hardly begun, so no P has a long history.
 		r.beginYoung(s.running)
@@ -35,8 +41,8 @@ func (r *beginning) begin() {
 	// A P whose first event is its status was running all along.
 	slices.Sort(s.running)
 	for _, p := range s.running {
-		r.setProcState(p, true)
-		r.emit(p, nobody, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: reference.FlagFirst,
+		r.ps.setProcState(p, true)
+		r.out.emit(p, nobody, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: reference.FlagFirst,
 			Basis: reference.Known(reference.Inferred, reference.RuleInitial)})
 	}
 	r.seed(s)
@@ -59,20 +65,20 @@ type runnable struct {
 func (r *beginning) survey() *survey {
 	s := &survey{}
 	seen := map[int32]bool{} // Ps
-	for i, syncs := int64(0), 0; i < r.win.head && syncs < 2; i++ {
-		rec := r.win.at(i)
+	for i, syncs := int64(0), 0; i < r.ahead.win.head && syncs < 2; i++ {
+		rec := r.ahead.win.at(i)
 		switch e := &rec.event; e.Kind {
 		case events.Sync:
 			syncs++
 		case events.Procs:
-			if r.procs == 0 {
-				r.setProcs(int(rec.res()))
+			if r.ps.gomaxprocs == 0 {
+				r.resize.setProcs(int(rec.res()))
 			}
 		case events.Go:
 			if e.From == events.NotExist && s.created == 0 {
-				s.created = r.gStates.At(rec.of).id
+				s.created = r.ahead.gStates.At(rec.of).id
 			}
-			if e.From == events.Undetermined && e.To == events.Runnable && r.gStates.At(rec.of).state == events.Undetermined && !r.reduced {
+			if e.From == events.Undetermined && e.To == events.Runnable && r.ahead.gStates.At(rec.of).state == events.Undetermined && !r.ahead.reduced {
 				start := rec.link
 				if start == none {
 					start = 1 << 62
@@ -94,17 +100,17 @@ func (r *beginning) survey() *survey {
 
 // beginYoung gives Ps the ticks that they have in a program that has hardly begun.
 func (r *beginning) beginYoung(running []int32) {
-	r.young = true
-	for i := range r.pStates {
-		pp := &r.pStates[i]
+	r.ps.young = true
+	for i := range r.ps.pStates {
+		pp := &r.ps.pStates[i]
 		near := schedtick.Distant
 		for _, p := range running {
-			near = min(near, r.places(pp.id, r.pStates[p].id))
+			near = min(near, r.ahead.places(pp.id, r.ps.pStates[p].id))
 		}
-		if r.procs == 1 && near == 0 {
+		if r.ps.gomaxprocs == 1 && near == 0 {
 			near = schedtick.Alone
 		}
-		pp.tick = schedtick.Young(r.rules.GlobalPoll, near)
+		pp.tick = schedtick.Young(r.ahead.rules.GlobalPoll, near)
 	}
 }
 
@@ -113,23 +119,23 @@ func (r *beginning) beginYoung(running []int32) {
 func (r *beginning) seed(s *survey) {
 	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
 	for _, x := range s.runnable {
-		gp := r.gStates.At(x.g)
+		gp := r.ahead.gStates.At(x.g)
 		if gp.seeded {
 			continue
 		}
 		gp.seeded, gp.hidden = true, true
-		r.queues.Hide(x.g)
-		rec := r.win.at(x.start)
+		r.model.queues.Hide(x.g)
+		rec := r.ahead.win.at(x.start)
 		if rec != nil {
 			gp.start = x.start
 		}
 		switch {
-		case rec != nil && rec.p >= 0 && r.pStates[rec.p].running:
-			r.queues.PutTail(rec.p, x.g)
+		case rec != nil && rec.p >= 0 && r.ps.pStates[rec.p].running:
+			r.model.queues.PutTail(rec.p, x.g)
 		case len(s.running) == 1:
-			r.queues.PutTail(s.running[0], x.g)
+			r.model.queues.PutTail(s.running[0], x.g)
 		default:
-			r.putGlobal(x.g)
+			r.model.putGlobal(x.g)
 		}
 	}
 }
@@ -138,8 +144,8 @@ func (r *beginning) seed(s *survey) {
 // (from Go 1.23): a trace does not name its platform, but files of the runtime
 // do.
 func (r *beginning) onWasm() bool {
-	for h := 1; h < r.tables.Stacks(); h++ {
-		for _, f := range r.tables.Frames(events.Handle(h)) {
+	for h := 1; h < r.ahead.tables.Stacks(); h++ {
+		for _, f := range r.ahead.tables.Frames(events.Handle(h)) {
 			if strings.HasPrefix(f.Func, "syscall/js.") || strings.HasSuffix(f.File, "_js.go") || strings.HasSuffix(f.File, "_wasm.go") {
 				return true
 			}

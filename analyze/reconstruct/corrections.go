@@ -4,13 +4,19 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // corrections move goroutines in the model against its rules, where an event shows that it had
 // them in the wrong place.
-type corrections struct{ *output }
+type corrections struct {
+	ps    *processors
+	ahead *lookahead
+	model *model
+	out   *output
+	room  []returned // for model.lastBatch
+}
 
 // forget takes a goroutine out of what the model thought of it.
 func (r *corrections) forget(g int32, gp *goroutine) {
-	if r.queues.Place(g).Queue != reference.QueueUnknown {
-		r.queues.Remove(g)
-		r.summary.Corrections++
+	if r.model.queues.Place(g).Queue != reference.QueueUnknown {
+		r.model.queues.Remove(g)
+		r.out.summary.Corrections++
 	}
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued, gp.deferred = -1, none, none, false, false
 }
@@ -18,58 +24,58 @@ func (r *corrections) forget(g int32, gp *goroutine) {
 // trim moves what p's ring cannot hold beside a batch, so cannot be there, to
 // the global queue.
 func (r *corrections) trim(p int32, room int) {
-	for r.queues.RingLen(p) > room {
-		g := r.queues.Tail(p)
-		r.summary.Corrections++
-		r.queues.Remove(g)
-		r.putGlobal(g)
-		r.corrected(g, p)
+	for r.model.queues.RingLen(p) > room {
+		g := r.model.queues.Tail(p)
+		r.out.summary.Corrections++
+		r.model.queues.Remove(g)
+		r.model.putGlobal(g)
+		r.out.corrected(g, p)
 	}
 }
 
 // insert puts g into p's ring where its start says that it must stand.
 func (r *corrections) insert(p, g int32) {
-	after := r.queues.Tail(p)
-	start := r.gStates.At(g).start
+	after := r.model.queues.Tail(p)
+	start := r.ahead.gStates.At(g).start
 	for after != reference.None {
-		gp := r.gStates.At(after)
-		if first := r.win.at(gp.start); first == nil || first.p != p || gp.start < start {
+		gp := r.ahead.gStates.At(after)
+		if first := r.ahead.win.at(gp.start); first == nil || first.p != p || gp.start < start {
 			break
 		}
-		after = r.queues.Prev(after)
+		after = r.model.queues.Prev(after)
 	}
-	r.queues.InsertAfter(p, after, g)
-	r.gStates.At(g).ringSince = none
+	r.model.queues.InsertAfter(p, after, g)
+	r.ahead.gStates.At(g).ringSince = none
 }
 
 // exchangeWithGlobal exchanges g, of a batch in a P's ring, for other, the head of the global queue.
 func (r *corrections) exchangeWithGlobal(g, other int32) {
-	r.summary.Corrections++
+	r.out.summary.Corrections++
 	r.exchange(g, other, 0)
 }
 
 // relocate moves a goroutine that cannot be where the model has it to where it
 // will run, or to the global queue.
 func (r *corrections) relocate(g, from int32) {
-	r.summary.Corrections++
-	r.queues.Remove(g)
-	if to := r.startsOn(g); to >= 0 && to != from {
-		r.trim(to, r.rules.RingSize-1)
+	r.out.summary.Corrections++
+	r.model.queues.Remove(g)
+	if to := r.ahead.startsOn(g); to >= 0 && to != from {
+		r.trim(to, r.ahead.rules.RingSize-1)
 		r.insert(to, g)
-		r.corrected(g, from)
+		r.out.corrected(g, from)
 		return
 	}
-	r.putGlobal(g)
-	r.gStates.At(g).fromGlobal = nobody
-	r.corrected(g, from)
+	r.model.putGlobal(g)
+	r.ahead.gStates.At(g).fromGlobal = nobody
+	r.out.corrected(g, from)
 }
 
 // vacate moves what the model has in p's own queue to where it can be: p found nothing there.
 func (r *corrections) vacate(p int32) {
-	for r.queues.Len(p) > 0 {
-		g := r.queues.Head(p)
+	for r.model.queues.Len(p) > 0 {
+		g := r.model.queues.Head(p)
 		if g == reference.None {
-			g = r.queues.Runnext(p)
+			g = r.model.queues.Runnext(p)
 		}
 		r.relocate(g, p)
 	}
@@ -77,77 +83,77 @@ func (r *corrections) vacate(p int32) {
 
 // requeue moves g, in the global queue, behind after.
 func (r *corrections) requeue(g, after int32) {
-	r.queues.Remove(g)
-	r.queues.PutGlobalAfter(after, g)
-	r.corrected(g, nobody)
+	r.model.queues.Remove(g)
+	r.model.queues.PutGlobalAfter(after, g)
+	r.out.corrected(g, nobody)
 }
 
 // promote moves g, and what came to the global queue together with it and stands
 // behind it, to its head.
 func (r *corrections) promote(g int32) {
 	last := g
-	for other := r.queues.Next(g); other != reference.None && r.sameOverflow(other, g); other = r.queues.Next(other) {
+	for other := r.model.queues.Next(g); other != reference.None && r.ahead.sameOverflow(other, g); other = r.model.queues.Next(other) {
 		last = other
 	}
 	// The last first: each goes to the head, which needs no room between two others.
 	for other := last; ; {
-		front := r.queues.Prev(other)
-		r.queues.Promote(other)
+		front := r.model.queues.Prev(other)
+		r.model.queues.Promote(other)
 		if other == g {
 			break
 		}
 		other = front
 	}
 	for other := g; other != last; {
-		other = r.queues.Next(other)
-		r.gStates.At(other).tainted = true
-		r.corrected(other, nobody)
+		other = r.model.queues.Next(other)
+		r.ahead.gStates.At(other).tainted = true
+		r.out.corrected(other, nobody)
 	}
 }
 
 // exchange puts g, out of a batch, back to the head of the global queue, where it was
 // by the overflow of that number, and other from there into its place.
 func (r *corrections) exchange(g, other, overflow int32) {
-	from, front := r.queues.Place(g), r.queues.Prev(g)
-	a, b := r.gStates.At(g), r.gStates.At(other)
-	r.queues.Remove(g)
-	r.queues.PutGlobalHead(g)
+	from, front := r.model.queues.Place(g), r.model.queues.Prev(g)
+	a, b := r.ahead.gStates.At(g), r.ahead.gStates.At(other)
+	r.model.queues.Remove(g)
+	r.model.queues.PutGlobalHead(g)
 	a.fromGlobal = nobody
-	r.corrected(g, from.P)
-	r.queues.Remove(other)
+	r.out.corrected(g, from.P)
+	r.model.queues.Remove(other)
 	if from.Queue == reference.QueueGlobal {
-		r.queues.PutGlobalAfter(front, other)
+		r.model.queues.PutGlobalAfter(front, other)
 		a.overflowID, b.overflowID = overflow, a.overflowID
 	} else {
-		r.queues.InsertAfter(from.P, front, other)
+		r.model.queues.InsertAfter(from.P, front, other)
 		b.fromGlobal, b.ringSince = from.P, a.ringSince
 	}
-	r.corrected(other, nobody)
+	r.out.corrected(other, nobody)
 }
 
 // rehome tells that g had been at the head of p's ring, and not in from's, and
 // takes it from there.
 func (r *corrections) rehome(g, p, from int32) {
-	r.trim(p, r.rules.RingSize-1)
-	r.queues.Remove(g)
-	r.queues.InsertAfter(p, reference.None, g)
-	r.corrected(g, from)
-	r.queues.Remove(g)
+	r.trim(p, r.ahead.rules.RingSize-1)
+	r.model.queues.Remove(g)
+	r.model.queues.InsertAfter(p, reference.None, g)
+	r.out.corrected(g, from)
+	r.model.queues.Remove(g)
 }
 
 // undoBatchEnd undoes the end of victim's take from the global queue, from g on.
 func (r *corrections) undoBatchEnd(g, victim int32) {
-	r.summary.Corrections++
+	r.out.summary.Corrections++
 	other := g
-	for y := r.queues.Next(other); y != reference.None && r.gStates.At(y).fromGlobal == victim; y = r.queues.Next(y) {
+	for y := r.model.queues.Next(other); y != reference.None && r.ahead.gStates.At(y).fromGlobal == victim; y = r.model.queues.Next(y) {
 		other = y
 	}
 	for {
-		front := r.queues.Prev(other)
-		r.queues.Remove(other)
-		r.queues.PutGlobalHead(other)
-		r.gStates.At(other).fromGlobal = nobody
-		r.corrected(other, victim)
+		front := r.model.queues.Prev(other)
+		r.model.queues.Remove(other)
+		r.model.queues.PutGlobalHead(other)
+		r.ahead.gStates.At(other).fromGlobal = nobody
+		r.out.corrected(other, victim)
 		if other == g {
 			return
 		}
@@ -158,8 +164,8 @@ func (r *corrections) undoBatchEnd(g, victim int32) {
 // purgeOwn takes what will run elsewhere out of p's own queue: p took from the
 // global queue without being at the 61st tick, so its own was empty.
 func (r *corrections) purgeOwn(p int32) {
-	for g := range r.queues.Local(p) {
-		if to := r.startsOn(g); to >= 0 && to != p {
+	for g := range r.model.queues.Local(p) {
+		if to := r.ahead.startsOn(g); to >= 0 && to != p {
 			r.relocate(g, p)
 		}
 	}
@@ -173,29 +179,29 @@ const undisturbed = 64
 // global queue, before it runs what the model has in its own queue: that cannot
 // have been there, for a P with an own queue takes only one, at the 61st tick.
 func (r *corrections) continuesGlobal(g, p int32) bool {
-	succ := r.queues.Next(g)
-	if r.queues.Len(p) == 0 || succ == reference.None || r.startsOn(succ) != p || r.pStates[p].tick.Is() {
+	succ := r.model.queues.Next(g)
+	if r.model.queues.Len(p) == 0 || succ == reference.None || r.ahead.startsOn(succ) != p || r.ps.pStates[p].tick.Is() {
 		return false
 	}
 	// Farther on, an overflow in between would have taken its own queue away.
-	for i, n := r.startOf(g), 0; i != r.startOf(succ); n++ {
-		rec := r.win.at(i)
+	for i, n := r.ahead.startOf(g), 0; i != r.ahead.startOf(succ); n++ {
+		rec := r.ahead.win.at(i)
 		if rec == nil || n > undisturbed {
 			return false
 		}
 		i = rec.nextM
 	}
-	for other := range r.queues.Local(p) {
-		if r.startsOn(other) == p && r.startOf(other) < r.startOf(succ) {
+	for other := range r.model.queues.Local(p) {
+		if r.ahead.startsOn(other) == p && r.ahead.startOf(other) < r.ahead.startOf(succ) {
 			return false
 		}
 	}
-	r.summary.Corrections++
-	if other := r.queues.Runnext(p); other != reference.None {
-		r.trim(p, r.rules.RingSize-1)
-		r.queues.Remove(other)
-		r.queues.PutTail(p, other)
-		r.corrected(other, p)
+	r.out.summary.Corrections++
+	if other := r.model.queues.Runnext(p); other != reference.None {
+		r.trim(p, r.ahead.rules.RingSize-1)
+		r.model.queues.Remove(other)
+		r.model.queues.PutTail(p, other)
+		r.out.corrected(other, p)
 	}
 	return true
 }
@@ -203,11 +209,11 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 // reorder promotes g. What stands in front of it of its own overflow, the last P to take a
 // batch has taken, instead of the last that it is thought to have.
 func (r *corrections) reorder(g int32) {
-	if !r.sameOverflow(r.queues.GlobalHead(), g) {
-		r.lastBatchRoom = r.lastBatch(r.lastBatchRoom[:0], g)
-		for _, x := range r.lastBatchRoom {
-			other := r.queues.Prev(g)
-			if !r.sameOverflow(other, g) {
+	if !r.ahead.sameOverflow(r.model.queues.GlobalHead(), g) {
+		r.room = r.model.lastBatch(r.room[:0], g)
+		for _, x := range r.room {
+			other := r.model.queues.Prev(g)
+			if !r.ahead.sameOverflow(other, g) {
 				break
 			}
 			r.exchange(x.g, other, x.from)

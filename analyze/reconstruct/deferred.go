@@ -25,15 +25,14 @@ type openPut struct {
 	before int64 // event of the putting thread
 }
 
-// deferredPuts are the puts that come later than their events.
-type deferredPuts struct {
-	*explainer
+// deferredEnqueues are the enqueues that come later than their events, or may do so.
+type deferredEnqueues struct {
 	list []deferredPut
 	open []openPut
 }
 
 // putsDue does the puts that come before event i.
-func (r *deferredPuts) putsDue(i int64) {
+func (r *enqueuer) putsDue(i int64) {
 	for j := 0; j < len(r.list); {
 		if r.list[j].before > i {
 			j++
@@ -45,7 +44,7 @@ func (r *deferredPuts) putsDue(i int64) {
 }
 
 // putDeferred does the deferred put of g. What comes with an overflow comes with all of that.
-func (r *deferredPuts) putDeferred(g int32) {
+func (r *enqueuer) putDeferred(g int32) {
 	for j, late := range r.list {
 		if late.g == g || slices.Contains(late.held, g) {
 			r.putNow(j)
@@ -55,16 +54,16 @@ func (r *deferredPuts) putDeferred(g int32) {
 }
 
 // putNow does deferred put j. If it is an overflow, its ring may have room by now.
-func (r *deferredPuts) putNow(j int) {
+func (r *enqueuer) putNow(j int) {
 	late := r.list[j]
 	r.list = slices.Delete(r.list, j, j+1)
 	for _, g := range slices.Backward(late.held) {
-		if gp := r.gStates.At(g); gp.deferred {
+		if gp := r.ahead.gStates.At(g); gp.deferred {
 			gp.deferred = false
-			r.queues.InsertAfter(late.p, reference.None, g)
+			r.model.queues.InsertAfter(late.p, reference.None, g)
 		}
 	}
-	gp := r.gStates.At(late.g)
+	gp := r.ahead.gStates.At(late.g)
 	if !gp.deferred {
 		return // lost in a damaged generation
 	}
@@ -72,13 +71,13 @@ func (r *deferredPuts) putNow(j int) {
 	switch n := len(late.held); {
 	case late.p < 0:
 		gp.wasDeferred = true
-		r.putGlobal(late.g)
-		r.corrected(late.g, nobody)
-	case n > 0 && r.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
+		r.model.putGlobal(late.g)
+		r.out.corrected(late.g, nobody)
+	case n > 0 && r.model.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
 		r.overflow(late.p, late.g, nobody, nil)
 	default:
-		r.putTail(late.p, late.g)
-		r.move(late.g, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+		r.model.putTail(late.p, late.g)
+		r.out.move(late.g, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
 	}
 }
 
@@ -89,12 +88,12 @@ const afar = 10_000_000
 
 // enqueueBefore does the late puts of what runs before g, which is put now, if nothing else
 // bounds them: its thread has no event until after the start.
-func (r *deferredPuts) enqueueBefore(g int32) {
-	start := r.startOf(g)
+func (r *enqueuer) enqueueBefore(g int32) {
+	start := r.ahead.startOf(g)
 	for i := 0; i < len(r.list); {
 		late := r.list[i]
-		first := r.win.at(r.startOf(late.g))
-		if late.p >= 0 || !r.gStates.At(late.g).deferred || late.g == g || first == nil || r.startOf(late.g) >= min(start, late.before) || first.Time-r.time <= afar {
+		first := r.ahead.win.at(r.ahead.startOf(late.g))
+		if late.p >= 0 || !r.ahead.gStates.At(late.g).deferred || late.g == g || first == nil || r.ahead.startOf(late.g) >= min(start, late.before) || first.Time-r.ahead.time <= afar {
 			i++
 			continue
 		}

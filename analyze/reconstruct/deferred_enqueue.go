@@ -10,24 +10,24 @@ import (
 
 // deferEnqueue takes g, put in the model but passed over by others, out of the
 // global queue until its thread goes on. It says whether that explains g.
-func (r *deferredPuts) deferEnqueue(g int32) bool {
-	gp := r.gStates.At(g)
-	if r.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
+func (r *enqueuer) deferEnqueue(g int32) bool {
+	gp := r.ahead.gStates.At(g)
+	if r.ahead.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.ahead.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
 		return false
 	}
-	r.queues.Remove(g)
-	r.corrected(g, nobody)
+	r.model.queues.Remove(g)
+	r.out.corrected(g, nobody)
 	gp.deferred = true
 	r.list = append(r.list, deferredPut{g: g, p: nobody, before: gp.enqueuedBy})
-	r.settleSoon()
+	r.ahead.settleSoon()
 	return true
 }
 
 // testDeferEnqueue tries whether the put of it's goroutine to the global queue comes later,
 // if its thread seems to have lost its CPU at that.
-func (r *deferredPuts) testDeferEnqueue(rec *record, gp *goroutine) bool {
-	next := r.win.at(gp.enqueuedBy)
-	if next == nil || next.p != rec.p || next.Time-r.time < stalled || gp.enqueuedBy-r.now < meanwhile {
+func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
+	next := r.ahead.win.at(gp.enqueuedBy)
+	if next == nil || next.p != rec.p || next.Time-r.ahead.time < stalled || gp.enqueuedBy-r.ahead.now < meanwhile {
 		return false
 	}
 	return r.engine.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
@@ -35,10 +35,10 @@ func (r *deferredPuts) testDeferEnqueue(rec *record, gp *goroutine) bool {
 
 // proposeDeferredEnqueue proposes that the enqueue of q.g to the global queue, which the model
 // has done, comes with its event, or later.
-func proposeDeferredEnqueue(r *explainer, q question) []choice {
+func proposeDeferredEnqueue(r *stepper, q question) []choice {
 	return []choice{
 		{is: no, says: "the enqueue comes with its event", then: thenFinish},
-		{is: yes, says: "the enqueue comes later", then: thenFinish, apply: func(fork *judge) { fork.deferred.deferEnqueue(q.g) }},
+		{is: yes, says: "the enqueue comes later", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.deferEnqueue(q.g) }},
 	}
 }
 
@@ -57,11 +57,11 @@ func (r *lookahead) enqueuerStalls(g int32) bool {
 // behind it, to where the order of the starts says that its put came: behind
 // g if its P runs it next, else behind what its P runs before it, or all. It
 // says whether that explains other.
-func (r *deferredPuts) reorderEnqueue(other, g int32) bool {
-	if r.without.has(hypEnqueueOrder) {
+func (r *enqueuer) reorderEnqueue(other, g int32) bool {
+	if r.ahead.without.has(hypEnqueueOrder) {
 		return false
 	}
-	gp := r.gStates.At(other)
+	gp := r.ahead.gStates.At(other)
 	if gp.enqueuedBy < 0 {
 		gp.enqueuedBy = gp.start
 	}
@@ -69,51 +69,51 @@ func (r *deferredPuts) reorderEnqueue(other, g int32) bool {
 	if by < 0 {
 		by = math.MaxInt64
 	}
-	if by <= r.gStates.At(g).queued {
+	if by <= r.ahead.gStates.At(g).queued {
 		return false // g was put when other had been
 	}
-	if r.startsBetween(g, other) == 0 && r.rules.GlobalBatch(r.queues.GlobalLen()-1, r.procs) > 1 {
-		r.requeue(other, g) // they came with one batch
+	if r.ahead.startsBetween(g, other) == 0 && r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen()-1, r.ps.gomaxprocs) > 1 {
+		r.correct.requeue(other, g) // they came with one batch
 		return true
 	}
-	p, before, after := r.startsOn(other), false, reference.None
-	z := r.queues.Next(other)
+	p, before, after := r.ahead.startsOn(other), false, reference.None
+	z := r.model.queues.Next(other)
 	for n := 0; z != reference.None && n < farEnough; n++ {
-		y := r.gStates.At(z)
+		y := r.ahead.gStates.At(z)
 		if y.queued >= by || y.start < 0 {
 			break // whose start is not in sight yet runs after all others
 		}
-		if p >= 0 && r.startsOn(z) == p {
+		if p >= 0 && r.ahead.startsOn(z) == p {
 			if y.start > gp.start {
 				break
 			}
 			before = true
 		}
 		after = z
-		z = r.queues.Next(z)
+		z = r.model.queues.Next(z)
 	}
 	switch {
-	case z == reference.None && gp.enqueuedBy > r.now:
+	case z == reference.None && gp.enqueuedBy > r.ahead.now:
 		return r.deferEnqueue(other)
-	case after == reference.None, by <= r.now && !before:
+	case after == reference.None, by <= r.ahead.now && !before:
 		return false
 	}
-	r.requeue(other, after)
+	r.correct.requeue(other, after)
 	return true
 }
 
 // reorderInBatch delays what the model would give p with a batch of size of which g is the
 // first, although its put may have come later and p runs what stands behind it
 // but not itself: a ring gives out its goroutines in order.
-func (r *deferredPuts) reorderInBatch(g, p int32, size int) {
-	prev, other := g, r.queues.Next(g)
+func (r *enqueuer) reorderInBatch(g, p int32, size int) {
+	prev, other := g, r.model.queues.Next(g)
 	for i := 1; i < size && other != reference.None; i++ {
-		next := r.queues.Next(other)
+		next := r.model.queues.Next(other)
 		if next == reference.None {
 			return
 		}
-		if gp, from, to := r.gStates.At(other), r.startOf(prev), r.startOf(next); (gp.enqueuedBy < 0 || gp.enqueuedBy > r.gStates.At(next).queued) &&
-			r.startsOn(prev) == p && r.startsOn(next) == p && from < to && (r.startsOn(other) != p || gp.start > to) && r.reorderEnqueue(other, next) {
+		if gp, from, to := r.ahead.gStates.At(other), r.ahead.startOf(prev), r.ahead.startOf(next); (gp.enqueuedBy < 0 || gp.enqueuedBy > r.ahead.gStates.At(next).queued) &&
+			r.ahead.startsOn(prev) == p && r.ahead.startsOn(next) == p && from < to && (r.ahead.startsOn(other) != p || gp.start > to) && r.reorderEnqueue(other, next) {
 			other = next
 			i--
 			continue
@@ -123,31 +123,31 @@ func (r *deferredPuts) reorderInBatch(g, p int32, size int) {
 }
 
 // noteEnqueue notes a put to the global queue whose thread has not gone on yet.
-func (r *deferredPuts) noteEnqueue(g int32, next int64) {
-	r.fedSinceBatch = true
+func (r *enqueuer) noteEnqueue(g int32, next int64) {
+	r.model.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
-		r.open = slices.DeleteFunc(r.open, func(late openPut) bool { return late.before <= r.now })
+		r.open = slices.DeleteFunc(r.open, func(late openPut) bool { return late.before <= r.ahead.now })
 	}
-	if next > r.now {
+	if next > r.ahead.now {
 		r.open = append(r.open, openPut{g, next})
 	}
 }
 
 // findDeferred looks for puts that have not happened, although their events have, when p takes g from the
 // global queue: those behind run first. That of g itself has happened.
-func (r *deferredPuts) findDeferred(g, p int32) {
-	if r.without.has(hypDeferredEnqueue) {
+func (r *enqueuer) findDeferred(g, p int32) {
+	if r.ahead.without.has(hypDeferredEnqueue) {
 		return
 	}
 	keep := r.open[:0]
 	for _, late := range r.open {
-		if late.before <= r.now || late.g == g || r.queues.Place(late.g).Queue != reference.QueueGlobal {
+		if late.before <= r.ahead.now || late.g == g || r.model.queues.Place(late.g).Queue != reference.QueueGlobal {
 			continue
 		}
-		behind := r.queues.Next(late.g)
-		x, y := r.gStates.At(late.g), r.startOf(behind)
-		if (y > r.now && r.gStates.At(behind).ready < r.now && (x.start < 0 || y < x.start) && !r.inFlight(late.g) && r.startsOn(behind) != r.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
-			r.startsOn(late.g) != p && r.yieldedHere(late.g, r.startsOn(late.g)) || r.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
+		behind := r.model.queues.Next(late.g)
+		x, y := r.ahead.gStates.At(late.g), r.ahead.startOf(behind)
+		if (y > r.ahead.now && r.ahead.gStates.At(behind).ready < r.ahead.now && (x.start < 0 || y < x.start) && !r.ahead.inFlight(late.g) && r.ahead.startsOn(behind) != r.ahead.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
+			r.ahead.startsOn(late.g) != p && r.ahead.yieldedHere(late.g, r.ahead.startsOn(late.g)) || r.ahead.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
 			continue
 		}
 		keep = append(keep, late)
@@ -157,14 +157,14 @@ func (r *deferredPuts) findDeferred(g, p int32) {
 
 // endsBatch reports whether p takes other with the batch that g begins, as the last of it:
 // what stands behind other was left to others.
-func (r *deferredPuts) endsBatch(other, g, p int32) bool {
-	if r.startsOn(other) != p {
+func (r *enqueuer) endsBatch(other, g, p int32) bool {
+	if r.ahead.startsOn(other) != p {
 		return false
 	}
-	size := r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+	size := r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
 	y := g
 	for n := 1; n < size && y != reference.None; n++ {
-		y = r.queues.Next(y)
+		y = r.model.queues.Next(y)
 	}
 	return other == y
 }

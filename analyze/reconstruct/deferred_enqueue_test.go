@@ -10,8 +10,8 @@ import (
 
 // globalOf returns who is in the global queue, in order.
 func globalOf(r *Reconstructor) (out []int64) {
-	for x := r.queues.GlobalHead(); x != reference.None; x = r.queues.Next(x) {
-		out = append(out, r.gStates.At(x).id)
+	for x := r.step.model.queues.GlobalHead(); x != reference.None; x = r.step.model.queues.Next(x) {
+		out = append(out, r.step.ahead.gStates.At(x).id)
 	}
 	return out
 }
@@ -31,10 +31,10 @@ func TestDelay(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
-		r.gStates.At(r.goroutine(1)).enqueuedBy = c.putBy
-		if got := r.deferred.reorderEnqueue(r.goroutine(1), r.goroutine(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
+		r.step.ahead.gStates.At(r.step.model.goroutine(1)).enqueuedBy = c.putBy
+		if got := r.step.enqueuer.reorderEnqueue(r.step.model.goroutine(1), r.step.model.goroutine(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
 			t.Errorf("%s: %v, then %v", c.name, got, globalOf(r))
 		}
 	}
@@ -47,10 +47,10 @@ func TestStalls(t *testing.T) {
 		want  bool
 	}{{stalled + 1, true}, {stalled, false}} {
 		r := ahead(4, []int64{4, 1, 2, 3}, nil)
-		gp := r.gStates.At(r.goroutine(1))
-		gp.enqueuedBy = r.win.head - 1
-		gp.readyAt = r.win.at(gp.enqueuedBy).Time - c.pause
-		if got := r.enqueuerStalls(r.goroutine(1)); got != c.want {
+		gp := r.step.ahead.gStates.At(r.step.model.goroutine(1))
+		gp.enqueuedBy = r.step.ahead.win.head - 1
+		gp.readyAt = r.step.ahead.win.at(gp.enqueuedBy).Time - c.pause
+		if got := r.step.ahead.enqueuerStalls(r.step.model.goroutine(1)); got != c.want {
 			t.Errorf("stalls after %d ns: %v", c.pause, got)
 		}
 	}
@@ -62,10 +62,10 @@ func TestDelayInto(t *testing.T) {
 	r := ahead(4, []int64{2, 1}, nil)
 	other(r, 3, 4)
 	for _, g := range upTo(1, 4) {
-		r.queues.PutGlobal(r.goroutine(g))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 	}
-	r.gStates.At(r.goroutine(1)).enqueuedBy = 1 << 40
-	if got := r.deferred.reorderEnqueue(r.goroutine(1), r.goroutine(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
+	r.step.ahead.gStates.At(r.step.model.goroutine(1)).enqueuedBy = 1 << 40
+	if got := r.step.enqueuer.reorderEnqueue(r.step.model.goroutine(1), r.step.model.goroutine(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
 		t.Errorf("%v, then %v", got, globalOf(r))
 	}
 }
@@ -76,14 +76,14 @@ func TestDelayInBatch(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		r := ahead(6, []int64{1, 2, 4, 5, 3, 6}, nil)
 		for _, g := range upTo(1, 6) {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		want := upTo(1, 6)
 		if late {
-			r.gStates.At(r.goroutine(3)).enqueuedBy = 1 << 40
+			r.step.ahead.gStates.At(r.step.model.goroutine(3)).enqueuedBy = 1 << 40
 			want = []int64{1, 2, 4, 5, 3, 6}
 		}
-		if r.deferred.reorderInBatch(r.goroutine(1), 0, 4); !slices.Equal(globalOf(r), want) {
+		if r.step.enqueuer.reorderInBatch(r.step.model.goroutine(1), 0, 4); !slices.Equal(globalOf(r), want) {
 			t.Errorf("late %v: %v", late, globalOf(r))
 		}
 	}
@@ -94,10 +94,10 @@ func TestEndsBatch(t *testing.T) {
 	r := ahead(5, []int64{1, 2, 3}, nil)
 	other(r, 4, 5)
 	for _, g := range upTo(1, 5) {
-		r.queues.PutGlobal(r.goroutine(g))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	for _, g := range upTo(1, 5) {
-		if got := r.deferred.endsBatch(r.goroutine(g), r.goroutine(1), 0); got != (g == 3) {
+		if got := r.step.enqueuer.endsBatch(r.step.model.goroutine(g), r.step.model.goroutine(1), 0); got != (g == 3) {
 			t.Errorf("%d ends the batch: %v", g, got)
 		}
 	}
@@ -115,21 +115,21 @@ func TestFindLateOwn(t *testing.T) {
 		f.add(events.Event{M: 1, P: 0, G: events.None, Res: 1, From: events.Runnable, To: events.Running})
 		f.add(events.Event{M: 2, P: 1, G: events.None, Res: 2, From: events.Runnable, To: events.Running})
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.procs = 2
+		r.step.ps.gomaxprocs = 2
 		r.Add(f.evs)
-		r.now = r.win.head - 3 // the second yield
+		r.step.ahead.now = r.step.ahead.win.head - 3 // the second yield
 		for g := int64(1); g <= 2; g++ {
-			x := r.gStates.At(r.goroutine(g))
-			x.ready = r.win.head - 5 + g
-			x.start = r.win.at(x.ready).link
-			r.queues.PutGlobal(r.goroutine(g))
+			x := r.step.ahead.gStates.At(r.step.model.goroutine(g))
+			x.ready = r.step.ahead.win.head - 5 + g
+			x.start = r.step.ahead.win.at(x.ready).link
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		if !same {
-			r.gStates.At(r.goroutine(2)).ready = r.gStates.At(r.goroutine(1)).ready
+			r.step.ahead.gStates.At(r.step.model.goroutine(2)).ready = r.step.ahead.gStates.At(r.step.model.goroutine(1)).ready
 		}
-		r.deferred.open = []openPut{{r.goroutine(2), r.win.head}}
-		r.gStates.At(r.goroutine(2)).enqueuedBy = r.win.head
-		r.deferred.findDeferred(r.goroutine(1), r.win.at(r.gStates.At(r.goroutine(1)).start).p)
+		r.step.enqueuer.open = []openPut{{r.step.model.goroutine(2), r.step.ahead.win.head}}
+		r.step.ahead.gStates.At(r.step.model.goroutine(2)).enqueuedBy = r.step.ahead.win.head
+		r.step.enqueuer.findDeferred(r.step.model.goroutine(1), r.step.ahead.win.at(r.step.ahead.gStates.At(r.step.model.goroutine(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
 			t.Errorf("its own thread takes it: %v, left in the queue: %v", same, got)
 		}
@@ -143,21 +143,21 @@ func TestFindLateJust(t *testing.T) {
 	for _, just := range []bool{true, false} {
 		r := ahead(4, []int64{1, 2}, nil)
 		other(r, 4)
-		r.procs = 4 // for a batch of two
-		f := feed{now: r.win.at(r.win.head - 1).Time}
+		r.step.ps.gomaxprocs = 4 // for a batch of two
+		f := feed{now: r.step.ahead.win.at(r.step.ahead.win.head - 1).Time}
 		f.start(3)
 		r.Add(f.evs)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
-		r.now++ // the stop before the take
-		x, behind := r.gStates.At(r.goroutine(3)), r.gStates.At(r.goroutine(4))
-		x.start, x.enqueuedBy = r.win.head-1, r.win.head-1
+		r.step.ahead.now++ // the stop before the take
+		x, behind := r.step.ahead.gStates.At(r.step.model.goroutine(3)), r.step.ahead.gStates.At(r.step.model.goroutine(4))
+		x.start, x.enqueuedBy = r.step.ahead.win.head-1, r.step.ahead.win.head-1
 		if just {
-			behind.ready = r.now
+			behind.ready = r.step.ahead.now
 		}
-		r.deferred.noteEnqueue(r.goroutine(3), x.enqueuedBy)
-		if r.deferred.findDeferred(r.goroutine(1), 0); x.deferred == just {
+		r.step.enqueuer.noteEnqueue(r.step.model.goroutine(3), x.enqueuedBy)
+		if r.step.enqueuer.findDeferred(r.step.model.goroutine(1), 0); x.deferred == just {
 			t.Errorf("just put %v: late %v", just, x.deferred)
 		}
 	}
@@ -180,13 +180,13 @@ func TestPutsBefore(t *testing.T) {
 		{"runs soon", []int64{1, 2}, unknown, 0, false},
 	} {
 		r := ahead(2, c.order, nil)
-		r.time = -c.ahead
-		x := r.goroutine(1)
-		r.gStates.At(x).deferred = true
-		r.deferred.list = []deferredPut{{g: x, p: nobody, before: c.before}}
-		r.deferred.enqueueBefore(r.goroutine(2))
-		if got := r.queues.GlobalLen() == 1; got != c.want || len(r.deferred.list) == r.queues.GlobalLen() {
-			t.Errorf("%s: put %v, %d late", c.name, got, len(r.deferred.list))
+		r.step.ahead.time = -c.ahead
+		x := r.step.model.goroutine(1)
+		r.step.ahead.gStates.At(x).deferred = true
+		r.step.enqueuer.list = []deferredPut{{g: x, p: nobody, before: c.before}}
+		r.step.enqueuer.enqueueBefore(r.step.model.goroutine(2))
+		if got := r.step.model.queues.GlobalLen() == 1; got != c.want || len(r.step.enqueuer.list) == r.step.model.queues.GlobalLen() {
+			t.Errorf("%s: put %v, %d late", c.name, got, len(r.step.enqueuer.list))
 		}
 	}
 }

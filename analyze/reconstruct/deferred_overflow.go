@@ -17,13 +17,13 @@ const longBatch = 16
 
 // overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
 // runnext, comes after others whose events come later.
-func (r *deferredPuts) overflowsLater(p, newcomer int32) bool {
-	before := r.win.at(r.now).nextM
-	head := r.queues.Head(p)
-	if r.without.has(hypDeferredOverflow) || before == none || r.procs == 1 || r.gStates.At(newcomer).deferred || !r.comesLater(r.queues.GlobalTail(), head, before) {
+func (r *enqueuer) overflowsLater(p, newcomer int32) bool {
+	before := r.ahead.win.at(r.ahead.now).nextM
+	head := r.model.queues.Head(p)
+	if r.ahead.without.has(hypDeferredOverflow) || before == none || r.ps.gomaxprocs == 1 || r.ahead.gStates.At(newcomer).deferred || !r.model.comesLater(r.model.queues.GlobalTail(), head, before) {
 		return false
 	}
-	return r.follows(head, r.queues.Next(head)) // else it may have been picked at the 61st tick
+	return r.ahead.follows(head, r.model.queues.Next(head)) // else it may have been picked at the 61st tick
 }
 
 const (
@@ -38,20 +38,20 @@ const (
 // mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
 // it has no other event for long, or another thread takes from the global queue before
 // that, and how much tells.
-func (r *deferredPuts) mayHaveLostCPU() bool {
-	next := r.win.at(r.now).nextM
+func (r *enqueuer) mayHaveLostCPU() bool {
+	next := r.ahead.win.at(r.ahead.now).nextM
 	if next == none {
 		return false
 	}
-	taken := r.startOf(r.queues.GlobalHead())
-	return next-r.now > meanwhile || taken > r.now && taken < next && r.queues.GlobalLen() <= r.rules.GlobalBatchMax
+	taken := r.ahead.startOf(r.model.queues.GlobalHead())
+	return next-r.ahead.now > meanwhile || taken > r.ahead.now && taken < next && r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
 }
 
 // proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from
 // runnext, comes with its event, or later.
-func proposeDeferredOverflow(r *explainer, q question) []choice {
-	now := choice{is: no, says: "the overflow comes with its event", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, q.p, nil) }}
-	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *judge) { fork.deferred.deferOverflow(q.p, q.g) }}
+func proposeDeferredOverflow(r *stepper, q question) []choice {
+	now := choice{is: no, says: "the overflow comes with its event", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.overflow(q.p, q.g, q.p, nil) }}
+	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.deferOverflow(q.p, q.g) }}
 	if q.likely == yes {
 		return []choice{later, now}
 	}
@@ -59,54 +59,25 @@ func proposeDeferredOverflow(r *explainer, q question) []choice {
 }
 
 // deferOverflow keeps an overflow of p's ring by newcomer for later.
-func (r *deferredPuts) deferOverflow(p, newcomer int32) {
-	r.gStates.At(newcomer).deferred = true
-	r.list = append(r.list, deferredPut{g: newcomer, p: p, before: r.win.at(r.now).nextM})
-	r.settleSoon()
-	r.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
-}
-
-// catchUp does what comes late and continues what is at the tail of the global
-// queue, before something else comes there. No sooner: a thread that has lost its
-// CPU goes on at once when it has done its put.
-func (r *explainer) catchUp() {
-	for r.catchUpOne() {
-	}
-}
-
-// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is
-// at the tail of the global queue. It reports whether there was one.
-func (r *explainer) catchUpOne() bool {
-	if len(r.deferred.list)+len(r.workers.list) == 0 {
-		return false
-	}
-	if i := r.deferred.nextOverflow(); i >= 0 {
-		r.deferred.putNow(i)
-		return true
-	}
-	tail := r.queues.GlobalTail()
-	for i, worker := range r.workers.list {
-		if r.time > worker.due-drainLag && r.follows(tail, r.oldest(worker.p)) && !r.stealsFromMiddle(tail, worker.p) {
-			begun, _, _ := r.putsAround(worker.m)
-			r.workers.finish(i, begun)
-			return true
-		}
-	}
-	return false
+func (r *enqueuer) deferOverflow(p, newcomer int32) {
+	r.ahead.gStates.At(newcomer).deferred = true
+	r.list = append(r.list, deferredPut{g: newcomer, p: p, before: r.ahead.win.at(r.ahead.now).nextM})
+	r.ahead.settleSoon()
+	r.out.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 
 // nextOverflow is the number of the late overflow that continues what is at the tail of the
 // global queue, or -1.
-func (r *deferredPuts) nextOverflow() int {
-	tail := r.queues.GlobalTail()
+func (r *enqueuer) nextOverflow() int {
+	tail := r.model.queues.GlobalTail()
 	return slices.IndexFunc(r.list, func(late deferredPut) bool {
 		switch {
 		case late.p < 0:
 			return false
 		case len(late.held) > 0:
-			return r.follows(tail, late.held[0])
+			return r.ahead.follows(tail, late.held[0])
 		}
-		return r.follows(tail, r.queues.Head(late.p))
+		return r.ahead.follows(tail, r.model.queues.Head(late.p))
 	})
 }
 
@@ -114,19 +85,19 @@ func (r *deferredPuts) nextOverflow() int {
 // later: a thief takes size of the ring, which are too many if that half is still there, and
 // half of what is left if not. The half leaves the ring before its thread gets the lock
 // of the global queue (runqputslow).
-func (r *deferredPuts) holdOverflow(victim int32, size int) bool {
-	half, n := r.rules.RingSize/2, r.queues.RingLen(victim)
+func (r *enqueuer) holdOverflow(victim int32, size int) bool {
+	half, n := r.ahead.rules.RingSize/2, r.model.queues.RingLen(victim)
 	i := slices.IndexFunc(r.list, func(late deferredPut) bool { return late.p == victim && len(late.held) == 0 })
-	if i < 0 || size <= r.rules.StealBatch(n) || size <= half || size-half > r.rules.StealBatch(n-half) {
+	if i < 0 || size <= r.ahead.rules.StealBatch(n) || size <= half || size-half > r.ahead.rules.StealBatch(n-half) {
 		return false
 	}
 	held := make([]int32, half)
 	for j := range held {
-		g := r.queues.Head(victim)
+		g := r.model.queues.Head(victim)
 		held[j] = g
-		r.queues.Remove(g)
-		r.gStates.At(g).deferred = true
-		r.move(g, nobody, victim, reference.QueueUnknown, reference.WhyOverflow)
+		r.model.queues.Remove(g)
+		r.ahead.gStates.At(g).deferred = true
+		r.out.move(g, nobody, victim, reference.QueueUnknown, reference.WhyOverflow)
 	}
 	r.list[i].held = held
 	return true

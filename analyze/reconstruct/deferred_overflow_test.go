@@ -25,9 +25,9 @@ func TestComesLater(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		if c.queued != 0 {
-			r.queues.PutGlobal(r.goroutine(c.queued))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(c.queued))
 		}
-		if got := r.comesLater(r.goroutine(1), r.goroutine(2), c.limit); got != c.want {
+		if got := r.step.model.comesLater(r.step.model.goroutine(1), r.step.model.goroutine(2), c.limit); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -52,8 +52,8 @@ func TestRanBefore(t *testing.T) {
 	f.start(3)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
-	s := r.win.at(r.ranBefore(r.win.head - 1))
-	if s == nil || r.gStates.At(s.of).id != 2 {
+	s := r.step.ahead.win.at(r.step.ahead.ranBefore(r.step.ahead.win.head - 1))
+	if s == nil || r.step.ahead.gStates.At(s.of).id != 2 {
 		t.Errorf("before goroutine 3: %+v", s)
 	}
 }
@@ -71,21 +71,21 @@ func TestSpill(t *testing.T) {
 		{"with the thread's next event", false},
 	} {
 		r := ahead(other, order, upTo(1, 256))
-		r.queues.PutGlobal(r.goroutine(tail))
-		r.displace(0, r.goroutine(newcomer))
-		if r.queues.RingLen(0) != 256 || r.queues.GlobalLen() != 1 {
-			t.Fatalf("%d in the ring, %d in the global queue: not late", r.queues.RingLen(0), r.queues.GlobalLen())
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(tail))
+		r.step.enqueuer.displace(0, r.step.model.goroutine(newcomer))
+		if r.step.model.queues.RingLen(0) != 256 || r.step.model.queues.GlobalLen() != 1 {
+			t.Fatalf("%d in the ring, %d in the global queue: not late", r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
 		}
 		n := 1
 		if c.put {
-			r.queues.PutGlobal(r.goroutine(other))
-			r.catchUp()
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(other))
+			r.step.enqueuer.catchUp()
 			n++
 		} else {
-			r.deferred.putsDue(r.win.at(r.now).nextM)
+			r.step.enqueuer.putsDue(r.step.ahead.win.at(r.step.ahead.now).nextM)
 		}
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != n+129 || r.queues.GlobalTail() != r.goroutine(newcomer) {
-			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
+		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != n+129 || r.step.model.queues.GlobalTail() != r.step.model.goroutine(newcomer) {
+			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
 		}
 	}
 }
@@ -103,21 +103,21 @@ func TestHoldSpill(t *testing.T) {
 		{"more than that", 193, false},
 	} {
 		r := ahead(257, upTo(1, 257), upTo(1, 256))
-		newcomer := r.goroutine(257)
-		r.deferred.deferOverflow(0, newcomer)
+		newcomer := r.step.model.goroutine(257)
+		r.step.enqueuer.deferOverflow(0, newcomer)
 		left, global := 256, 0
 		if c.want {
 			left = 128
 		}
-		if got := r.deferred.holdOverflow(0, c.k); got != c.want || r.queues.RingLen(0) != left || r.queues.GlobalLen() != global {
-			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.queues.RingLen(0), r.queues.GlobalLen())
+		if got := r.step.enqueuer.holdOverflow(0, c.k); got != c.want || r.step.model.queues.RingLen(0) != left || r.step.model.queues.GlobalLen() != global {
+			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
 		}
 		if !c.want {
 			continue
 		}
-		r.deferred.putDeferred(r.goroutine(1)) // one of them runs
-		if r.queues.RingLen(0) != 128 || r.queues.GlobalLen() != 129 || r.queues.GlobalHead() != r.goroutine(1) || r.queues.GlobalTail() != newcomer || len(r.deferred.list) > 0 {
-			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.queues.RingLen(0), r.queues.GlobalLen())
+		r.step.enqueuer.putDeferred(r.step.model.goroutine(1)) // one of them runs
+		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != 129 || r.step.model.queues.GlobalHead() != r.step.model.goroutine(1) || r.step.model.queues.GlobalTail() != newcomer || len(r.step.enqueuer.list) > 0 {
+			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
 		}
 	}
 }
@@ -143,13 +143,13 @@ func TestLostCPU(t *testing.T) {
 	} {
 		r := ahead(200, nil, nil)
 		for g := range int64(c.global) {
-			r.queues.PutGlobal(r.goroutine(g + 1))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g + 1))
 		}
-		r.gStates.At(r.goroutine(1)).start = r.now + c.start
-		if r.win.at(r.now).nextM = r.now + c.next; c.next == none {
-			r.win.at(r.now).nextM = none
+		r.step.ahead.gStates.At(r.step.model.goroutine(1)).start = r.step.ahead.now + c.start
+		if r.step.ahead.win.at(r.step.ahead.now).nextM = r.step.ahead.now + c.next; c.next == none {
+			r.step.ahead.win.at(r.step.ahead.now).nextM = none
 		}
-		if got := r.deferred.mayHaveLostCPU(); got != c.want {
+		if got := r.step.enqueuer.mayHaveLostCPU(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -39,10 +39,10 @@ func taken(src reference.Source, victim, batch int32, basis reference.Basis) deq
 }
 
 // start judges a goroutine's start: where it was taken from.
-func (r *judge) start(rec *record, gp *goroutine) {
+func (r *stepper) start(rec *record, gp *goroutine) {
 	waited := int64(-1)
 	if gp.readyAt >= 0 {
-		waited = max(r.time-gp.readyAt, 0)
+		waited = max(r.ahead.time-gp.readyAt, 0)
 	}
 	flags := gp.flags
 	if gp.isDequeued {
@@ -56,7 +56,7 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	inherits := deq.src == reference.SrcRunnext || deq.src == reference.SrcCoroutine ||
 		deq.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
 	r.locks.learnLock(rec, gp)
-	if pp := r.procOf(rec.p); pp != nil && pp.handed == r.now {
+	if pp := r.ps.procOf(rec.p); pp != nil && pp.handed == r.ahead.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
@@ -66,32 +66,32 @@ func (r *judge) start(rec *record, gp *goroutine) {
 	gp.state = events.Running
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued = -1, none, none, false
 	r.execute(rec, gp, inherits)
-	if rec.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.reduced && len(r.workers.list) < farEnough {
+	if rec.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.ahead.reduced && len(r.workers.list) < farEnough {
 		r.workers.expectDrain(rec)
 	}
-	if flags&reference.FlagTracer != 0 && r.classes.Advances(gp.class) {
-		r.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
+	if flags&reference.FlagTracer != 0 && r.ahead.classes.Advances(gp.class) {
+		r.requests.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
 	}
-	if rec.of == r.suspendedAdvancer {
+	if rec.of == r.requests.suspendedAdvancer {
 		// It was preempted in what seemed its visit, or waited: before that, it writes out the tables of
 		// the old generation, and takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
-		r.beginForEachP(rec, reference.WhyGeneration, false)
-		r.suspendedAdvancer = nobody
+		r.requests.beginForEachP(rec, reference.WhyGeneration, false)
+		r.requests.suspendedAdvancer = nobody
 	}
 	gp.reason = events.ReasonNone
-	if deq.pending && r.sink != nil {
-		r.held.addPendingTick(rec.p, deq.candidate)
+	if deq.pending && r.out.sink != nil {
+		r.out.held.addPendingTick(rec.p, deq.candidate)
 	} else {
-		r.count(deq.src, deq.basis)
+		r.out.count(deq.src, deq.basis)
 	}
-	d := r.draftOf(gp, reference.KindStart, rec.p, rec.m)
+	d := r.out.draftOf(gp, reference.KindStart, rec.p, rec.m)
 	d.Flags, d.Basis = flags, deq.basis
-	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, r.procID(deq.victim), deq.batch, waited, mode(rec)
-	r.commit()
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, r.ahead.procID(deq.victim), deq.batch, waited, mode(rec)
+	r.out.commit()
 }
 
 // dequeueOf finds out where a goroutine that starts was taken from, and learns from it.
-func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
+func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	switch {
 	case gp.isDequeued:
 		*deq = gp.dequeued
@@ -100,20 +100,20 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
 			deq.taint = reference.RuleLookahead // from a queue it might look the same
 		}
-	case r.reduced:
+	case r.ahead.reduced:
 		*deq = taken(reference.SrcUnknown, nobody, 0, 0)
 	default:
-		gp.start = r.now
-		if rec.p >= 0 && r.queues.Runnext(rec.p) == rec.of { // often
-			*deq = r.dequeueRunnext(rec.p)
+		gp.start = r.ahead.now
+		if rec.p >= 0 && r.model.queues.Runnext(rec.p) == rec.of { // often
+			*deq = r.model.dequeueRunnext(rec.p)
 		} else {
-			*deq = r.dequeue(rec.of, rec.p)
+			*deq = r.dequeuer.dequeue(rec.of, rec.p)
 		}
-		if gp.unsure && deq.taint == reference.RuleNone && !r.fetched(rec, gp, deq.src) {
+		if gp.unsure && deq.taint == reference.RuleNone && !r.ahead.fetched(rec, gp, deq.src) {
 			deq.taint = reference.RuleLookahead
 		}
-		if r.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
-			r.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
+		if r.model.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
+			r.ticks.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
 		}
 	}
 	if deq.missedTick && deq.taint == reference.RuleNone {
@@ -126,27 +126,27 @@ func (r *judge) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 
 // execute notes that a thread and its P run a goroutine (execute); inherits reports whether it goes
 // on with the time slice of the one before, and does not count for the 61st tick.
-func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
-	if mx := uint(rec.m); mx < uint(len(r.mStates)) {
-		mp := &r.mStates[mx]
+func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
+	if mx := uint(rec.m); mx < uint(len(r.ahead.mStates)) {
+		mp := &r.ahead.mStates[mx]
 		mp.g, mp.lastG = rec.of, rec.of
 	}
 	gp.lastM = rec.m
-	pp := r.procOf(rec.p)
+	pp := r.ps.procOf(rec.p)
 	if pp == nil {
 		return
 	}
-	r.setRunning(pp, rec.of)
-	pp.began = r.time
+	r.ps.setRunning(pp, rec.of)
+	pp.began = r.ahead.time
 	if worker := rec.mark; worker != pp.worker {
-		r.works(pp, worker)
+		r.requests.works(pp, worker)
 	}
-	pp.wanted = r.marks.wantedFor(r.time)
+	pp.wanted = r.requests.marks.wantedFor(r.ahead.time)
 	pp.m = rec.m
 	if !inherits {
 		pp.tick.Next()
 		pp.tickHeard = false
-		pp.ticks = [2]int64{pp.ticks[1], r.time}
+		pp.ticks = [2]int64{pp.ticks[1], r.ahead.time}
 	}
 	if gp.direct != reference.SrcUnknown && gp.unsure { // it may be the other way round
 		by := 1
@@ -154,7 +154,7 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 			by = -1
 		}
 		pp.tick.Shift(by, slipped)
-		r.held.recheckTicks()
+		r.out.held.recheckTicks()
 	}
 }
 
@@ -162,7 +162,7 @@ func (r *judge) execute(rec *record, gp *goroutine, inherits bool) {
 // global queue by a thread that has come for its P since: one was woken for it.
 func (r *lookahead) fetched(rec *record, gp *goroutine, src reference.Source) bool {
 	global := src == reference.SrcGlobal || src == reference.SrcGlobalTick
-	return global && rec.p >= 0 && rec.m != gp.readyM && r.pStates[rec.p].came > gp.readyAt
+	return global && rec.p >= 0 && rec.m != gp.readyM && r.ps.pStates[rec.p].came > gp.readyAt
 }
 
 // mode is that of a mark worker that starts.

@@ -13,20 +13,20 @@ import (
 
 // dequeueGlobal takes from the head of the global queue: one at the 61st tick,
 // else a batch, of which the first runs.
-func (r *explainer) dequeueGlobal(g, p int32) dequeue {
+func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	if r.stoodInRing(g, p) {
 		return r.dequeueLocal(g, p)
 	}
 	basis := r.clearAhead(g, p)
-	if r.queues.Place(g).Queue != reference.QueueGlobal {
+	if r.model.queues.Place(g).Queue != reference.QueueGlobal {
 		return r.dequeueByPlace(g, p)
 	}
 	shown := r.clearOwn(p)
-	if r.queues.Place(g).Queue != reference.QueueGlobal {
+	if r.model.queues.Place(g).Queue != reference.QueueGlobal {
 		return r.dequeueByPlace(g, p) // a thread that had taken of p's ring first took g, too
 	}
-	behind := r.continuesGlobal(g, p)
-	if r.queues.Len(p) > 0 && !behind {
+	behind := r.correct.continuesGlobal(g, p)
+	if r.model.queues.Len(p) > 0 && !behind {
 		return r.dequeuePastOwn(g, p, basis, shown)
 	}
 	r.putsReach(g, p)
@@ -34,7 +34,7 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 	if size == sizeAtTick {
 		return r.dequeueAtTick(g, tick)
 	}
-	at := r.pStates[p].tick.Candidate()
+	at := r.ps.pStates[p].tick.Candidate()
 	src, open, basis := r.batchSource(p, size, basis)
 	size = r.makeRoom(p, size)
 	size = r.dequeueBatch(g, p, size, behind, basis)
@@ -48,71 +48,71 @@ func (r *explainer) dequeueGlobal(g, p int32) dequeue {
 
 // stoodInRing reports whether g, the head of the global queue, was in p's ring instead of the head
 // of that, which others run, and exchanges the two.
-func (r *explainer) stoodInRing(g, p int32) bool {
-	own := r.queues.Head(p)
-	return g == r.queues.GlobalHead() && own != reference.None && r.startsOn(own) >= 0 && r.startsOn(own) != p &&
-		r.queues.Runnext(p) == reference.None && !r.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
+func (r *dequeuer) stoodInRing(g, p int32) bool {
+	own := r.model.queues.Head(p)
+	return g == r.model.queues.GlobalHead() && own != reference.None && r.ahead.startsOn(own) >= 0 && r.ahead.startsOn(own) != p &&
+		r.model.queues.Runnext(p) == reference.None && !r.ps.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
 }
 
 // clearOwn takes out of p's own queue what others run, unless p runs some of it itself:
 // p takes from the global queue, so the rest is gone. Where there is too much for that to be
 // wrong, p is at its 61st tick, and clearOwn says so.
-func (r *explainer) clearOwn(p int32) (shown bool) {
-	if r.hasOwn(p) {
+func (r *dequeuer) clearOwn(p int32) (shown bool) {
+	if r.model.hasOwn(p) {
 		return false
 	}
 	r.clearGone(p)
-	tick := &r.pStates[p].tick
-	shown = r.queues.RingLen(p) >= longBatch && !tick.Known()
+	tick := &r.ps.pStates[p].tick
+	shown = r.model.queues.RingLen(p) >= longBatch && !tick.Known()
 	if !tick.May() && !shown {
-		r.purgeOwn(p)
+		r.correct.purgeOwn(p)
 	}
 	return shown
 }
 
 // dequeuePastOwn is dequeueGlobal for a P that has something in its own queue, which it passes over
 // only at the 61st tick; shown reports whether this was seen.
-func (r *explainer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool) dequeue {
-	pp := &r.pStates[p]
-	if basis == byRule && r.startsOn(r.oldest(p)) != p {
+func (r *dequeuer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool) dequeue {
+	pp := &r.ps.pStates[p]
+	if basis == byRule && r.ahead.startsOn(r.model.oldest(p)) != p {
 		basis = ambiguous
 	}
 	if !pp.tick.May() && basis == byRule {
-		r.learnTick(pp, tickUnlikely)
+		r.ticks.learnTick(pp, tickUnlikely)
 	}
 	switch {
 	case pp.tick.May(), shown:
 		return r.dequeueAtTick(g, basis)
-	case r.yieldedHere(g, p):
-		r.vacate(p)
+	case r.ahead.yieldedHere(g, p):
+		r.correct.vacate(p)
 		return r.dequeueGlobal(g, p)
 	case r.exchangeForOwn(g, p): // it is not the tick: the model had it in the wrong queue
 		return r.dequeueLocal(g, p)
 	}
-	r.rehome(g, p, nobody)
+	r.correct.rehome(g, p, nobody)
 	return taken(reference.SrcLocal, nobody, 0, reference.Known(reference.Ambiguous, reference.RuleSchedtick))
 }
 
 // dequeueAtTick takes g alone, at the 61st tick.
-func (r *explainer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
-	r.queues.Remove(g)
+func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
+	r.model.queues.Remove(g)
 	return taken(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
 // putsReach lets those puts happen that come later than their events, but before p's take of
 // g, and holds back those that come after it.
-func (r *explainer) putsReach(g, p int32) {
-	r.deferred.findDeferred(g, p)
-	if r.queues.GlobalLen() <= r.rules.GlobalBatchMax {
-		r.catchUp() // the batch may reach them
+func (r *dequeuer) putsReach(g, p int32) {
+	r.enqueuer.findDeferred(g, p)
+	if r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
+		r.enqueuer.catchUp() // the batch may reach them
 	}
-	r.deferred.reorderInBatch(g, p, r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs))
+	r.enqueuer.reorderInBatch(g, p, r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs))
 }
 
 // batchSource says how a take of size by p, from the global queue with its own empty, is known:
 // one may have been picked at the 61st tick, and then it may be open whether it was.
-func (r *explainer) batchSource(p int32, size int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
-	pp := &r.pStates[p]
+func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
+	pp := &r.ps.pStates[p]
 	chance := pp.tick.Now()
 	maybe := chance > schedtick.Never && chance < schedtick.Certain
 	switch {
@@ -133,42 +133,42 @@ func (r *explainer) batchSource(p int32, size int, basis reference.Basis) (src r
 
 // makeRoom makes room in p's ring for a batch of size, and returns its size: what had to leave
 // the ring stood in the global queue before.
-func (r *explainer) makeRoom(p int32, size int) int {
-	if size > 1 && size == r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs) {
-		r.trim(p, r.rules.RingSize-size+1)
-		size = r.rules.GlobalBatch(r.queues.GlobalLen(), r.procs)
+func (r *dequeuer) makeRoom(p int32, size int) int {
+	if size > 1 && size == r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs) {
+		r.correct.trim(p, r.ahead.rules.RingSize-size+1)
+		size = r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
 	}
-	r.trim(p, r.rules.RingSize-size+1)
+	r.correct.trim(p, r.ahead.rules.RingSize-size+1)
 	return size
 }
 
 // dequeueBatch takes size from the global queue: g, and what goes into p's ring. behind says
 // that what the model has in p's own queue came there later, if at all. It returns how many of what it took
 // decisions know.
-func (r *explainer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
+func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
 	known = size
-	if r.queues.ShownGlobalLen() < r.queues.GlobalLen() {
-		known = r.known(g, size)
+	if r.model.queues.ShownGlobalLen() < r.model.queues.GlobalLen() {
+		known = r.model.known(g, size)
 	}
 	if known > 1 {
-		r.emitBatch(reference.KindGlobalBatch, g, p, nobody, known, r.lower(basis, g))
+		r.out.emitBatch(reference.KindGlobalBatch, g, p, nobody, known, r.model.lower(basis, g))
 	}
-	since := r.freeSince(g)
-	r.wider = r.sizes.widerThan(g, size)
-	r.lastTaker, r.fedSinceBatch, r.returned = p, false, r.returned[:0]
-	last := r.queues.Tail(p)
+	since := r.ahead.freeSince(g)
+	r.model.wider = r.sizes.widerThan(g, size)
+	r.model.lastTaker, r.model.fedSinceBatch, r.model.returned = p, false, r.model.returned[:0]
+	last := r.model.queues.Tail(p)
 	if behind {
 		last = reference.None
 	}
-	r.queues.TakeBatch(p, g, size, last, func(other int32) {
+	r.model.queues.TakeBatch(p, g, size, last, func(other int32) {
 		last = other
-		gp := r.gStates.At(other)
+		gp := r.ahead.gStates.At(other)
 		gp.fromGlobal, gp.ringSince = p, since
-		r.move(other, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
+		r.out.move(other, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	})
 	if behind && last != reference.None {
-		for other := r.queues.Next(last); other != reference.None; other = r.queues.Next(other) {
-			r.corrected(other, p)
+		for other := r.model.queues.Next(last); other != reference.None; other = r.model.queues.Next(other) {
+			r.out.corrected(other, p)
 		}
 	}
 	return known

@@ -56,7 +56,7 @@ func TestTookMore(t *testing.T) {
 		{"it runs elsewhere", true, true, 6, 1, false},
 	} {
 		r := drifting(c.yields, c.before, c.last, c.on)
-		if got := r.sizes.tookOneMore(r.goroutine(3), 0, 3); got != c.want {
+		if got := r.step.sizes.tookOneMore(r.step.model.goroutine(3), 0, 3); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestDrifts(t *testing.T) {
 	const taken, size = 3, 3
 	doubts := func(r *Reconstructor) (in []int64) {
 		for g := int64(1); g <= 8; g++ {
-			if r.gStates.At(r.goroutine(g)).tainted {
+			if r.step.ahead.gStates.At(r.step.model.goroutine(g)).tainted {
 				in = append(in, g)
 			}
 		}
@@ -86,16 +86,16 @@ func TestDrifts(t *testing.T) {
 		{"another P goes on", true, false, 6, 0},
 	} {
 		r := drifting(c.yields, false, c.last, 1)
-		r.wider = r.sizes.widerThan(r.goroutine(taken), size)
+		r.step.model.wider = r.step.sizes.widerThan(r.step.model.goroutine(taken), size)
 		for g := int64(3); g < 3+size; g++ {
-			r.queues.Remove(r.goroutine(g))
+			r.step.model.queues.Remove(r.step.model.goroutine(g))
 			if g > taken {
-				r.queues.PutTail(0, r.goroutine(g))
+				r.step.model.queues.PutTail(0, r.step.model.goroutine(g))
 			}
 		}
-		r.taintAfterBatch(0, size, c.less)
-		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.driftingP == 0) {
-			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.driftingP)
+		r.step.model.taintAfterBatch(0, size, c.less)
+		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.step.model.driftingP == 0) {
+			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.step.model.driftingP)
 		}
 	}
 	for _, c := range []struct {
@@ -108,10 +108,10 @@ func TestDrifts(t *testing.T) {
 		{"another P's", 1, 3, nobody},
 	} {
 		r := drifting(false, false, 7, 1)
-		r.driftingP = 0
-		r.taintAfterBatch(c.p, c.k, false)
-		if r.driftingP != c.want {
-			t.Errorf("%s: P %d drifts, want %d", c.name, r.driftingP, c.want)
+		r.step.model.driftingP = 0
+		r.step.model.taintAfterBatch(c.p, c.k, false)
+		if r.step.model.driftingP != c.want {
+			t.Errorf("%s: P %d drifts, want %d", c.name, r.step.model.driftingP, c.want)
 		}
 	}
 }
@@ -121,18 +121,18 @@ func TestDrifts(t *testing.T) {
 func TestDriftIsAmbiguous(t *testing.T) {
 	for _, p := range []int32{0, nobody} {
 		r := drifting(true, false, 7, 1)
-		x := r.goroutine(4)
-		r.queues.Remove(x)
-		r.queues.PutTail(0, x)
-		gp := r.gStates.At(x)
+		x := r.step.model.goroutine(4)
+		r.step.model.queues.Remove(x)
+		r.step.model.queues.PutTail(0, x)
+		gp := r.step.ahead.gStates.At(x)
 		gp.tainted, gp.moved = true, true
-		r.pStates[0].taint.fits = fitting
-		r.driftingP = p
+		r.step.ps.pStates[0].taint.fits = fitting
+		r.step.model.driftingP = p
 		want := reference.RuleNone
 		if p == 0 {
 			want = reference.RuleTaint
 		}
-		if got := r.dequeue(x, 0).taint; got != want {
+		if got := r.step.dequeuer.dequeue(x, 0).taint; got != want {
 			t.Errorf("P %d drifts: %v, want %v", p, got, want)
 		}
 	}
@@ -153,15 +153,15 @@ func TestPassOverTheEnd(t *testing.T) {
 	} {
 		r := drifting(true, false, 7, 1)
 		for g := int64(3); g <= 7; g++ {
-			r.queues.Remove(r.goroutine(g))
+			r.step.model.queues.Remove(r.step.model.goroutine(g))
 		}
-		r.queues.PutGlobal(r.goroutine(c.runs))
-		r.queues.PutGlobal(r.goroutine(7))
-		r.gStates.At(r.goroutine(7)).readyM = r.mix.Find(1)
-		r.lastTaker, r.wider = 0, c.wider
-		r.passOver(r.goroutine(7), 1)
-		if got := r.queues.RingLen(0); got != c.local || c.local > 0 && r.wider {
-			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.wider)
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(c.runs))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(7))
+		r.step.ahead.gStates.At(r.step.model.goroutine(7)).readyM = r.link.mix.Find(1)
+		r.step.model.lastTaker, r.step.model.wider = 0, c.wider
+		r.step.dequeuer.passOver(r.step.model.goroutine(7), 1)
+		if got := r.step.model.queues.RingLen(0); got != c.local || c.local > 0 && r.step.model.wider {
+			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.step.model.wider)
 		}
 	}
 }

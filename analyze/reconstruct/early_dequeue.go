@@ -14,21 +14,21 @@ import (
 
 // dequeueEarly lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
-func (r *explainer) dequeueEarly(rec *record) {
-	if r.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.now+1 || r.reduced {
+func (r *dequeuer) dequeueEarly(rec *record) {
+	if r.ahead.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.ahead.now+1 || r.ahead.reduced {
 		return
 	}
 	p := rec.p
-	start := r.startsNext(rec, p)
-	if start == nil || r.queues.Len(p) > 0 {
+	start := r.ahead.startsNext(rec, p)
+	if start == nil || r.model.queues.Len(p) > 0 {
 		return
 	}
 	g := start.of
-	if gp := r.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
+	if gp := r.ahead.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	if g == r.queues.GlobalHead() && start.Time-r.time <= stalled || r.maySteal(g, p) {
-		r.emitDequeued(g, p, r.dequeue(g, p))
+	if g == r.model.queues.GlobalHead() && start.Time-r.ahead.time <= stalled || r.model.maySteal(g, p) {
+		r.out.emitDequeued(g, p, r.dequeue(g, p))
 	}
 }
 
@@ -51,39 +51,44 @@ type wakingThief struct {
 	start int64 // event
 }
 
-// wakingThieves are the threads that have come for a P and are about to steal.
+// thieves are the threads that have come for a P and are about to steal.
+type thieves struct{ list []wakingThief }
+
+// wakingThieves finds out which threads steal as soon as they have come for a P.
 type wakingThieves struct {
-	*explainer
-	list []wakingThief
+	*thieves
+	ahead    *lookahead
+	model    *model
+	dequeuer *dequeuer
 }
 
 // expectThief looks at what the thread starts that has come for a P.
 func (r *wakingThieves) expectThief(rec *record) {
-	start := r.startsNext(rec, rec.of)
-	if r.without.has(hypWakingThief) || start == nil || len(r.list) == farEnough {
+	start := r.ahead.startsNext(rec, rec.of)
+	if r.ahead.without.has(hypWakingThief) || start == nil || len(r.list) == farEnough {
 		return
 	}
-	if lag := start.Time - r.time; lag >= thiefWakes {
-		r.list = append(r.list, wakingThief{r.time + thiefTakes, rec.nextM})
-		r.settleSoon()
+	if lag := start.Time - r.ahead.time; lag >= thiefWakes {
+		r.list = append(r.list, wakingThief{r.ahead.time + thiefTakes, rec.nextM})
+		r.ahead.settleSoon()
 	}
 }
 
 // wakingThievesSteal lets thieves take what they start later.
 func (r *wakingThieves) wakingThievesSteal() {
 	r.list = slices.DeleteFunc(r.list, func(t wakingThief) bool {
-		start := r.win.at(t.start)
-		if start == nil || t.start <= r.now {
+		start := r.ahead.win.at(t.start)
+		if start == nil || t.start <= r.ahead.now {
 			return true
 		}
-		if r.time < t.at {
+		if r.ahead.time < t.at {
 			return false
 		}
 		if lag := start.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
-		if gp := r.gStates.At(start.of); gp.state == events.Runnable && gp.start == t.start && r.maySteal(start.of, start.p) {
-			r.settle(start.of)
+		if gp := r.ahead.gStates.At(start.of); gp.state == events.Runnable && gp.start == t.start && r.model.maySteal(start.of, start.p) {
+			r.dequeuer.settle(start.of)
 		}
 		return true
 	})

@@ -48,14 +48,14 @@ func TestTakeAtOnce(t *testing.T) {
 			f.add(events.Event{M: 1, P: 1, G: events.None, Res: g, From: events.Runnable, To: events.Running})
 		}
 		r := f.model(now, c.global, c.own, c.ring)
-		r.dequeueEarly(r.win.at(r.now))
-		r.pass()
-		gp := r.gStates.At(r.goroutine(3))
+		r.step.dequeuer.dequeueEarly(r.step.ahead.win.at(r.step.ahead.now))
+		r.step.model.pass()
+		gp := r.step.ahead.gStates.At(r.step.model.goroutine(3))
 		if gp.isDequeued != (c.batch > 0) || gp.isDequeued && gp.dequeued.batch != c.batch {
 			t.Errorf("%s: taken %v, %d with it", c.name, gp.isDequeued, gp.dequeued.batch)
 		}
-		if r.summary.Corrections > 0 {
-			t.Errorf("%s: %d corrections", c.name, r.summary.Corrections)
+		if r.step.out.summary.Corrections > 0 {
+			t.Errorf("%s: %d corrections", c.name, r.step.out.summary.Corrections)
 		}
 	}
 }
@@ -76,24 +76,24 @@ func (f *feed) twoPs(n int64) {
 // and the rings.
 func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-	r.procs = 2
+	r.step.ps.gomaxprocs = 2
 	r.Add(f.evs)
 	for i := range int64(now) {
-		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
-			gp := r.gStates.At(rec.of)
+		if rec := r.step.ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
+			gp := r.step.ahead.gStates.At(rec.of)
 			gp.state, gp.start, gp.ready, gp.readyM = events.Runnable, rec.link, i, rec.m
 		}
 	}
 	for _, g := range global {
-		r.queues.PutGlobal(r.goroutine(g))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	for p, ring := range rings {
 		for _, g := range ring {
-			r.queues.PutTail(int32(p), r.goroutine(g))
+			r.step.model.queues.PutTail(int32(p), r.step.model.goroutine(g))
 		}
 	}
-	r.now, r.win.tail = int64(now), int64(now)
-	r.time = r.win.at(r.now).Time
+	r.step.ahead.now, r.step.ahead.win.tail = int64(now), int64(now)
+	r.step.ahead.time = r.step.ahead.win.at(r.step.ahead.now).Time
 	return r
 }
 
@@ -122,7 +122,7 @@ func TestTryTakeEarly(t *testing.T) {
 			f.stop(g, events.NotExist, 0)
 		}
 		r := f.model(now, upTo(3, 8))
-		if got := r.sizes.testBatchSize(r.goroutine(3), 4, 5); got != c.want {
+		if got := r.step.sizes.testBatchSize(r.step.model.goroutine(3), 4, 5); got != c.want {
 			t.Errorf("P 0 runs %v: %d", c.p0, got)
 		}
 	}
@@ -142,13 +142,13 @@ func TestTakeUnsure(t *testing.T) {
 		r := ahead(4, []int64{1, 2, 3}, nil)
 		other(r, 4)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
-		last := r.gStates.At(r.goroutine(4))
-		last.ready, last.readyM = r.now-1, r.mix.Find(1)
-		r.now++ // the stop before the take
-		r.deferred.noteEnqueue(r.goroutine(4), r.now-1+c.next)
-		if got := r.sizes.unsure(r.goroutine(1)); got != c.want {
+		last := r.step.ahead.gStates.At(r.step.model.goroutine(4))
+		last.ready, last.readyM = r.step.ahead.now-1, r.link.mix.Find(1)
+		r.step.ahead.now++ // the stop before the take
+		r.step.enqueuer.noteEnqueue(r.step.model.goroutine(4), r.step.ahead.now-1+c.next)
+		if got := r.step.sizes.unsure(r.step.model.goroutine(1)); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}
@@ -165,10 +165,10 @@ func TestExpectThief(t *testing.T) {
 			{Kind: events.Proc, M: 1, P: 1, G: -1, Res: 1, From: events.Idle, To: events.Running},
 			{Kind: events.Go, M: 1, P: 1, G: -1, Res: 2, From: events.Runnable, To: events.Running, Time: c.lag},
 		} {
-			r.enter(&e)
+			r.link.enter(&e)
 		}
-		if r.waking.expectThief(r.win.at(0)); len(r.waking.list) != c.want {
-			t.Errorf("after %d ns: %d thieves", c.lag, len(r.waking.list))
+		if r.step.waking.expectThief(r.step.ahead.win.at(0)); len(r.step.waking.list) != c.want {
+			t.Errorf("after %d ns: %d thieves", c.lag, len(r.step.waking.list))
 		}
 	}
 }
@@ -197,15 +197,15 @@ func TestThievesTake(t *testing.T) {
 		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
 		if c.global != 0 {
-			r.queues.PutGlobal(r.goroutine(c.global))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(c.global))
 		}
-		start := r.startOf(r.goroutine(c.x))
-		r.gStates.At(r.goroutine(c.x)).state = events.Runnable
-		r.win.at(start).Time = r.time + c.early + c.lag
-		r.waking.list = []wakingThief{{at: r.time + c.early, start: start}}
-		r.waking.wakingThievesSteal()
-		if got := int(c.ring) - r.queues.RingLen(0); got != c.takes || len(r.waking.list) != int(c.early) {
-			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.waking.list))
+		start := r.step.ahead.startOf(r.step.model.goroutine(c.x))
+		r.step.ahead.gStates.At(r.step.model.goroutine(c.x)).state = events.Runnable
+		r.step.ahead.win.at(start).Time = r.step.ahead.time + c.early + c.lag
+		r.step.waking.list = []wakingThief{{at: r.step.ahead.time + c.early, start: start}}
+		r.step.waking.wakingThievesSteal()
+		if got := int(c.ring) - r.step.model.queues.RingLen(0); got != c.takes || len(r.step.waking.list) != int(c.early) {
+			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.step.waking.list))
 		}
 	}
 }

@@ -18,9 +18,9 @@ const maxThievesTried = 8
 // there before the present put, or None if there is none.
 func (r *unseenSteals) thiefOfFullRing(p int32) int32 {
 	likeliest, least := reference.None, evidence.Nats(math.Inf(1))
-	head, tried := r.queues.Head(p), 0
-	for g, size := head, 1; size <= r.rules.RingSize/2 && tried < maxThievesTried; g, size = r.queues.Next(g), size+1 {
-		if thief := r.startsOn(g); r.inFlight(g) && thief != p && !r.hasOwn(thief) {
+	head, tried := r.model.queues.Head(p), 0
+	for g, size := head, 1; size <= r.ahead.rules.RingSize/2 && tried < maxThievesTried; g, size = r.model.queues.Next(g), size+1 {
+		if thief := r.ahead.startsOn(g); r.ahead.inFlight(g) && thief != p && !r.model.hasOwn(thief) {
 			tried++
 			if cost := r.stealCost(p, head, g, size, thief); cost < least {
 				likeliest, least = g, cost
@@ -32,12 +32,12 @@ func (r *unseenSteals) thiefOfFullRing(p int32) int32 {
 
 // proposeEarlyThief proposes that the enqueue of q.g overflows q.p's full ring, or that the
 // thief of q.other has emptied half of it before.
-func proposeEarlyThief(r *explainer, q question) []choice {
+func proposeEarlyThief(r *stepper, q question) []choice {
 	return []choice{
-		{is: no, says: "the enqueue overflows the ring", then: thenFinish, apply: func(fork *judge) { fork.overflow(q.p, q.g, nobody, nil) }},
-		{is: yes, says: "a thief has emptied half of it before", then: thenFinish, apply: func(fork *judge) {
-			fork.settle(q.other)
-			fork.putTail(q.p, q.g)
+		{is: no, says: "the enqueue overflows the ring", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.overflow(q.p, q.g, nobody, nil) }},
+		{is: yes, says: "a thief has emptied half of it before", then: thenFinish, apply: func(fork *stepper) {
+			fork.dequeuer.settle(q.other)
+			fork.model.putTail(q.p, q.g)
 		}},
 	}
 }

@@ -22,18 +22,18 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 		f.stop(g, events.NotExist, 0)
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-	r.procs = 2
+	r.step.ps.gomaxprocs = 2
 	r.Add(f.evs)
-	r.now = n + 2 // the last of them was made runnable
-	for i := range r.now + 1 {
-		if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
-			r.gStates.At(rec.of).start, r.gStates.At(rec.of).ready = rec.link, i
+	r.step.ahead.now = n + 2 // the last of them was made runnable
+	for i := range r.step.ahead.now + 1 {
+		if rec := r.step.ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
+			r.step.ahead.gStates.At(rec.of).start, r.step.ahead.gStates.At(rec.of).ready = rec.link, i
 		}
 	}
-	r.pStates[0].m = r.mix.Find(0)
-	r.mStates[0].next = r.now + 1
+	r.step.ps.pStates[0].m = r.link.mix.Find(0)
+	r.step.ahead.mStates[0].next = r.step.ahead.now + 1
 	for _, g := range in {
-		r.queues.PutTail(0, r.goroutine(g))
+		r.step.model.queues.PutTail(0, r.step.model.goroutine(g))
 	}
 	return r
 }
@@ -63,7 +63,7 @@ func TestFirstThief(t *testing.T) {
 	} {
 		r := ahead(own, c.p0, upTo(1, ring))
 		var f feed
-		f.now = r.win.at(r.win.head - 1).Time
+		f.now = r.step.ahead.win.at(r.step.ahead.win.head - 1).Time
 		for _, g := range c.p1 {
 			f.start(g)
 			f.stop(g, events.NotExist, 0)
@@ -72,22 +72,22 @@ func TestFirstThief(t *testing.T) {
 			f.evs[i].M, f.evs[i].P = 1, 1
 		}
 		r.Add(f.evs)
-		for i := range r.now + 1 {
-			if rec := r.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
-				r.gStates.At(rec.of).start = rec.link
+		for i := range r.step.ahead.now + 1 {
+			if rec := r.step.ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable {
+				r.step.ahead.gStates.At(rec.of).start = rec.link
 			}
 		}
 		if c.own {
-			r.queues.PutTail(1, r.goroutine(own))
+			r.step.model.queues.PutTail(1, r.step.model.goroutine(own))
 		}
 		for g := range int64(own) {
-			r.gStates.At(r.goroutine(g + 1)).state = events.Runnable
+			r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).state = events.Runnable
 		}
-		r.time, r.win.tail = r.win.at(r.now).Time, r.now
-		if got := r.overflows(0, r.goroutine(newcomer), true); got != c.want || r.queues.Full(0) != c.want {
-			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.queues.RingLen(0))
+		r.step.ahead.time, r.step.ahead.win.tail = r.step.ahead.win.at(r.step.ahead.now).Time, r.step.ahead.now
+		if got := r.step.enqueuer.overflows(0, r.step.model.goroutine(newcomer), true); got != c.want || r.step.model.queues.Full(0) != c.want {
+			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.step.model.queues.RingLen(0))
 		}
-		if asked := r.engine.spent > 0; asked == c.own {
+		if asked := r.step.engine.spent > 0; asked == c.own {
 			t.Errorf("%s: forks asked: %v", c.name, asked)
 		}
 	}
@@ -104,11 +104,11 @@ func TestThiefsOrder(t *testing.T) {
 		{[]int64{1, 2, 3, 4}, false},
 	} {
 		r := ahead(4, c.order, nil)
-		r.proc(1)
+		r.link.proc(1)
 		for _, g := range upTo(1, 4) {
-			r.queues.PutTail(1, r.goroutine(g))
+			r.step.model.queues.PutTail(1, r.step.model.goroutine(g))
 		}
-		if got := r.inThiefsOrder(r.goroutine(3), 0, 1); got != c.want {
+		if got := r.step.model.inThiefsOrder(r.step.model.goroutine(3), 0, 1); got != c.want {
 			t.Errorf("%v: %v", c.order, got)
 		}
 	}
@@ -126,13 +126,13 @@ func TestRobbed(t *testing.T) {
 	} {
 		r := ahead(c.ring, []int64{2, 1}, nil)
 		other(r, 4, 3)
-		r.proc(2)
+		r.link.proc(2)
 		for _, g := range upTo(1, c.ring) {
-			r.queues.PutTail(2, r.goroutine(g))
+			r.step.model.queues.PutTail(2, r.step.model.goroutine(g))
 		}
 		got := int64(0)
-		if x := r.steals.stolenBehind(2, r.goroutine(2), 2, 0); x != reference.None {
-			got = r.gStates.At(x).id
+		if x := r.step.steals.stolenBehind(2, r.step.model.goroutine(2), 2, 0); x != reference.None {
+			got = r.step.ahead.gStates.At(x).id
 		}
 		if got != c.want {
 			t.Errorf("%s: %d was the last of the other thief's, want %d", c.name, got, c.want)
@@ -159,19 +159,19 @@ func TestNeverMoved(t *testing.T) {
 		r := ahead(20, upTo(5, c.ring), upTo(1, c.ring))
 		if c.front {
 			other(r, 20, 4, 3, 2, 1)
-			r.queues.PutGlobal(r.goroutine(19))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(19))
 		} else {
 			r = ahead(20, append(upTo(5, c.ring), 3), upTo(1, c.ring))
 			other(r, 20, 4, 2, 1)
 		}
 		for _, g := range upTo(1, c.ring) {
-			r.gStates.At(r.goroutine(g)).fromGlobal = 0
+			r.step.ahead.gStates.At(r.step.model.goroutine(g)).fromGlobal = 0
 		}
-		ix := r.goroutine(4)
-		if r.noGlobal = r.freeSince(ix); !c.empty {
-			r.noGlobal--
+		ix := r.step.model.goroutine(4)
+		if r.step.model.noGlobal = r.step.ahead.freeSince(ix); !c.empty {
+			r.step.model.noGlobal--
 		}
-		if got := r.stayedGlobal(ix, 1, 0); got != c.want {
+		if got := r.step.dequeuer.stayedGlobal(ix, 1, 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -182,14 +182,14 @@ func TestNeverMoved(t *testing.T) {
 func TestLooksFirst(t *testing.T) {
 	r := ahead(5, nil, upTo(1, 4))
 	other(r, 5, 2, 1)
-	ix := r.goroutine(2)
-	free := r.freeSince(ix)
+	ix := r.step.model.goroutine(2)
+	free := r.step.ahead.freeSince(ix)
 	for _, g := range upTo(1, 4) {
-		r.gStates.At(r.goroutine(g)).ringSince = free + 1
+		r.step.ahead.gStates.At(r.step.model.goroutine(g)).ringSince = free + 1
 	}
 	cost := func(noGlobal int64) evidence.Nats {
-		r.noGlobal = noGlobal
-		return r.steals.stealCost(0, r.queues.Head(0), ix, 2, 1)
+		r.step.model.noGlobal = noGlobal
+		return r.step.steals.stealCost(0, r.step.model.queues.Head(0), ix, 2, 1)
 	}
 	if late, early := cost(free-1), cost(free); late-early != costGlobal {
 		t.Errorf("%v, if it was empty then %v", late, early)
@@ -198,7 +198,7 @@ func TestLooksFirst(t *testing.T) {
 
 // other has P 1 run these goroutines after all that is there.
 func other(r *Reconstructor, order ...int64) {
-	f := feed{now: r.win.at(r.win.head - 1).Time}
+	f := feed{now: r.step.ahead.win.at(r.step.ahead.win.head - 1).Time}
 	for _, g := range order {
 		f.start(g)
 		f.stop(g, events.NotExist, 0)
@@ -208,8 +208,8 @@ func other(r *Reconstructor, order ...int64) {
 	}
 	r.Add(f.evs)
 	for _, g := range order {
-		ix := r.goroutine(g)
-		r.gStates.At(ix).start = r.win.at(r.gStates.At(ix).ready).link
+		ix := r.step.model.goroutine(g)
+		r.step.ahead.gStates.At(ix).start = r.step.ahead.win.at(r.step.ahead.gStates.At(ix).ready).link
 	}
 }
 
@@ -218,7 +218,7 @@ func other(r *Reconstructor, order ...int64) {
 func TestFitsRing(t *testing.T) {
 	for _, before := range []int64{1, slack, slack + 1, 20} {
 		r := ahead(30, append(upTo(1, before), 30), nil)
-		if got := r.fitsRing(0, r.goroutine(30)); got != (before <= slack) {
+		if got := r.step.model.fitsRing(0, r.step.model.goroutine(30)); got != (before <= slack) {
 			t.Errorf("%d before: %v", before, got)
 		}
 	}

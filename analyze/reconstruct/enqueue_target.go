@@ -48,8 +48,10 @@ func startsAt(p int32, why reference.Why, direct reference.Source) enqueue {
 
 // targets finds out into which queue a goroutine was put that became runnable.
 type targets struct {
-	*explainer
-	inject injection
+	ps       *processors
+	ahead    *lookahead
+	requests *requests
+	inject   *injection
 }
 
 // target applies the rules of who puts a goroutine where: runtime/proc.go
@@ -78,14 +80,14 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 		if gp.reason == events.ReasonNetwork {
 			why = reference.WhyNetwork
 		}
-		r.claim()
+		r.ps.claim()
 		return putTo(reference.QueueGlobal, nobody, why, byRule)
 	case rec.g < 0:
 		return r.foundReady(rec, gp)
 	case gp.reason == events.ReasonAssist:
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
 		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
-		enq.batch = r.traits.Has(rec.Stack, stacks.Inject)
+		enq.batch = r.ahead.traits.Has(rec.Stack, stacks.Inject)
 		return enq
 	case r.injectedInSTW(rec, gp):
 		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
@@ -101,7 +103,7 @@ func (r *targets) leftSyscall(rec *record) enqueue {
 	if rec.p >= 0 {
 		return startsAt(rec.p, reference.WhySyscallExit, reference.SrcSyscallExit)
 	}
-	next := r.win.at(rec.nextM)
+	next := r.ahead.win.at(rec.nextM)
 	if next == nil || next.Kind != events.Proc || next.To != events.Running || next.nextM != rec.link || rec.link == none {
 		return putTo(reference.QueueGlobal, nobody, reference.WhySyscallExit, byRule)
 	}
@@ -118,7 +120,7 @@ func (r *targets) leftSyscall(rec *record) enqueue {
 // startsAtOnce says whether the same thread starts a blocked goroutine next, without a queue,
 // why it became runnable then, and whether that may have been otherwise; SrcUnknown if not.
 func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, direct reference.Source, unsure bool) {
-	next := r.win.at(rec.nextM)
+	next := r.ahead.win.at(rec.nextM)
 	if next == nil {
 		return
 	}
@@ -132,7 +134,7 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 		return
 	}
 	switch {
-	case gp.flags&reference.FlagTracer != 0 && r.classes.ReadsTrace(gp.class):
+	case gp.flags&reference.FlagTracer != 0 && r.ahead.classes.ReadsTrace(gp.class):
 		next.mark &^= markWorker | markDedicated // the P was in a worker's mode already
 		return reference.WhySystem, reference.SrcTraceReader, false
 	case gp.flags&reference.FlagGC != 0 || next.mark&markWorker != 0:
@@ -142,11 +144,11 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 		return reference.WhySystem, reference.SrcGCWorker, false
 	case gp.reason == events.ReasonNetwork:
 		unsure = r.parkedLast(rec)
-		if unsure && r.time-r.win.at(rec.prevM).Time < pollTime {
+		if unsure && r.ahead.time-r.ahead.win.at(rec.prevM).Time < pollTime {
 			return reference.WhyUnblock, reference.SrcDirect, true
 		}
 		return reference.WhyNetwork, reference.SrcNetpoll, unsure
-	case r.traits.Has(gp.stack, stacks.Bubble) && r.parkedLast(rec):
+	case r.ahead.traits.Has(gp.stack, stacks.Bubble) && r.parkedLast(rec):
 		return reference.WhyUnblock, reference.SrcDirect, false
 	}
 	return
@@ -155,7 +157,7 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 // foundReady is target for a blocked goroutine that a P's thread makes runnable while it
 // looks for work: by the poller, or as a timer's.
 func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
-	switch st := r.traits.Of(gp.stack); {
+	switch st := r.ahead.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonNetwork:
 		return r.injected(rec, reference.WhyNetwork)
 	case gp.reason == events.ReasonSystem && st&stacks.Finalizer == 0, st&stacks.Scavenger != 0: // its sleep, too (scavengerState.wake)
@@ -167,24 +169,24 @@ func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 // injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
 // finds no idle P while the world is stopped.
 func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
-	if !r.traits.Has(rec.Stack, stacks.SysStack) {
+	if !r.ahead.traits.Has(rec.Stack, stacks.SysStack) {
 		return false
 	}
-	switch st := r.traits.Of(gp.stack); {
+	switch st := r.ahead.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonPreempted: // suspended, not asleep (resumeG)
 		return false
-	case gp.reason == events.ReasonNone && r.traits.Has(rec.Stack, stacks.FinishSweep): // the scavenger, which blocked before the trace
+	case gp.reason == events.ReasonNone && r.ahead.traits.Has(rec.Stack, stacks.FinishSweep): // the scavenger, which blocked before the trace
 		return true
 	case gp.reason == events.ReasonSystem && st&stacks.Finalizer == 0, st&stacks.Scavenger != 0:
 		return true
 	}
-	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.tables.Name(gp.reason), "GC weak")
+	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.ahead.tables.Name(gp.reason), "GC weak")
 }
 
 // runnext is the target of what goready, newproc and timers make runnable: runqput with next,
 // which puts into runnext, or into the ring where the platform has no runnext.
 func (r *targets) runnext(p int32, why reference.Why) enqueue {
-	return putTo(r.rules.Local(true), p, why, byRule)
+	return putTo(r.ahead.rules.Local(true), p, why, byRule)
 }
 
 // parkedLast reports whether the goroutine that becomes runnable blocked just before
@@ -193,7 +195,7 @@ func (r *targets) runnext(p int32, why reference.Why) enqueue {
 // synctestidle_c, of a bubble's root. Otherwise the thread's search for work
 // made it runnable: by a timer as a rule, or by the poller.
 func (r *targets) parkedLast(rec *record) bool {
-	prev := r.win.at(rec.prevM)
+	prev := r.ahead.win.at(rec.prevM)
 	return prev != nil && prev.Kind == events.Go && prev.of == rec.of && prev.To == events.Waiting && prev.From == events.Running
 }
 
@@ -222,10 +224,10 @@ type injection struct {
 // injected applies injectglist: as many as there are idle Ps go to the global
 // queue, one for each to take; the rest to the local tail.
 func (r *targets) injected(rec *record, why reference.Why) enqueue {
-	if r.now > r.inject.until {
-		last := r.now
+	if r.ahead.now > r.inject.until {
+		last := r.ahead.now
 		for i, n := rec, 0; n < nearEnough; n++ {
-			next := r.win.at(i.nextM)
+			next := r.ahead.win.at(i.nextM)
 			direct := i.nextM == i.link && i.link != none // the head of the poller's list runs at once
 			if next == nil || direct || next.Kind != events.Go || next.From != events.Waiting || next.To != events.Runnable || next.g >= 0 {
 				break
@@ -233,18 +235,18 @@ func (r *targets) injected(rec *record, why reference.Why) enqueue {
 			last = i.nextM
 			i = next
 		}
-		r.inject = injection{until: last, left: r.npidle()}
+		*r.inject = injection{until: last, left: r.ps.npidle()}
 	}
 	if r.inject.left > 0 {
 		r.inject.left--
-		r.claim()
+		r.ps.claim()
 		enq := putTo(reference.QueueGlobal, nobody, why, byRule)
 		enq.unsure = true
 		return enq
 	}
 	enq := putTo(reference.QueueLocal, rec.p, why, byRule)
 	enq.batch = true
-	if r.busy < r.procs { // all the same, if some P has not been claimed
+	if r.ps.busy < r.ps.gomaxprocs { // all the same, if some P has not been claimed
 		enq.unsure, enq.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
 	}
 	return enq

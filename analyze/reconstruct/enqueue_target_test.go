@@ -34,7 +34,7 @@ func TestWokenByItsThread(t *testing.T) {
 		f.add(events.Event{G: events.None, Res: 1000, From: events.Waiting, To: events.Runnable})
 		f.start(1000)
 		got := f.starts(func(r *Reconstructor) {
-			r.traits = stacks.Given(stacks.Bubble, stacks.Scavenger, 0)
+			r.step.ahead.traits = stacks.Given(stacks.Bubble, stacks.Scavenger, 0)
 		})
 		if len(got) != 1 {
 			t.Fatalf("%s: %d starts", c.name, len(got))

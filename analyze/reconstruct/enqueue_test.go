@@ -24,12 +24,12 @@ func TestWokenByCollector(t *testing.T) {
 		{"a semaphore: alone (readyWithTime)", events.ReasonSync, 0, reference.QueueRunnext},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.traits = stacks.Given(stacks.SysStack, stacks.Scavenger)
-		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: system, From: events.Waiting, To: events.Runnable})
-		rec := r.win.at(0)
-		gp := r.gStates.At(rec.of)
+		r.step.ahead.traits = stacks.Given(stacks.SysStack, stacks.Scavenger)
+		r.link.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: system, From: events.Waiting, To: events.Runnable})
+		rec := r.step.ahead.win.at(0)
+		gp := r.step.ahead.gStates.At(rec.of)
 		gp.reason, gp.stack = c.why, c.stack
-		if got := r.targets.target(rec, gp).to; got != c.want {
+		if got := r.step.targets.target(rec, gp).to; got != c.want {
 			t.Errorf("%s: into %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -44,10 +44,10 @@ func TestWokenBySweep(t *testing.T) {
 		"runtime.gcMarkTermination": reference.QueueRunnext,
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.traits = stacks.Given(stacks.Classify([]*events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
-		r.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
-		rec := r.win.at(0)
-		if got := r.targets.target(rec, r.gStates.At(rec.of)).to; got != want {
+		r.step.ahead.traits = stacks.Given(stacks.Classify([]*events.Frame{{Func: "runtime.systemstack_switch"}, {Func: caller}}))
+		r.link.enter(&events.Event{Kind: events.Go, M: 1, P: 0, G: 1, Res: 2, Stack: 1, From: events.Waiting, To: events.Runnable})
+		rec := r.step.ahead.win.at(0)
+		if got := r.step.targets.target(rec, r.step.ahead.gStates.At(rec.of)).to; got != want {
 			t.Errorf("%s: into %v, want %v", caller, got, want)
 		}
 	}
@@ -62,15 +62,15 @@ func TestLabelledReader(t *testing.T) {
 		{Kind: events.Go, M: 1, P: 0, G: events.None, Res: 2, From: events.Runnable, To: events.Running},
 		{Kind: events.Label, M: 1, P: 0, G: 2, Reason: events.LabelDedicated},
 	} {
-		r.enter(&e)
+		r.link.enter(&e)
 	}
-	rec := r.win.at(0)
-	gp := r.gStates.At(rec.of)
-	r.setClass(gp, r.classes.Started("runtime/trace.Start.func1", ""))
-	if got := r.targets.target(rec, gp).direct; got != reference.SrcTraceReader {
+	rec := r.step.ahead.win.at(0)
+	gp := r.step.ahead.gStates.At(rec.of)
+	r.step.out.setClass(gp, r.step.ahead.classes.Started("runtime/trace.Start.func1", ""))
+	if got := r.step.targets.target(rec, gp).direct; got != reference.SrcTraceReader {
 		t.Errorf("it is taken for %v", got)
 	}
-	if r.win.at(1).mark != 0 {
+	if r.step.ahead.win.at(1).mark != 0 {
 		t.Error("its start is that of a worker")
 	}
 }

@@ -20,12 +20,12 @@ func TestStatusIsNoNews(t *testing.T) {
 		{Kind: events.Go, Time: 3, M: 1, P: 0, G: -1, Res: 2, From: events.Runnable, To: events.Running},
 	}
 	for i := range evs {
-		r.enter(&evs[i])
+		r.link.enter(&evs[i])
 	}
-	if got := r.win.at(0).link; got != 3 {
+	if got := r.step.ahead.win.at(0).link; got != 3 {
 		t.Errorf("the wake-up is linked to event %d, want the start, 3", got)
 	}
-	if got := r.win.at(3).prevM; got != 1 {
+	if got := r.step.ahead.win.at(3).prevM; got != 1 {
 		t.Errorf("before the start its thread did event %d, want 1", got)
 	}
 }
@@ -44,9 +44,9 @@ func TestStatusOfP(t *testing.T) {
 			{Kind: events.Go, Time: 3, M: 1, P: 0, G: -1, Res: 2, From: events.Runnable, To: events.Running},
 		}
 		for i := range evs {
-			r.enter(&evs[i])
+			r.link.enter(&evs[i])
 		}
-		if got := r.win.at(2).prevM; got != c.want {
+		if got := r.step.ahead.win.at(2).prevM; got != c.want {
 			t.Errorf("P from state %d: before the start its thread did event %d, want %d", c.from, got, c.want)
 		}
 	}
@@ -56,14 +56,14 @@ func TestStatusOfP(t *testing.T) {
 // number, as in a damaged trace: that is not the one that has ended.
 func TestNumberAgain(t *testing.T) {
 	r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
-	r.enter(&events.Event{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.NotExist})
-	r.judgeNext()
-	if g := r.gStates.Find(1); g != 0 {
+	r.link.enter(&events.Event{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.NotExist})
+	r.step.judgeNext()
+	if g := r.step.ahead.gStates.Find(1); g != 0 {
 		t.Fatalf("it is still there, at %d", g)
 	}
-	r.enter(&events.Event{Kind: events.Go, Time: 2, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting})
-	if of := r.win.at(1).of; of == 0 || of != r.gStates.Find(1) {
-		t.Errorf("the event is linked to goroutine %d, want %d", of, r.gStates.Find(1))
+	r.link.enter(&events.Event{Kind: events.Go, Time: 2, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.Waiting})
+	if of := r.step.ahead.win.at(1).of; of == 0 || of != r.step.ahead.gStates.Find(1) {
+		t.Errorf("the event is linked to goroutine %d, want %d", of, r.step.ahead.gStates.Find(1))
 	}
 }
 
@@ -72,23 +72,23 @@ func TestNumberAgain(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for name, expect := range map[string]func(r *Reconstructor, rec *record){
 		"a put": func(r *Reconstructor, rec *record) {
-			r.queues.PutGlobal(rec.of)
-			r.gStates.At(rec.of).enqueuedBy = 100
-			r.deferred.deferEnqueue(rec.of)
+			r.step.model.queues.PutGlobal(rec.of)
+			r.step.ahead.gStates.At(rec.of).enqueuedBy = 100
+			r.step.enqueuer.deferEnqueue(rec.of)
 		},
-		"an overflow": func(r *Reconstructor, rec *record) { r.deferred.deferOverflow(0, rec.of) },
-		"a drain":     func(r *Reconstructor, rec *record) { r.workers.expectDrain(rec) },
-		"a visit":     func(r *Reconstructor, rec *record) { r.beginForEachP(rec, reference.WhyGC, false) },
+		"an overflow": func(r *Reconstructor, rec *record) { r.step.enqueuer.deferOverflow(0, rec.of) },
+		"a drain":     func(r *Reconstructor, rec *record) { r.step.workers.expectDrain(rec) },
+		"a visit":     func(r *Reconstructor, rec *record) { r.step.requests.beginForEachP(rec, reference.WhyGC, false) },
 	} {
 		r := ahead(5, upTo(1, 5), nil)
-		r.due = math.MaxInt64
-		rec := r.win.at(r.now)
-		if expect(r, rec); r.due > r.now+1 {
-			t.Errorf("%s is looked at from event %d on, want %d", name, r.due, r.now+1)
+		r.step.ahead.due = math.MaxInt64
+		rec := r.step.ahead.win.at(r.step.ahead.now)
+		if expect(r, rec); r.step.ahead.due > r.step.ahead.now+1 {
+			t.Errorf("%s is looked at from event %d on, want %d", name, r.step.ahead.due, r.step.ahead.now+1)
 		}
-		r.deferred.list, r.workers.list, r.current.m = nil, nil, nobody
-		if r.settleDue(rec); r.due != math.MaxInt64 {
-			t.Errorf("%s is over, but looked at from event %d on", name, r.due)
+		r.step.enqueuer.list, r.step.workers.list, r.step.requests.current.m = nil, nil, nobody
+		if r.step.settleDue(rec); r.step.ahead.due != math.MaxInt64 {
+			t.Errorf("%s is over, but looked at from event %d on", name, r.step.ahead.due)
 		}
 	}
 }

@@ -19,17 +19,17 @@ const handsOn = 20_000
 // queuedAtExit reports whether the goroutine of it was in the global queue before its thread got a
 // P with event next: that P was not idle when it looked for one.
 func (r *targets) queuedAtExit(rec, next *record) bool {
-	stopped := r.stw.open
+	stopped := r.ps.stw.open
 	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
-	switch pp := &r.pStates[next.of]; pp.why {
+	switch pp := &r.ps.pStates[next.of]; pp.why {
 	case reference.WhyRetakeSlow:
 		// sysmon tells handoffp, which looks at the global queue before it calls a P idle.
 		queued = true
 	case reference.WhyGC, reference.WhyGeneration:
-		queued = queued || r.time-pp.freed < handsOn
+		queued = queued || r.ahead.time-pp.freed < handsOn
 	}
-	for i := r.now + 1; i < rec.nextM && i < r.now+farEnough; i++ {
-		switch x := r.win.at(i); {
+	for i := r.ahead.now + 1; i < rec.nextM && i < r.ahead.now+farEnough; i++ {
+		switch x := r.ahead.win.at(i); {
 		case x.Kind == events.STWBegin:
 			stopped = true
 		case x.Kind == events.STWEnd, x.Kind == events.Procs:

@@ -45,14 +45,14 @@ func TestQueuedAtExit(t *testing.T) {
 		evs = append(evs,
 			events.Event{Kind: events.Proc, Time: gets, M: 1, P: events.None, G: events.None, Res: 0, From: events.Idle, To: events.Running})
 		for i := range evs {
-			r.enter(&evs[i])
+			r.link.enter(&evs[i])
 		}
-		rec := r.win.at(0)
-		next := r.win.at(rec.nextM)
-		r.time, r.stw.open = back, c.stopped
-		pp := &r.pStates[next.of]
+		rec := r.step.ahead.win.at(0)
+		next := r.step.ahead.win.at(rec.nextM)
+		r.step.ahead.time, r.step.ps.stw.open = back, c.stopped
+		pp := &r.step.ps.pStates[next.of]
 		pp.why, pp.freed = c.why, c.freed
-		if got := r.targets.queuedAtExit(rec, next); got != c.want {
+		if got := r.step.targets.queuedAtExit(rec, next); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -110,9 +110,9 @@ func TestFetched(t *testing.T) {
 		{"the one that put it", by, ready + 1, reference.SrcGlobal, false},
 	} {
 		r := ahead(1, nil, nil)
-		r.pStates[0].came = c.came
+		r.step.ps.pStates[0].came = c.came
 		rec := &record{m: c.m, p: 0}
-		if got := r.fetched(rec, &goroutine{wait: wait{readyAt: ready, readyM: by}}, c.src); got != c.want {
+		if got := r.step.ahead.fetched(rec, &goroutine{wait: wait{readyAt: ready, readyM: by}}, c.src); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

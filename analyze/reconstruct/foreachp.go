@@ -43,7 +43,7 @@ func (r *requests) noteReadyAhead(i int64, rec *record) {
 	default:
 		return
 	}
-	if r.traits.Has(stack, stacks.MarkNotDone) {
+	if r.ahead.traits.Has(stack, stacks.MarkNotDone) {
 		r.addForEachP(i, rec, reference.WhyGC, r.worker)
 	}
 }
@@ -53,12 +53,12 @@ func (r *requests) noteReadyAhead(i int64, rec *record) {
 func (r *requests) noteSTWAhead(i int64, rec *record) {
 	if rec.Kind == events.STWBegin {
 		r.stops = true
-		if r.tables.Name(rec.Reason) == "GC mark termination" {
+		if r.ahead.tables.Name(rec.Reason) == "GC mark termination" {
 			r.addForEachP(i, rec, reference.WhyGC, r.worker)
 		}
 		return
 	}
-	if !r.stops && r.rules.AdvanceVisitsFirst {
+	if !r.stops && r.ahead.rules.AdvanceVisitsFirst {
 		r.addForEachP(i, rec, reference.WhyGeneration, none)
 	}
 	r.stops = false
@@ -70,8 +70,8 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 	if rec.m < 0 {
 		return
 	}
-	for j, steps := r.mStates[rec.m].last, 0; steps < farEnough; steps++ {
-		x := r.win.at(j)
+	for j, steps := r.ahead.mStates[rec.m].last, 0; steps < farEnough; steps++ {
+		x := r.ahead.win.at(j)
 		if x == nil {
 			break
 		}
@@ -84,7 +84,7 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 		j = x.prevM
 	}
 	r.forEachPsAhead = append(r.forEachPsAhead, forEachPAhead{from, i, why})
-	r.due = min(r.due, r.forEachPsAhead[0].to)
+	r.ahead.due = min(r.ahead.due, r.forEachPsAhead[0].to)
 }
 
 // endForEachPs ends the visits that are over with the event under judgement: the
@@ -94,26 +94,26 @@ func (r *requests) endForEachPs(rec *record) {
 	v := &r.current
 	if v.m >= 0 && v.m == rec.m && rec.Kind == events.Go && (rec.From == events.Running || v.why == reference.WhyGC) {
 		r.endForEachP()
-		if r.current.why == reference.WhyGeneration && (rec.To == events.Runnable || rec.Reason == events.ReasonSync && r.traits.Has(rec.TStack, stacks.Advance)) {
+		if r.current.why == reference.WhyGeneration && (rec.To == events.Runnable || rec.Reason == events.ReasonSync && r.ahead.traits.Has(rec.TStack, stacks.Advance)) {
 			r.suspendedAdvancer = rec.of
 		}
 	}
-	for len(r.forEachPsAhead) > 0 && r.forEachPsAhead[0].to <= r.now {
-		r.asked, r.askedAt, r.askedBy = r.forEachPsAhead[0].why, r.time, rec.m
+	for len(r.forEachPsAhead) > 0 && r.forEachPsAhead[0].to <= r.ahead.now {
+		r.asked, r.askedAt, r.askedBy = r.forEachPsAhead[0].why, r.ahead.time, rec.m
 		r.forEachPsAhead = r.forEachPsAhead[1:]
 	}
 }
 
 // beginForEachP notes that the thread of it visits now.
 func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
-	r.current = forEachP{m: rec.m, why: why, from: r.now, at: r.time, sure: sure}
-	r.settleSoon()
+	r.current = forEachP{m: rec.m, why: why, from: r.ahead.now, at: r.ahead.time, sure: sure}
+	r.ahead.settleSoon()
 }
 
 // endForEachP notes that the present forEachP is over, and whom it was for: a goroutine that
 // was asked to stop may do so only later.
 func (r *requests) endForEachP() {
-	r.asked, r.askedAt, r.askedBy = r.current.why, r.time, r.current.m
+	r.asked, r.askedAt, r.askedBy = r.current.why, r.ahead.time, r.current.m
 	r.current.m = nobody
 }
 
@@ -121,7 +121,7 @@ func (r *requests) endForEachP() {
 // begins a generation.
 func (r *requests) generationBegins(rec *record) {
 	r.advances = false
-	if !r.rules.AdvanceVisitsFirst {
+	if !r.ahead.rules.AdvanceVisitsFirst {
 		r.beginForEachP(rec, reference.WhyGeneration, false)
 	} else if r.current.m >= 0 && r.current.m == rec.m {
 		r.endForEachP()
@@ -132,7 +132,7 @@ func (r *requests) generationBegins(rec *record) {
 // slept until the present one was old enough, or waited for worldsema.
 func (r *requests) advancerStarts(rec *record, slept bool) {
 	r.advances = r.advances || slept
-	if r.advances && r.rules.AdvanceVisitsFirst && r.current.m < 0 {
+	if r.advances && r.ahead.rules.AdvanceVisitsFirst && r.current.m < 0 {
 		r.beginForEachP(rec, reference.WhyGeneration, false)
 	}
 }
@@ -142,11 +142,11 @@ func (r *requests) advancerStarts(rec *record, slept bool) {
 // end is in sight, or if the visitor has nothing else to do.
 func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	for _, v := range r.forEachPsAhead[:min(len(r.forEachPsAhead), farEnough)] {
-		if v.from < r.now && (r.current.m < 0 || r.current.from <= v.from) {
+		if v.from < r.ahead.now && (r.current.m < 0 || r.current.from <= v.from) {
 			return v.why, true
 		}
 	}
-	if r.current.m < 0 || r.gcOpen && r.time-r.current.at > forEachPTime {
+	if r.current.m < 0 || r.gcOpen && r.ahead.time-r.current.at > forEachPTime {
 		return reference.WhyUnknown, false
 	}
 	return r.current.why, r.current.sure

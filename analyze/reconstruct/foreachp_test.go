@@ -25,9 +25,9 @@ func TestForEachPGoesOn(t *testing.T) {
 		{"another may have begun after it", 1000, true, []forEachPAhead{{from: 8, to: 30, why: reference.WhyGC}}, reference.WhyGeneration},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.now, r.time, r.gcOpen, r.forEachPsAhead = 20, c.at, c.gc, c.visits
-		r.current = forEachP{why: reference.WhyGeneration, from: 10}
-		if got := func() reference.Why { why, _ := r.forEachPNow(); return why }(); got != c.want {
+		r.step.ahead.now, r.step.ahead.time, r.step.requests.gcOpen, r.step.requests.forEachPsAhead = 20, c.at, c.gc, c.visits
+		r.step.requests.current = forEachP{why: reference.WhyGeneration, from: 10}
+		if got := func() reference.Why { why, _ := r.step.requests.forEachPNow(); return why }(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -60,10 +60,10 @@ func TestForEachPResumed(t *testing.T) {
 		}
 		f.start(7)
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.traits = stacks.Given(stacks.Advance)
+		r.step.ahead.traits = stacks.Given(stacks.Advance)
 		r.Add(f.evs)
 		r.Finish()
-		if got := func() reference.Why { why, _ := r.forEachPNow(); return why }(); got != c.want {
+		if got := func() reference.Why { why, _ := r.step.requests.forEachPNow(); return why }(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -74,11 +74,11 @@ func TestForEachPResumed(t *testing.T) {
 func TestForEachPByWorker(t *testing.T) {
 	for flags, want := range map[reference.Flags]bool{reference.FlagGC: true, 0: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
-		r.gStates.At(r.goroutine(3)).flags = flags
-		r.stw = stwState{open: true, g: 3, why: "GC mark termination"}
-		r.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
-		r.judgeNext()
-		if why, sure := r.forEachPNow(); why != reference.WhyGC || sure != want {
+		r.step.ahead.gStates.At(r.step.model.goroutine(3)).flags = flags
+		r.step.ps.stw = stwState{open: true, g: 3, why: "GC mark termination"}
+		r.link.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
+		r.step.judgeNext()
+		if why, sure := r.step.requests.forEachPNow(); why != reference.WhyGC || sure != want {
 			t.Errorf("%v: %v, %v", flags, why, sure)
 		}
 	}

@@ -3,7 +3,6 @@ package reconstruct
 import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Where neither the rules nor the look-ahead tell what has happened, and much hangs on it, the
@@ -56,7 +55,7 @@ type question struct {
 type choice struct {
 	is    int    // the answer: yes and no, or a number that its hypothesis explains
 	says  string // the same in words
-	apply func(fork *judge)
+	apply func(fork *stepper)
 	then  then
 }
 
@@ -99,15 +98,17 @@ type given struct {
 // engine chooses among what the hypotheses propose, and keeps account of the forks that it
 // takes.
 type engine struct {
-	*explainer
+	*forkState
+	whole    *stepper // which it copies
 	rows     []Hypothesis
 	answered func(Answer) // nil if nobody wants to know
-	spare    [2]*judge    // to be copied to
+	spare    [2]*stepper  // to be copied to
 	spent    int64        // events that were judged in them
-	weights  []float64    // of the ticks of a copy's Ps
+}
 
-	// Of a copy:
-	on      bool          // the model is one
+// forkState is what a fork knows of itself.
+type forkState struct {
+	on      bool          // there is one
 	refuted bool          // it contradicted itself, and does not go on
 	against evidence.Nats // what speaks against it: events that it had to be corrected for, or that are odd
 	odd     int64         // steals that no thief does
@@ -116,29 +117,30 @@ type engine struct {
 
 // mayFork reports whether a fork is possible and affordable.
 func (r *engine) mayFork() bool {
-	if r.gStates.Len() > forkMostGs {
+	ahead := r.whole.ahead
+	if ahead.gStates.Len() > forkMostGs {
 		clear(r.spare[:]) // which will not be needed again
 		return false
 	}
-	return !r.without.has(hypForks) && !r.on && r.depth == 0 && r.procs > 1 && r.spent < forkFirst+r.now/forkShare
+	return !ahead.without.has(hypForks) && !r.on && ahead.depth == 0 && ahead.ps.gomaxprocs > 1 && r.spent < forkFirst+ahead.now/forkShare
 }
 
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
 // first of them if others are contradicted as much. lead is how much more speaks for the
 // answer than for what it was compared with last.
 func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) {
-	if r.on && r.given.by == h && r.given.at == r.now {
+	if r.on && r.given.by == h && r.given.at == r.whole.ahead.now {
 		return r.given.is, forkSure
 	}
-	if r.without.has(h) || !r.mayFork() {
+	if r.whole.ahead.without.has(h) || !r.mayFork() {
 		return q.likely, 0
 	}
-	choices := r.rows[h].propose(r.explainer, q)
+	choices := r.rows[h].propose(r.whole, q)
 	horizon := r.rows[h].horizon
 	if horizon == 0 {
 		horizon = forkLen
 	}
-	best, told := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.time}
+	best, told := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.whole.ahead.time}
 	for i, c := range choices {
 		if i > 0 {
 			lead = r.compare(h, choices[best], c, horizon)
@@ -164,22 +166,22 @@ func (r *engine) says(h hypothesis, q question) bool {
 func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats {
 	x, y := r.fork(0, h, a), r.fork(1, h, b)
 	says := evidence.Nats(0)
-	first := x.win.tail
-	for n := int64(0); n < horizon && first+n < r.win.head; n += forkStep {
-		said, until := says, min(first+n+forkStep, r.win.head)
+	first := x.ahead.win.tail
+	for n := int64(0); n < horizon && first+n < x.ahead.win.head; n += forkStep {
+		said, until := says, min(first+n+forkStep, x.ahead.win.head)
 		againstX, againstY := x.engine.judgeUntil(until), y.engine.judgeUntil(until)
 		if said != 0 && min(againstX, againstY) >= forkSure {
 			says = said // something else is wrong by now: what came before tells
 			break
 		}
-		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.refuted || y.engine.refuted || x.engine.meets(y) {
+		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.refuted || y.engine.refuted || x.state.meets(&y.state) {
 			break
 		}
 	}
 	if x.engine.refuted || y.engine.refuted {
-		r.summary.Violations++
+		r.whole.out.summary.Violations++
 	}
-	r.spent += 2*(x.win.tail-first) + int64(r.gStates.Len())/copyCost
+	r.spent += 2*(x.ahead.win.tail-first) + int64(r.whole.ahead.gStates.Len())/copyCost
 	return says
 }
 
@@ -192,10 +194,10 @@ func (r *engine) judgeUntil(end int64) evidence.Nats {
 
 func (r *engine) judgeOn(end int64) {
 	defer r.refute()
-	for fork := r.whole; fork.win.tail < end && !r.refuted; {
-		wrong := fork.summary.Corrections + r.odd
+	for fork := r.whole; fork.ahead.win.tail < end && !r.refuted; {
+		wrong := fork.out.summary.Corrections + r.odd
 		fork.judgeNext()
-		if fork.summary.Corrections+r.odd > wrong {
+		if fork.out.summary.Corrections+r.odd > wrong {
 			r.against += contradiction
 		}
 	}
@@ -203,85 +205,36 @@ func (r *engine) judgeOn(end int64) {
 
 // fork returns a copy of the model, the i-th of two that there can be, that has judged the
 // present event with a choice, or is about to.
-func (r *engine) fork(i int, h hypothesis, with choice) *judge {
+func (r *engine) fork(i int, h hypothesis, with choice) *stepper {
 	fork := r.copy(i)
-	fork.engine.given = given{by: h, at: fork.now, is: with.is}
+	fork.engine.given = given{by: h, at: fork.ahead.now, is: with.is}
 	fork.choose(with)
 	return fork
 }
 
 // choose applies a choice to a fork, and does what it leaves of the present event.
-func (fork *judge) choose(c choice) {
+func (fork *stepper) choose(c choice) {
 	defer fork.engine.refute()
 	if c.apply != nil {
 		c.apply(fork)
 	}
-	rec := fork.win.at(fork.now)
+	rec := fork.ahead.win.at(fork.ahead.now)
 	if c.then == thenRepeat {
-		fork.start(rec, fork.gStates.At(rec.of))
+		fork.start(rec, fork.ahead.gStates.At(rec.of))
 	}
 	if c.then != thenJudge {
-		fork.dequeueEarly(rec)
-		fork.pass()
+		fork.dequeuer.dequeueEarly(rec)
+		fork.model.pass()
 	}
-}
-
-// meets reports whether two models have the same in their queues: they go on alike.
-func (r *engine) meets(other *judge) bool {
-	if r.queues.GlobalLen() != other.queues.GlobalLen() || r.queues.GlobalHead() != other.queues.GlobalHead() || r.queues.GlobalTail() != other.queues.GlobalTail() ||
-		len(r.deferred.list) != len(other.deferred.list) {
-		return false
-	}
-	for p := range int32(len(r.pStates)) {
-		if r.queues.Len(p) != other.queues.Len(p) || r.queues.Head(p) != other.queues.Head(p) || r.queues.Tail(p) != other.queues.Tail(p) ||
-			!r.alike(&other.model, r.queues.Head(p)) {
-			return false
-		}
-	}
-	return r.alike(&other.model, r.queues.GlobalHead())
-}
-
-// alike reports whether the same stands behind g in two models, in the same order: two
-// overflows that came in another order change places only in the middle.
-func (r *model) alike(o *model, g int32) bool {
-	for ; g != reference.None; g = r.queues.Next(g) {
-		if r.queues.Next(g) != o.queues.Next(g) {
-			return false
-		}
-	}
-	return true
 }
 
 // copy returns a copy of the model, the i-th of two that there can be, which can
 // judge on its own what is in the window.
-func (r *engine) copy(i int) *judge {
+func (r *engine) copy(i int) *stepper {
 	if r.spare[i] == nil {
-		r.spare[i] = &judge{}
-		r.spare[i].gStates = ids.NewTable[goroutine]() // without ids
+		r.spare[i] = newStepper(nil)
+		r.spare[i].ahead.gStates = ids.NewTable[goroutine]() // without ids
 	}
-	r.spare[i].copyFrom(r.whole)
+	r.spare[i].state.copyFrom(&r.whole.state)
 	return r.spare[i]
-}
-
-// copyFrom makes a fork equal to other, in memory of its own, but that it emits nothing.
-func (fork *judge) copyFrom(other *judge) {
-	own := *fork
-	*fork = *other
-	fork.link()
-	fork.queues, fork.gStates = own.queues, own.gStates
-	fork.queues.CopyFrom(&other.queues)
-	fork.gStates.CopyFrom(&other.gStates)
-	fork.pStates, fork.mStates = append(own.pStates[:0], other.pStates...), append(own.mStates[:0], other.mStates...)
-	fork.engine.weights = own.engine.weights[:0]
-	for i := range fork.pStates {
-		fork.engine.weights = fork.pStates[i].tick.CopyTo(fork.engine.weights)
-	}
-	fork.deferred.list = append(own.deferred.list[:0], other.deferred.list...)
-	fork.deferred.open = append(own.deferred.open[:0], other.deferred.open...)
-	fork.workers.list = append(own.workers.list[:0], other.workers.list...)
-	fork.waking.list = append(own.waking.list[:0], other.waking.list...)
-	fork.returned = append(own.returned[:0], other.returned...)
-	fork.lastBatchRoom = own.lastBatchRoom
-	fork.sink, fork.held = nil, noHolding()
-	fork.engine.on, fork.engine.refuted, fork.engine.against = true, false, 0
 }

@@ -21,26 +21,26 @@ func TestCopies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			alone, r := reader(t, name), reader(t, name)
 			copies := 0
-			for r.win.tail < r.win.head {
-				var c *judge
-				if r.win.tail%(3*far) == far {
-					c = r.engine.copy(copies % 2)
+			for r.step.ahead.win.tail < r.step.ahead.win.head {
+				var c *stepper
+				if r.step.ahead.win.tail%(3*far) == far {
+					c = r.step.engine.copy(copies % 2)
 					copies++
-					for c.win.tail < min(r.win.tail+far, r.win.head) {
+					for c.ahead.win.tail < min(r.step.ahead.win.tail+far, r.step.ahead.win.head) {
 						c.judgeNext()
 					}
 				}
-				r.engine.spent, r.depth = 1<<62, 0 // no forks of its own
-				until := min(r.win.tail+far, r.win.head)
-				for r.win.tail < until {
-					r.judgeNext()
+				r.step.engine.spent, r.step.ahead.depth = 1<<62, 0 // no forks of its own
+				until := min(r.step.ahead.win.tail+far, r.step.ahead.win.head)
+				for r.step.ahead.win.tail < until {
+					r.step.judgeNext()
 				}
-				if c != nil && (c.summary.Corrections != r.summary.Corrections || !c.engine.meets(&r.judge) || !reflect.DeepEqual(c.starts, r.starts)) {
+				if c != nil && (c.out.summary.Corrections != r.step.out.summary.Corrections || !c.state.meets(&r.step.state) || !reflect.DeepEqual(c.out.starts, r.step.out.starts)) {
 					t.Fatalf("at event %d, the copy has %d corrections, starts %d, %d queued globally; the model %d, %d, %d",
-						until, c.summary.Corrections, c.starts, c.queues.GlobalLen(), r.summary.Corrections, r.starts, r.queues.GlobalLen())
+						until, c.out.summary.Corrections, c.out.starts, c.model.queues.GlobalLen(), r.step.out.summary.Corrections, r.step.out.starts, r.step.model.queues.GlobalLen())
 				}
 			}
-			alone.engine.spent = 1 << 62
+			alone.step.engine.spent = 1 << 62
 			if got, want := r.Finish(), alone.Finish(); !reflect.DeepEqual(got, want) {
 				t.Errorf("with copies %+v, without %+v", got, want)
 			}
@@ -62,7 +62,7 @@ func reader(t *testing.T, name string) *Reconstructor {
 	s := events.New(context.Background(), src, events.Options{Workers: 1})
 	t.Cleanup(func() { s.Close() })
 	r := New(s.Tables, Options{Rules: reference.RulesFor(src.Header().Minor)})
-	r.engine.spent = 1 << 62
+	r.step.engine.spent = 1 << 62
 	for {
 		evs, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -91,33 +91,33 @@ func TestCompare(t *testing.T) {
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
-	for r.win.tail < n+5 {
-		r.judgeNext()
+	for r.step.ahead.win.tail < n+5 {
+		r.step.judgeNext()
 	}
 	right := choice{}
 	turned := func(by int) choice {
-		return choice{apply: func(c *judge) {
+		return choice{apply: func(c *stepper) {
 			for range by {
-				x := c.queues.Head(0)
-				c.queues.Remove(x)
-				c.queues.PutTail(0, x)
+				x := c.model.queues.Head(0)
+				c.model.queues.Remove(x)
+				c.model.queues.PutTail(0, x)
 			}
 		}}
 	}
-	before := r.queues.Head(0)
-	if got := r.engine.compare(hypForks, right, right, forkLen); got != 0 {
+	before := r.step.model.queues.Head(0)
+	if got := r.step.engine.compare(hypForks, right, right, forkLen); got != 0 {
 		t.Errorf("the same: %v", got)
 	}
-	if got := r.engine.compare(hypForks, right, turned(3), forkLen); got >= 0 {
+	if got := r.step.engine.compare(hypForks, right, turned(3), forkLen); got >= 0 {
 		t.Errorf("right, wrong: %v", got)
 	}
-	if got := r.engine.compare(hypForks, turned(3), right, forkLen); got <= 0 {
+	if got := r.step.engine.compare(hypForks, turned(3), right, forkLen); got <= 0 {
 		t.Errorf("wrong, right: %v", got)
 	}
-	if r.queues.Head(0) != before || r.summary.Corrections != 0 {
+	if r.step.model.queues.Head(0) != before || r.step.out.summary.Corrections != 0 {
 		t.Error("the forks changed the model")
 	}
-	if r.engine.spent == 0 {
+	if r.step.engine.spent == 0 {
 		t.Error("the forks cost nothing")
 	}
 }
@@ -149,21 +149,21 @@ func TestTold(t *testing.T) {
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
-	for r.win.tail < n+5 {
-		r.judgeNext()
+	for r.step.ahead.win.tail < n+5 {
+		r.step.judgeNext()
 	}
-	idle, never := r.proc(1), r.goroutine(5000)
-	turned := choice{apply: func(c *judge) {
-		x := c.queues.Head(0)
-		c.queues.Remove(x)
-		c.queues.PutTail(0, x)
-		c.queues.PutTail(idle, never) // so that they do not meet
+	idle, never := r.link.proc(1), r.step.model.goroutine(5000)
+	turned := choice{apply: func(c *stepper) {
+		x := c.model.queues.Head(0)
+		c.model.queues.Remove(x)
+		c.model.queues.PutTail(0, x)
+		c.model.queues.PutTail(idle, never) // so that they do not meet
 	}}
-	if got := r.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkSure {
+	if got := r.step.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkSure {
 		t.Errorf("right, wrong: %v", got)
 	}
-	if most := int64(2 * (11*3*n + 2*forkStep)); r.engine.spent > most {
-		t.Errorf("%d events tried, want at most %d", r.engine.spent, most)
+	if most := int64(2 * (11*3*n + 2*forkStep)); r.step.engine.spent > most {
+		t.Errorf("%d events tried, want at most %d", r.step.engine.spent, most)
 	}
 }
 
@@ -172,16 +172,16 @@ func TestTold(t *testing.T) {
 func TestMeets(t *testing.T) {
 	r := ahead(4, upTo(1, 4), nil)
 	for _, g := range upTo(1, 4) {
-		r.queues.PutGlobal(r.goroutine(g))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 	}
-	c := r.engine.copy(0)
-	if !c.engine.meets(&r.judge) {
+	c := r.step.engine.copy(0)
+	if !c.state.meets(&r.step.state) {
 		t.Error("a copy does not meet its model")
 	}
-	x := r.goroutine(2)
-	c.queues.Remove(x)
-	c.queues.PutGlobalAfter(r.goroutine(3), x)
-	if c.engine.meets(&r.judge) {
+	x := r.step.model.goroutine(2)
+	c.model.queues.Remove(x)
+	c.model.queues.PutGlobalAfter(r.step.model.goroutine(3), x)
+	if c.state.meets(&r.step.state) {
 		t.Error("another order in the middle meets")
 	}
 }
@@ -191,13 +191,13 @@ func TestMeets(t *testing.T) {
 func TestOverflowAfterDrain(t *testing.T) {
 	const n = 256
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
-	r.queues.PutGlobal(r.goroutine(1))
-	r.time = drainLag
-	r.workers.list = []drain{{p: 0, m: 0, g: nobody, due: r.time}}
-	if r.overflows(0, r.goroutine(n+2), true) {
+	r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
+	r.step.ahead.time = drainLag
+	r.step.workers.list = []drain{{p: 0, m: 0, g: nobody, due: r.step.ahead.time}}
+	if r.step.enqueuer.overflows(0, r.step.model.goroutine(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}
-	if got := r.queues.GlobalLen(); got != n+1 {
+	if got := r.step.model.queues.GlobalLen(); got != n+1 {
 		t.Errorf("%d are queued globally, want %d", got, n+1)
 	}
 }

@@ -18,7 +18,7 @@ type Hypothesis struct {
 	// propose lists what may have happened, the likeliest first, where evidence does not
 	// decide and copies of the model are judged with each ([engine.ask]); it is nil if
 	// evidence always decides. The copies are judged for horizon events, forkLen if it is 0.
-	propose func(*explainer, question) []choice
+	propose func(*stepper, question) []choice
 	horizon int64
 }
 

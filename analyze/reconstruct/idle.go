@@ -27,7 +27,7 @@ type idler struct {
 }
 
 // npidle is how many Ps are in the list of idle ones.
-func (r *processors) npidle() int { return max(0, r.procs-r.busy-r.idle.claimed) }
+func (r *processors) npidle() int { return max(0, r.gomaxprocs-r.busy-r.idle.claimed) }
 
 // claim takes the P that went idle last out of the list, for a thread that is woken. It
 // returns its index, nobody if there is none that an event has named.
@@ -137,7 +137,7 @@ func (r *processors) listIdle() {
 	for i := range r.pStates {
 		pp := &r.pStates[i]
 		pp.idler = idler{}
-		if pp.known && !pp.running && int(pp.id) < r.procs {
+		if pp.known && !pp.running && int(pp.id) < r.gomaxprocs {
 			r.list(int32(i))
 		}
 		r.countSearching(pp)

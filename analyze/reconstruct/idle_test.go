@@ -12,12 +12,15 @@ import (
 // no event.
 func TestClaims(t *testing.T) {
 	type step func(r *Reconstructor)
-	claim := func(r *Reconstructor) { r.claim() }
-	wakep := func(r *Reconstructor) { r.wakep(0) }
-	comes := func(p int32) step { return func(r *Reconstructor) { r.setProcState(p, true) } }
-	idle := func(p int32) step { return func(r *Reconstructor) { r.setProcState(p, false) } }
+	claim := func(r *Reconstructor) { r.step.ps.claim() }
+	wakep := func(r *Reconstructor) { r.step.ps.wakep(0) }
+	comes := func(p int32) step { return func(r *Reconstructor) { r.step.ps.setProcState(p, true) } }
+	idle := func(p int32) step { return func(r *Reconstructor) { r.step.ps.setProcState(p, false) } }
 	runs := func(p int32) step {
-		return func(r *Reconstructor) { r.setProcState(p, true); r.setRunning(&r.pStates[p], 1) }
+		return func(r *Reconstructor) {
+			r.step.ps.setProcState(p, true)
+			r.step.ps.setRunning(&r.step.ps.pStates[p], 1)
+		}
 	}
 	for _, c := range []struct {
 		name    string
@@ -38,31 +41,31 @@ func TestClaims(t *testing.T) {
 		{"it has come and looks", []step{wakep, comes(3), wakep}, 3, nil},
 		{"it has found some", []step{wakep, runs(3), wakep}, 2, []int32{2}},
 		{"woken for what is injected, not to look", []step{claim, wakep}, 2, []int32{2, 3}},
-		{"another GOMAXPROCS", []step{claim, claim, func(r *Reconstructor) { r.setProcs(3) }}, 2, nil},
-		{"the world stops", []step{func(r *Reconstructor) { r.stw.open = true }, wakep}, 4, nil},
+		{"another GOMAXPROCS", []step{claim, claim, func(r *Reconstructor) { r.step.resize.setProcs(3) }}, 2, nil},
+		{"the world stops", []step{func(r *Reconstructor) { r.step.ps.stw.open = true }, wakep}, 4, nil},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 		for p := range int32(4) {
-			r.addProc(p)
+			r.link.addProc(p)
 		}
-		r.addProc(4)
-		r.setProcs(5)
+		r.link.addProc(4)
+		r.step.resize.setProcs(5)
 		runs(0)(r)
 		for p := int32(1); p < 4; p++ {
-			r.now++
+			r.step.ahead.now++
 			idle(p)(r)
 		}
 		for _, s := range c.steps {
-			r.now++
+			r.step.ahead.now++
 			s(r)
 		}
 		var claimed []int32
-		for p := range r.pStates {
-			if r.pStates[p].claimed {
+		for p := range r.step.ps.pStates {
+			if r.step.ps.pStates[p].claimed {
 				claimed = append(claimed, int32(p))
 			}
 		}
-		if got := r.npidle(); got != c.npidle || !slices.Equal(claimed, c.claimed) {
+		if got := r.step.ps.npidle(); got != c.npidle || !slices.Equal(claimed, c.claimed) {
 			t.Errorf("%s: %d idle, %v claimed; want %d, %v", c.name, got, claimed, c.npidle, c.claimed)
 		}
 	}
@@ -86,14 +89,14 @@ func TestInjected(t *testing.T) {
 		}
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 		r.Add(f.evs)
-		r.setProcs(3)
-		r.setProcState(0, true)
+		r.step.resize.setProcs(3)
+		r.step.ps.setProcState(0, true)
 		for range c.woke {
-			r.claim()
+			r.step.ps.claim()
 		}
 		for i, want := range c.want {
-			r.now = int64(i)
-			if got := r.targets.injected(r.win.at(r.now), reference.WhyNetwork).to; got != want {
+			r.step.ahead.now = int64(i)
+			if got := r.step.targets.injected(r.step.ahead.win.at(r.step.ahead.now), reference.WhyNetwork).to; got != want {
 				t.Errorf("%s: goroutine %d goes to %v, want %v", c.name, i, got, want)
 			}
 		}
@@ -113,9 +116,9 @@ func TestLooksAgain(t *testing.T) {
 		{"another thread", 1, 1, false},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-		r.enter(&events.Event{Kind: events.Proc, M: 0, P: 0, G: events.None, Res: 0, From: events.Running, To: events.Idle})
-		r.enter(&events.Event{Kind: events.Proc, M: c.m, P: 0, G: events.None, Res: 0, From: events.Idle, To: events.Running, Time: c.lag})
-		if got := r.looksAgain(r.win.at(0)); got != c.want {
+		r.link.enter(&events.Event{Kind: events.Proc, M: 0, P: 0, G: events.None, Res: 0, From: events.Running, To: events.Idle})
+		r.link.enter(&events.Event{Kind: events.Proc, M: c.m, P: 0, G: events.None, Res: 0, From: events.Idle, To: events.Running, Time: c.lag})
+		if got := r.step.ahead.looksAgain(r.step.ahead.win.at(0)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -27,35 +27,43 @@ const (
 // which inherits the time slice, or a poll, which does not. Half or twice: nothing.
 const slipped = 0.1
 
+// ticks learns when the 61st tick of each P comes.
+type ticks struct {
+	ps    *processors
+	ahead *lookahead
+	model *model
+	out   *output
+}
+
 // learnTick notes evidence for the tick of p being now.
-func (r *explainer) learnTick(pp *proc, e evidence.Nats) {
-	if r.without.has(hypLearnedTick) {
+func (r *ticks) learnTick(pp *proc, e evidence.Nats) {
+	if r.ahead.without.has(hypLearnedTick) {
 		return
 	}
 	pp.tick.Learn(e)
-	r.held.recheckTicks()
+	r.out.held.recheckTicks()
 }
 
 // learnTickFrom draws the tick's phase from a take of g on p, which began after
 // event before: a P that takes from its own queue although the global one holds
 // something is not at the 61st tick.
-func (r *explainer) learnTickFrom(g, p int32, deq *dequeue, before int64) {
+func (r *ticks) learnTickFrom(g, p int32, deq *dequeue, before int64) {
 	if p < 0 || deq.basis != byRule {
 		return
 	}
-	pp := &r.pStates[p]
+	pp := &r.ps.pStates[p]
 	switch deq.src {
 	case reference.SrcGlobalTick:
-		if r.queues.Len(p) > 1 {
+		if r.model.queues.Len(p) > 1 {
 			r.learnTick(pp, tickPastOwn)
 		} else {
 			r.learnTick(pp, tickPastOne)
 		}
 	case reference.SrcRunnext, reference.SrcLocal:
 		switch {
-		case pp.tickHeard || deq.taint != reference.RuleNone || !r.globalSurelyHolds(before):
+		case pp.tickHeard || deq.taint != reference.RuleNone || !r.model.globalSurelyHolds(before):
 			return
-		case r.gStates.At(g).fromGlobal != p:
+		case r.ahead.gStates.At(g).fromGlobal != p:
 			r.learnTick(pp, tickNotOwn)
 		case pp.tick.May():
 			r.learnTick(pp, tickBatchMate)

@@ -25,7 +25,7 @@ func TestPlaces(t *testing.T) {
 		{26, 1, 2, 0, schedtick.Distant}, // GOMAXPROCS will be larger
 	} {
 		var r lookahead
-		r.rules, r.procs = reference.RulesFor(c.minor), c.procs
+		r.rules, r.ps.gomaxprocs = reference.RulesFor(c.minor), c.procs
 		if got := r.places(c.a, c.b); got != c.want {
 			t.Errorf("go1.%d, %d Ps: P%d is %d places from P%d, want %d", c.minor, c.procs, c.a, got, c.b, c.want)
 		}
@@ -103,13 +103,13 @@ func TestHeldBack(t *testing.T) {
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	told := 0
-	r.sink = each(func(*reference.Decision) { told++ })
+	r.step.out.sink = each(func(*reference.Decision) { told++ })
 	for e := range slices.Values(f.evs) {
 		r.Add([]events.Event{e})
-		if h := &r.held; len(h.pending) > 0 && h.held-h.pending[0].decision > patience {
+		if h := &r.step.out.held; len(h.pending) > 0 && h.held-h.pending[0].decision > patience {
 			t.Fatalf("%d decisions are held back", h.held-h.pending[0].decision)
 		}
-		if n := len(r.held.pending); n > patience {
+		if n := len(r.step.out.held.pending); n > patience {
 			t.Fatalf("%d asks are kept", n)
 		}
 	}

@@ -20,7 +20,12 @@ const (
 const lockTrust = 64
 
 // locks finds out which goroutines are locked to their threads.
-type locks struct{ *explainer }
+type locks struct {
+	ahead    *lookahead
+	model    *model
+	ticks    *ticks
+	dequeuer *dequeuer
+}
 
 // handover is what a thread that gives its P up does with it.
 type handover uint8
@@ -38,7 +43,7 @@ const (
 // that gives the P had picked it.
 func (r *locks) handover(rec *record, pp *proc) handover {
 	giver, exits := r.givesAsLocked(rec)
-	next := r.nextOfP(rec)
+	next := r.ahead.nextOfP(rec)
 	start := r.startsLocked(next)
 	if giver == nobody {
 		r.idles(rec)
@@ -47,8 +52,8 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 	case start == nil && giver == nobody:
 		return toNobody
 	case start == nil:
-		gp := r.gStates.At(giver)
-		if r.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
+		gp := r.ahead.gStates.At(giver)
+		if r.model.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
 			gp.lock, gp.lockUses = locked, 0
 			return fromLocked
 		}
@@ -56,7 +61,7 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 			return fromLocked
 		}
 		return toNobody
-	case giver == nobody, exits && r.gStates.At(giver).lock != locked:
+	case giver == nobody, exits && r.ahead.gStates.At(giver).lock != locked:
 		if r.stealsAsAny(rec, next, start.of) {
 			return toNobody
 		}
@@ -74,8 +79,8 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 // stealsAsAny reports whether a P was given up for want of work, and that the thread
 // that got it at once was woken for g, queued elsewhere: g is not locked.
 func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
-	at := r.queues.Place(g)
-	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.queues.Len(rec.of) > 0 || r.gStates.At(g).lock == locked {
+	at := r.model.queues.Place(g)
+	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.model.queues.Len(rec.of) > 0 || r.ahead.gStates.At(g).lock == locked {
 		return false
 	}
 	return r.freeToRun(next, g) != none
@@ -84,9 +89,9 @@ func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
 // handToLocked makes the take of a goroutine happen now whose thread gets the P
 // for it.
 func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handover {
-	gp := r.gStates.At(start.of)
+	gp := r.ahead.gStates.At(start.of)
 	gp.start = next.nextM
-	if !gp.isDequeued && r.queues.Place(start.of).Queue == reference.QueueUnknown {
+	if !gp.isDequeued && r.model.queues.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
 	gp.lock, gp.lockUses = locked, 0
@@ -94,10 +99,10 @@ func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handove
 	if gp.isDequeued {
 		return toLocked
 	}
-	r.settle(start.of)
+	r.dequeuer.settle(start.of)
 	if deq := gp.dequeued; deq.basis.Level() == reference.Inferred {
 		deq.basis = byRule
-		r.learnTickFrom(start.of, next.of, &deq, rec.prevM)
+		r.ticks.learnTickFrom(start.of, next.of, &deq, rec.prevM)
 	}
 	return toLocked
 }
@@ -107,13 +112,13 @@ func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handove
 // if the thread cannot have been in stoplockedm. exits: the goroutine ended and
 // took the thread along, which only a locked one does.
 func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
-	prev := r.win.at(rec.prevM)
+	prev := r.ahead.win.at(rec.prevM)
 	if prev == nil || !prev.isStop() || prev.To == events.Syscall {
 		return nobody, false
 	}
-	next := r.win.at(rec.nextM)
-	for next != nil && next.Kind == events.Proc && next.of == rec.of && r.lends(next) {
-		next = r.win.at(r.win.at(next.nextM).nextM)
+	next := r.ahead.win.at(rec.nextM)
+	for next != nil && next.Kind == events.Proc && next.of == rec.of && r.ahead.lends(next) {
+		next = r.ahead.win.at(r.ahead.win.at(next.nextM).nextM)
 	}
 	if prev.To == events.NotExist {
 		if next == nil {
@@ -127,7 +132,7 @@ func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 	if next.Kind != events.Proc || next.To != events.Running {
 		return nobody, false
 	}
-	start := r.win.at(next.nextM)
+	start := r.ahead.win.at(next.nextM)
 	if start == nil || start.Kind == events.Go && start.To == events.Running && start.of == prev.of {
 		return prev.of, false
 	}
@@ -141,15 +146,15 @@ func (r *locks) startsLocked(next *record) *record {
 	if next == nil {
 		return nil
 	}
-	start := r.win.at(next.nextM)
+	start := r.ahead.win.at(next.nextM)
 	if start == nil || !start.isStart() || start.p != next.of {
 		return nil
 	}
-	gp := r.gStates.At(start.of)
-	if gp.state != events.Runnable || gp.ready > r.now || gp.direct != reference.SrcUnknown {
+	gp := r.ahead.gStates.At(start.of)
+	if gp.state != events.Runnable || gp.ready > r.ahead.now || gp.direct != reference.SrcUnknown {
 		return nil
 	}
-	if gp.lastM != start.m || r.mStates[start.m].lastG != start.of {
+	if gp.lastM != start.m || r.ahead.mStates[start.m].lastG != start.of {
 		return nil
 	}
 	return start
@@ -158,7 +163,7 @@ func (r *locks) startsLocked(next *record) *record {
 // whichLocked says which of two goroutines is locked, of which one stopped
 // before the P changed threads and the other goes on after it.
 func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
-	a, b := r.gStates.At(first), r.gStates.At(second)
+	a, b := r.ahead.gStates.At(first), r.ahead.gStates.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
 	if sure && a.lockUses < lockTrust && b.lockUses < lockTrust {
 		a.lockUses++
@@ -189,15 +194,15 @@ func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 // returns that event, none if there is none near.
 func (r *locks) freeToRun(rec *record, g int32) int64 {
 	for steps, i := 0, none; rec != nil && steps < nearEnough; steps++ {
-		if prev := r.win.at(rec.prevM); prev != nil {
+		if prev := r.ahead.win.at(rec.prevM); prev != nil {
 			stops := rec.Kind == events.Proc && rec.From == events.Running && rec.To == events.Idle
 			if rec.isStart() && (rec.of != g || prev.Kind != events.Proc) ||
-				stops && !(prev.Kind == events.Go && prev.of == g && prev.From == events.Running) && (prev.Kind != events.Proc || !r.lends(prev)) {
+				stops && !(prev.Kind == events.Go && prev.of == g && prev.From == events.Running) && (prev.Kind != events.Proc || !r.ahead.lends(prev)) {
 				return i
 			}
 		}
 		i = rec.nextM
-		rec = r.win.at(i)
+		rec = r.ahead.win.at(i)
 	}
 	return none
 }
@@ -212,9 +217,9 @@ func (r *locks) learnLock(rec *record, gp *goroutine) {
 	case reference.SrcSyscallExit, reference.SrcCoroutine, reference.SrcDirect:
 		return
 	}
-	last := r.mStates[rec.m].lastG
+	last := r.ahead.mStates[rec.m].lastG
 	if last != nobody && last != rec.of {
-		if before := r.gStates.At(last); before.lastM == rec.m {
+		if before := r.ahead.gStates.At(last); before.lastM == rec.m {
 			before.lock = unlocked
 		}
 	}
@@ -224,7 +229,7 @@ func (r *locks) learnLock(rec *record, gp *goroutine) {
 	case gp.lastM != rec.m || last != rec.of:
 		gp.lock = unlocked
 	default:
-		if prev := r.win.at(rec.prevM); prev != nil && prev.Kind != events.Proc {
+		if prev := r.ahead.win.at(rec.prevM); prev != nil && prev.Kind != events.Proc {
 			gp.lock = unlocked
 		}
 	}
@@ -236,23 +241,23 @@ func (r *locks) idles(rec *record) {
 	if rec.m < 0 {
 		return
 	}
-	prev := r.win.at(rec.prevM)
-	last := r.mStates[rec.m].lastG
-	if prev != nil && prev.Kind == events.Proc && last != nobody && r.gStates.At(last).lastM == rec.m {
-		r.gStates.At(last).lock = unlocked
+	prev := r.ahead.win.at(rec.prevM)
+	last := r.ahead.mStates[rec.m].lastG
+	if prev != nil && prev.Kind == events.Proc && last != nobody && r.ahead.gStates.At(last).lastM == rec.m {
+		r.ahead.gStates.At(last).lock = unlocked
 	}
 }
 
 // allInFlight reports whether what p has queued may have been taken already: its runnext, and
 // the ring if any of that has, for a thief takes half.
 func (r *locks) allInFlight(p int32) bool {
-	if g := r.queues.Runnext(p); g != reference.None && !r.inFlight(g) {
+	if g := r.model.queues.Runnext(p); g != reference.None && !r.ahead.inFlight(g) {
 		return false
 	}
-	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
-		if r.inFlight(g) {
+	for g := r.model.queues.Head(p); g != reference.None; g = r.model.queues.Next(g) {
+		if r.ahead.inFlight(g) {
 			return true
 		}
 	}
-	return r.queues.RingLen(p) == 0
+	return r.model.queues.RingLen(p) == 0
 }

@@ -56,7 +56,7 @@ func stolenFor(on int64) (last reference.Decision, corrections int64) {
 			last = *d
 		}
 	})})
-	r.setProcs(2)
+	r.step.resize.setProcs(2)
 	r.Add(f.evs)
 	return last, r.Finish().Corrections
 }

@@ -11,15 +11,15 @@ import (
 // lookahead is what the events say, of those that are judged and of those to come: all that
 // is asked of it looks at a bounded part of the window.
 type lookahead struct {
-	processors
+	ps      processors
 	tables  *events.Tables
 	rules   reference.Rules // of the release that wrote the trace
+	without Set             // hypotheses that it does without
 	reduced bool            // queues are not rebuilt
 	classes *class.Table    // what goroutines run
 	traits  stacks.Traits   // what stacks show of the runtime
 
 	win     window
-	ctx     newest               // who the event at the head of the window names
 	gStates ids.Table[goroutine] // those that live, by index from 1 on
 	seen    int64                // goroutines
 	mStates []thread             // by index
@@ -80,7 +80,7 @@ func (r *lookahead) startsNext(rec *record, p int32) *record {
 // gives that P up for the thread to which the goroutine is locked, nil if it does not:
 // it may have picked it already.
 func (r *lookahead) pickedFor(start *record) *record {
-	m := r.pStates[start.p].m
+	m := r.ps.pStates[start.p].m
 	if m < 0 || m == start.m || r.gStates.At(start.of).lastM != start.m {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (r *lookahead) procID(p int32) int32 {
 	if p < 0 {
 		return reference.NoP
 	}
-	return r.pStates[p].id
+	return r.ps.pStates[p].id
 }
 
 // settleSoon has what is due be settled before the next event.

@@ -10,48 +10,48 @@ import (
 // a queue for ever, and each start of another would contradict the model. What a P
 // did, whether the world was stopped and the collector at work is not known any more
 // either. The statuses of the next generation say who is there, and what the Ps do.
-func (r *judge) lost(rec *record) {
+func (r *stepper) lost(rec *record) {
 	on := map[int32]int32{} // P on which a goroutine runs
-	for p := range r.pStates {
-		if g := r.pStates[p].g; g >= 0 {
+	for p := range r.ps.pStates {
+		if g := r.ps.pStates[p].g; g >= 0 {
 			on[g] = int32(p)
 		}
 	}
-	for g := int32(1); g < r.gStates.Len(); g++ {
-		gp := r.gStates.At(g)
+	for g := int32(1); g < r.ahead.gStates.Len(); g++ {
+		gp := r.ahead.gStates.At(g)
 		if gp.dead || gp.hidden || gp.state == events.Undetermined || gp.state == events.NotExist {
 			continue
 		}
-		r.queues.Remove(g)
+		r.model.queues.Remove(g)
 		if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
 			p, ok := on[g]
 			if !ok {
 				p = nobody
 			}
-			r.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
+			r.out.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
 				Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)})
 		}
 		gp.readyAt, gp.ready, gp.isDequeued, gp.deferred = -1, none, false, false
 		gp.state = events.Undetermined
 	}
-	if r.stw.open {
-		r.stw.open = false
-		r.emit(nobody, nobody, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhyLost})
+	if r.ps.stw.open {
+		r.ps.stw.open = false
+		r.out.emit(nobody, nobody, reference.Decision{Kind: reference.KindSTWEnd, G: r.ps.stw.g, Why: reference.WhyLost})
 	}
-	if r.gcOpen { // a generation restates a collection that goes on
-		r.gcOpen = false
-		r.emit(nobody, nobody, reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG})
+	if r.requests.gcOpen { // a generation restates a collection that goes on
+		r.requests.gcOpen = false
+		r.out.emit(nobody, nobody, reference.Decision{Kind: reference.KindGCEnd, G: reference.NoG})
 	}
-	for p := range r.pStates {
-		pp := &r.pStates[p]
+	for p := range r.ps.pStates {
+		pp := &r.ps.pStates[p]
 		pp.unseen = true
 		pp.released, pp.told = false, false
-		r.works(pp, 0)
-		r.setRunning(pp, nobody)
+		r.requests.works(pp, 0)
+		r.ps.setRunning(pp, nobody)
 	}
-	for m := range r.mStates {
-		r.mStates[m].g = nobody
+	for m := range r.ahead.mStates {
+		r.ahead.mStates[m].g = nobody
 	}
-	r.emit(nobody, nobody, reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: rec.res(), Victim: reference.NoP,
+	r.out.emit(nobody, nobody, reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: rec.res(), Victim: reference.NoP,
 		Basis: observed})
 }

@@ -42,7 +42,7 @@ func (k *marking) count(worker mark, n int) {
 
 // works notes that a P runs a mark worker now, or does no more.
 func (r *requests) works(pp *proc, worker mark) {
-	needed, _ := r.rules.MarkWorkers(r.procs)
-	r.marks.change(pp.worker, worker, needed, r.time)
+	needed, _ := r.ahead.rules.MarkWorkers(r.ps.gomaxprocs)
+	r.marks.change(pp.worker, worker, needed, r.ahead.time)
 	pp.worker = worker
 }

@@ -12,14 +12,14 @@ import (
 func TestWorkerWanted(t *testing.T) {
 	for procs, want := range map[int]int{1: 0, 2: 0, 3: 0, 4: 1, 5: 1, 6: 1, 7: 2, 8: 2, 16: 4} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
-		r.procs = procs
+		r.step.ps.gomaxprocs = procs
 		for i := range 8 {
-			r.addProc(int32(i))
+			r.link.addProc(int32(i))
 		}
-		r.works(&r.pStates[7], markWorker)
+		r.step.requests.works(&r.step.ps.pStates[7], markWorker)
 		n := 0
-		for ; r.marks.wants; n++ {
-			r.works(&r.pStates[n], markWorker|markDedicated)
+		for ; r.step.requests.marks.wants; n++ {
+			r.step.requests.works(&r.step.ps.pStates[n], markWorker|markDedicated)
 		}
 		if n != want {
 			t.Errorf("%d Ps: %d, want %d", procs, n, want)
@@ -48,10 +48,10 @@ func TestMarking(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
 	r.Add(f.evs)
 	r.Finish()
-	if got := r.marks.wantedFor(f.now); got != want {
+	if got := r.step.requests.marks.wantedFor(f.now); got != want {
 		t.Errorf("%d ns, want %d", got, want)
 	}
-	if pp := &r.pStates[0]; pp.worker != 0 || r.marks.workers != 0 || pp.wanted != want {
-		t.Errorf("%+v, at a start %d", r.marks, pp.wanted)
+	if pp := &r.step.ps.pStates[0]; pp.worker != 0 || r.step.requests.marks.workers != 0 || pp.wanted != want {
+		t.Errorf("%+v, at a start %d", r.step.requests.marks, pp.wanted)
 	}
 }

@@ -8,12 +8,11 @@ import (
 // model is what the queues hold, and how sure that is. It is state alone: a fork copies it
 // and goes on with the copy.
 type model struct {
-	*lookahead
+	ahead lookahead
 
 	queues        reference.Queues
 	lastTaker     int32      // P that took the last batch from the global queue
 	returned      []returned // of that, what overflows have put back
-	lastBatchRoom []returned // room for lastBatch
 	wider         bool       // that batch may have been a larger one
 	fedSinceBatch bool       // something was put into the global queue since that batch
 	driftingP     int32      // P whose batches may be others than the model's, nobody if none
@@ -76,7 +75,7 @@ type wait struct {
 
 // goroutine returns the index of a goroutine.
 func (r *model) goroutine(id int64) int32 {
-	if g := r.gStates.Find(id); g != 0 {
+	if g := r.ahead.gStates.Find(id); g != 0 {
 		return g
 	}
 	return r.addGoroutine(id)
@@ -84,44 +83,33 @@ func (r *model) goroutine(id int64) int32 {
 
 // addGoroutine adds a goroutine that has not become runnable yet, and makes room for it in the queues.
 func (r *model) addGoroutine(id int64) int32 {
-	r.seen++
-	g := r.gStates.Add(id)
-	gp := r.gStates.At(g)
+	r.ahead.seen++
+	g := r.ahead.gStates.Add(id)
+	gp := r.ahead.gStates.At(g)
 	*gp = goroutine{} // what is not zero by itself: a whole goroutine would be made elsewhere and copied
 	gp.id, gp.newReady = id, none
 	gp.readyAt, gp.ready, gp.start = -1, none, none
 	gp.lastM, gp.fromGlobal = nobody, nobody
-	r.queues.Grow(int(r.gStates.Len()), 0)
+	r.queues.Grow(int(r.ahead.gStates.Len()), 0)
 	return g
-}
-
-// remove forgets a goroutine that has ended, if its last event is being judged.
-func (r *model) remove(g int32, gp *goroutine) {
-	if gp.pending > 1 {
-		return
-	}
-	if r.ctx.g == g {
-		r.ctx.g, r.ctx.state = nobody, &noGoroutine
-	}
-	r.gStates.Remove(gp.id, g)
 }
 
 // putGlobal puts g, alone, at the tail of the global queue.
 func (r *model) putGlobal(g int32) {
-	r.gStates.At(g).overflowID = 0
+	r.ahead.gStates.At(g).overflowID = 0
 	r.queues.PutGlobal(g)
 }
 
 // putTail puts g at the tail of p's ring.
 func (r *model) putTail(p, g int32) {
-	r.gStates.At(g).ringSince = r.now
+	r.ahead.gStates.At(g).ringSince = r.ahead.now
 	r.queues.PutTail(p, g)
 }
 
 // pass goes on to the next event.
 func (r *model) pass() {
 	if r.queues.GlobalLen() == 0 {
-		r.noGlobal = r.now
+		r.noGlobal = r.ahead.now
 	}
-	r.win.tail++
+	r.ahead.win.tail++
 }

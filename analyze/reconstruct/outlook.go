@@ -10,7 +10,7 @@ import (
 // hasOwn reports whether p's own queue holds something that p will run itself.
 func (r *model) hasOwn(p int32) bool {
 	for g := range r.queues.Local(p) {
-		if r.startsOn(g) == p {
+		if r.ahead.startsOn(g) == p {
 			return true
 		}
 	}
@@ -30,7 +30,7 @@ func (r *model) oldest(p int32) int32 {
 func (r *model) stayed(victim int32, since int64) int {
 	n := 0
 	for g := r.queues.Head(victim); g != reference.None; g = r.queues.Next(g) {
-		if gp := r.gStates.At(g); max(gp.ready, gp.ringSince) < since {
+		if gp := r.ahead.gStates.At(g); max(gp.ready, gp.ringSince) < since {
 			n++
 		}
 	}
@@ -42,12 +42,12 @@ func (r *model) stayed(victim int32, since int64) int {
 // longer than there are threads, so it looks at what these will do next.
 func (r *model) firstInFlight(g, taker int32) int32 {
 	first := reference.None
-	for m := range r.mStates[:min(len(r.mStates), farEnough)] {
-		start := r.win.at(r.mStates[m].next)
+	for m := range r.ahead.mStates[:min(len(r.ahead.mStates), farEnough)] {
+		start := r.ahead.win.at(r.ahead.mStates[m].next)
 		if start == nil || start.Kind != events.Go || start.p == taker {
 			continue
 		}
-		if other := start.of; r.queues.Place(other).Queue == reference.QueueGlobal && r.gStates.At(other).start == r.mStates[m].next && r.inFlight(other) &&
+		if other := start.of; r.queues.Place(other).Queue == reference.QueueGlobal && r.ahead.gStates.At(other).start == r.ahead.mStates[m].next && r.ahead.inFlight(other) &&
 			r.queues.AheadGlobal(other, g) && (first == reference.None || r.queues.AheadGlobal(other, first)) {
 			first = other
 		}
@@ -58,12 +58,12 @@ func (r *model) firstInFlight(g, taker int32) int32 {
 // comesLater reports whether first is not put behind tail, the tail of the global
 // queue, but behind what is put there later, though before event limit.
 func (r *model) comesLater(tail, first int32, limit int64) bool {
-	if first == reference.None || r.follows(tail, first) {
+	if first == reference.None || r.ahead.follows(tail, first) {
 		return false
 	}
-	start := r.ranBefore(r.startOf(first))
-	s := r.win.at(start)
-	if s == nil || start <= r.now || s.link >= limit {
+	start := r.ahead.ranBefore(r.ahead.startOf(first))
+	s := r.ahead.win.at(start)
+	if s == nil || start <= r.ahead.now || s.link >= limit {
 		return false
 	}
 	return r.queues.Place(s.of).Queue != reference.QueueGlobal
@@ -72,8 +72,8 @@ func (r *model) comesLater(tail, first int32, limit int64) bool {
 // stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not the
 // first of it, as a thief does.
 func (r *model) stealsFromMiddle(g, p int32) bool {
-	start := r.startOf(g)
-	for i, rec := range r.win.thread(start, farEnough) {
+	start := r.ahead.startOf(g)
+	for i, rec := range r.ahead.win.thread(start, farEnough) {
 		if i != start && rec.Kind == events.Go && rec.From == events.Runnable {
 			return r.queues.Place(rec.of) == reference.Place{Queue: reference.QueueLocal, P: p} && rec.of != r.oldest(p)
 		}
@@ -94,7 +94,7 @@ func (r *model) upTo(g int32) int {
 func (r *model) known(g int32, n int) int {
 	known := 0
 	for ; n > 0 && g != reference.None; n-- {
-		if !r.gStates.At(g).hidden {
+		if !r.ahead.gStates.At(g).hidden {
 			known++
 		}
 		g = r.queues.Next(g)
@@ -109,22 +109,22 @@ func (r *model) maySteal(g, p int32) bool {
 		return false
 	}
 	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
-		if r.startsOn(other) == place.P {
+		if r.ahead.startsOn(other) == place.P {
 			return false
 		}
 	}
-	return r.upTo(g) == r.rules.StealBatch(r.queues.RingLen(place.P))
+	return r.upTo(g) == r.ahead.rules.StealBatch(r.queues.RingLen(place.P))
 }
 
 // inThiefsOrder reports whether p runs the head of victim's ring after g and before what
 // stands behind g: that is a thief's order, and no queue's.
 func (r *model) inThiefsOrder(g, p, victim int32) bool {
-	first, start := r.queues.Head(victim), r.startOf(g)
-	if first == g || first == reference.None || r.startsOn(first) != p || r.startOf(first) <= start {
+	first, start := r.queues.Head(victim), r.ahead.startOf(g)
+	if first == g || first == reference.None || r.ahead.startsOn(first) != p || r.ahead.startOf(first) <= start {
 		return false
 	}
-	next := r.startOf(r.queues.Next(g))
-	return next < 0 || next > r.startOf(first)
+	next := r.ahead.startOf(r.queues.Next(g))
+	return next < 0 || next > r.ahead.startOf(first)
 }
 
 // slack is by how many goroutines the model's ring may differ from what is seen. Half or twice:
@@ -134,17 +134,17 @@ const slack = 4
 // fitsRing reports whether p runs g before it has run more than it has in its ring, so
 // that g may be there, too.
 func (r *model) fitsRing(p, g int32) bool {
-	start := r.startOf(g)
-	first := r.win.at(start)
-	if first == nil || first.p != p || r.pStates[p].m < 0 {
+	start := r.ahead.startOf(g)
+	first := r.ahead.win.at(start)
+	if first == nil || first.p != p || r.ahead.ps.pStates[p].m < 0 {
 		return true // nothing speaks against it
 	}
 	left := r.queues.Len(p) + slack
-	for i, rec := range r.win.thread(r.mStates[r.pStates[p].m].next, farEnough) {
+	for i, rec := range r.ahead.win.thread(r.ahead.mStates[r.ahead.ps.pStates[p].m].next, farEnough) {
 		if i == start || rec.Kind == events.Proc {
 			return true
 		}
-		if rec.Kind == events.Go && rec.From == events.Runnable && r.gStates.At(rec.of).start == i && r.gStates.At(rec.of).ready < r.now {
+		if rec.Kind == events.Go && rec.From == events.Runnable && r.ahead.gStates.At(rec.of).start == i && r.ahead.gStates.At(rec.of).ready < r.ahead.now {
 			if left--; left < 0 {
 				return false
 			}
@@ -161,7 +161,7 @@ func (r *model) globalSurelyHolds(since int64) bool {
 	if g == reference.None {
 		return false
 	}
-	before := r.win.at(since)
+	before := r.ahead.win.at(since)
 	if before == nil || r.tainted(g) {
 		return false
 	}
@@ -169,15 +169,15 @@ func (r *model) globalSurelyHolds(since int64) bool {
 		return true
 	}
 	for ; g != reference.None; g = r.queues.Next(g) {
-		gp := r.gStates.At(g)
-		if r.inFlight(g) || gp.readyAt > before.Time {
+		gp := r.ahead.gStates.At(g)
+		if r.ahead.inFlight(g) || gp.readyAt > before.Time {
 			return false
 		}
 		if gp.readyAt < before.Time-stale || gp.deferred || gp.start == none {
 			continue
 		}
 		// What the poller made runnable may be in a ring instead (injectglist).
-		if put := r.win.at(gp.ready); put != nil && put.From != events.Waiting {
+		if put := r.ahead.win.at(gp.ready); put != nil && put.From != events.Waiting {
 			return true
 		}
 	}

@@ -11,14 +11,21 @@ import (
 
 // output is the decisions that were made, and what is told of them only later.
 type output struct {
-	*model
+	*tally
+	ps        *processors
+	ahead     *lookahead
+	model     *model
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
 	judging   bool               // an event is judged: a panic is not that of the sink
 	discarded reference.Decision // drafted in a fork
-	summary   Summary
-	starts    [32]int64
-	bases     [256]int64
+}
+
+// tally counts decisions.
+type tally struct {
+	summary Summary
+	starts  [32]int64  // by source
+	bases   [256]int64 // by basis
 }
 
 // How decisions are known, where several are known so.
@@ -99,7 +106,7 @@ func (r *output) settleTicks(all bool) {
 	h := &r.held
 	for ; len(h.pending) > 0; h.pending = h.pending[1:] {
 		a := h.pending[0]
-		c := r.pStates[a.p].tick.Of(a.candidate)
+		c := r.ps.pStates[a.p].tick.Of(a.candidate)
 		// As many are given away as come, so there is room.
 		if !all && c > schedtick.Never && c < schedtick.Certain && h.held-a.decision < patience {
 			h.due = a.decision + patience
@@ -172,10 +179,10 @@ func (r *output) emit(p, m int32, d reference.Decision) {
 
 // emitBatch emits that the thread of P p has moved size goroutines at once, of which g is one.
 func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, basis reference.Basis) {
-	if r.gStates.At(g).hidden {
+	if r.ahead.gStates.At(g).hidden {
 		return // as are its moves
 	}
-	r.emit(p, r.pStates[p].m, reference.Decision{Kind: kind, G: r.gStates.At(g).id, Victim: r.procID(victim), Batch: int32(size), Basis: basis})
+	r.emit(p, r.ps.pStates[p].m, reference.Decision{Kind: kind, G: r.ahead.gStates.At(g).id, Victim: r.ahead.procID(victim), Batch: int32(size), Basis: basis})
 }
 
 // draft begins a decision at the present time, with the queue lengths after it: of the
@@ -191,14 +198,14 @@ func (r *output) draft(p, m int32) *reference.Decision {
 	h.n++
 	h.held++
 	*d = reference.Decision{}
-	d.Time, d.P, d.M = r.time, reference.NoP, reference.NoM
-	if pp := r.procOf(p); pp != nil {
-		d.P, d.Local = pp.id, int32(r.queues.ShownLen(p))
+	d.Time, d.P, d.M = r.ahead.time, reference.NoP, reference.NoM
+	if pp := r.ps.procOf(p); pp != nil {
+		d.P, d.Local = pp.id, int32(r.model.queues.ShownLen(p))
 	}
-	if mx := uint(m); mx < uint(len(r.mStates)) {
-		d.M = r.mStates[mx].id
+	if mx := uint(m); mx < uint(len(r.ahead.mStates)) {
+		d.M = r.ahead.mStates[mx].id
 	}
-	d.Global = int32(r.queues.ShownGlobalLen())
+	d.Global = int32(r.model.queues.ShownGlobalLen())
 	return d
 }
 
@@ -227,19 +234,19 @@ func (r *output) commit() {
 
 // move emits a Move of g to P to (nobody: the global queue) from P from.
 func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Why) {
-	basis := r.carryTaint(g, to, from, why)
-	gp := r.gStates.At(g)
+	basis := r.model.carryTaint(g, to, from, why)
+	gp := r.ahead.gStates.At(g)
 	if gp.hidden {
 		return
 	}
 	d := r.draftOf(gp, reference.KindMove, to, nobody)
-	d.Why, d.Basis, d.Victim, d.To = why, basis, r.procID(from), queue
+	d.Why, d.Basis, d.Victim, d.To = why, basis, r.ahead.procID(from), queue
 	r.commit()
 }
 
 // corrected emits that g, which P from had (nobody: the global queue), is where the model has it now.
 func (r *output) corrected(g, from int32) {
-	to := r.queues.Place(g)
+	to := r.model.queues.Place(g)
 	if to.Queue == reference.QueueUnknown {
 		to.P = nobody
 	}
@@ -255,10 +262,10 @@ func (r *output) emitDequeued(g, p int32, deq dequeue) {
 	case reference.SrcRunnext, reference.SrcLocal:
 		why, from = reference.WhyUnknown, p
 	}
-	gp := r.gStates.At(g)
-	r.queues.Remove(g)
+	gp := r.ahead.gStates.At(g)
+	r.model.queues.Remove(g)
 	gp.dequeued, gp.isDequeued = deq, true
-	r.move(g, r.startsOn(g), from, reference.QueueDirect, why)
+	r.move(g, r.ahead.startsOn(g), from, reference.QueueDirect, why)
 }
 
 // setClass notes the class of a goroutine.
@@ -267,8 +274,8 @@ func (r *output) setClass(gp *goroutine, class int32) {
 		return
 	}
 	gp.class = class
-	gp.flags = r.classes.Flags(class)
+	gp.flags = r.ahead.classes.Flags(class)
 	if r.summary.MainFunc == "" && gp.id == 1 {
-		r.summary.MainFunc = r.classes.Start(class)
+		r.summary.MainFunc = r.ahead.classes.Start(class)
 	}
 }

@@ -14,17 +14,17 @@ func (r *lookahead) sameOverflow(a, b int32) bool {
 
 // misordered reports whether p takes g, which came by an overflow, from the global
 // queue because those in front of it came later than the model has it.
-func (r *explainer) misordered(g, p int32) bool {
-	if r.without.has(hypOverflowOrder) || r.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.pStates[p].tick.May() {
+func (r *dequeuer) misordered(g, p int32) bool {
+	if r.ahead.without.has(hypOverflowOrder) || r.ahead.gStates.At(g).overflowID == 0 || r.model.queues.Len(p) > 0 && !r.ps.pStates[p].tick.May() {
 		return false
 	}
-	return r.startOf(g) != r.now || r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
+	return r.ahead.startOf(g) != r.ahead.now || r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
 }
 
 // proposeOverflowOrder proposes that the overflows came in the order of their events, or in
 // the other one. The copy that judges the present event, the start of q.g, asks which of them when it comes
 // to that.
-func proposeOverflowOrder(r *explainer, _ question) []choice {
+func proposeOverflowOrder(r *stepper, _ question) []choice {
 	return []choice{
 		{is: no, says: "the overflows came in the order of their events", then: thenRepeat},
 		{is: yes, says: "the overflows came in the other order", then: thenRepeat},
@@ -37,7 +37,7 @@ type returned struct{ g, from, to int32 } // numbers of the overflows that put i
 
 // noteReturn notes that the present overflow puts g, of p's ring, into the global queue.
 func (r *model) noteReturn(g, p int32) {
-	x := r.gStates.At(g)
+	x := r.ahead.gStates.At(g)
 	if x.fromGlobal == r.lastTaker && p == r.lastTaker {
 		r.returned = append(r.returned, returned{g, x.overflowID, r.lastOverflow})
 	}
@@ -51,9 +51,9 @@ func (r *model) lastBatch(list []returned, g int32) []returned {
 	if r.lastTaker < 0 {
 		return list
 	}
-	own := r.gStates.At(g).overflowID
+	own := r.ahead.gStates.At(g).overflowID
 	for other := r.queues.Tail(r.lastTaker); other != reference.None; other = r.queues.Prev(other) {
-		gp := r.gStates.At(other)
+		gp := r.ahead.gStates.At(other)
 		if gp.fromGlobal != r.lastTaker {
 			continue
 		}
@@ -67,7 +67,7 @@ func (r *model) lastBatch(list []returned, g int32) []returned {
 		if a.from == own {
 			return list
 		}
-		if r.gStates.At(a.g).overflowID == a.to && r.queues.Place(a.g).Queue == reference.QueueGlobal && r.queues.AheadGlobal(g, a.g) {
+		if r.ahead.gStates.At(a.g).overflowID == a.to && r.queues.Place(a.g).Queue == reference.QueueGlobal && r.queues.AheadGlobal(g, a.g) {
 			list = append(list, a)
 		}
 	}

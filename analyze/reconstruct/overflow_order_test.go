@@ -9,8 +9,8 @@ import (
 
 // ringOf returns who is in P 0's ring, in order.
 func ringOf(r *Reconstructor) (out []int64) {
-	for x := r.queues.Head(0); x != reference.None; x = r.queues.Next(x) {
-		out = append(out, r.gStates.At(x).id)
+	for x := r.step.model.queues.Head(0); x != reference.None; x = r.step.model.queues.Next(x) {
+		out = append(out, r.step.ahead.gStates.At(x).id)
 	}
 	return out
 }
@@ -32,29 +32,29 @@ func TestReorder(t *testing.T) {
 		{"fewer, put again", []int64{1}, true, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
 	} {
 		r := ahead(7, upTo(1, 7), nil)
-		r.lastTaker = 0
+		r.step.model.lastTaker = 0
 		for g := range int64(7) {
-			ix := r.goroutine(g + 1)
-			r.gStates.At(ix).overflowID = 1
+			ix := r.step.model.goroutine(g + 1)
+			r.step.ahead.gStates.At(ix).overflowID = 1
 			if g >= 3 {
-				r.gStates.At(ix).overflowID = 2
+				r.step.ahead.gStates.At(ix).overflowID = 2
 			}
 			if slices.Contains(c.taken, g+1) {
-				r.queues.PutTail(0, ix)
-				r.gStates.At(ix).fromGlobal = 0
+				r.step.model.queues.PutTail(0, ix)
+				r.step.ahead.gStates.At(ix).fromGlobal = 0
 			} else {
-				r.queues.PutGlobal(ix)
+				r.step.model.queues.PutGlobal(ix)
 			}
 		}
 		if c.again {
-			r.lastOverflow = 3
+			r.step.model.lastOverflow = 3
 			for _, g := range c.taken {
-				r.queues.Remove(r.goroutine(g))
-				r.noteReturn(r.goroutine(g), 0)
-				r.queues.PutGlobal(r.goroutine(g))
+				r.step.model.queues.Remove(r.step.model.goroutine(g))
+				r.step.model.noteReturn(r.step.model.goroutine(g), 0)
+				r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 			}
 		}
-		r.reorder(r.goroutine(6))
+		r.step.correct.reorder(r.step.model.goroutine(6))
 		if !slices.Equal(ringOf(r), c.wantRing) || !slices.Equal(globalOf(r), c.wantGlobals) {
 			t.Errorf("%s: ring %v, global queue %v, want %v and %v", c.name, ringOf(r), globalOf(r), c.wantRing, c.wantGlobals)
 		}
@@ -74,18 +74,18 @@ func TestMisordered(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), nil)
 		for g := range int64(2) {
-			r.queues.PutGlobal(r.goroutine(g + 1))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g + 1))
 			if c.together {
-				r.gStates.At(r.goroutine(g + 1)).overflowID = int32(g + 1)
+				r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).overflowID = int32(g + 1)
 			}
 		}
 		if c.own {
-			r.queues.PutTail(0, r.goroutine(3))
-			r.pStates[0].tick.Learn(tickPastOwn)
-			r.pStates[0].tick.Learn(tickPastOwn)
-			r.pStates[0].tick.Next()
+			r.step.model.queues.PutTail(0, r.step.model.goroutine(3))
+			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+			r.step.ps.pStates[0].tick.Next()
 		}
-		if got := r.misordered(r.goroutine(2), 0); got != c.want {
+		if got := r.step.dequeuer.misordered(r.step.model.goroutine(2), 0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -10,22 +10,22 @@ import (
 // will, or preempted, and for what. The event says only "preempted".
 func (r *targets) yielded(rec *record) enqueue {
 	if rec.Reason != events.ReasonPreempted {
-		if r.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
+		if r.ahead.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
 			// A P above the new GOMAXPROCS was left: no queue is touched.
 			return startsAt(rec.p, reference.WhyProcs, reference.SrcDirect)
 		}
 		return putTo(reference.QueueGlobal, nobody, reference.WhyGosched, observed)
 	}
-	if r.traits.Has(rec.TStack, stacks.Goyield) {
+	if r.ahead.traits.Has(rec.TStack, stacks.Goyield) {
 		enq := putTo(reference.QueueLocal, rec.p, reference.WhyGoyield, byRule)
 		enq.cause = byRule
 		return enq
 	}
-	next := r.win.at(rec.nextM)
+	next := r.ahead.win.at(rec.nextM)
 	stops := next != nil && next.Kind == events.Proc && next.To == events.Idle && next.of == rec.p && next.m == rec.m
 	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
-	if stops && r.stw.open {
-		if r.rules.STWKeepsRunnext {
+	if stops && r.ps.stw.open {
+		if r.ahead.rules.STWKeepsRunnext {
 			p := r.runnext(rec.p, reference.WhySTW)
 			p.cause = byRule
 			return p
@@ -34,7 +34,7 @@ func (r *targets) yielded(rec *record) enqueue {
 		enq.cause = byRule
 		return enq
 	}
-	why, cause := r.preemptCause(rec)
+	why, cause := r.requests.preemptCause(rec)
 	enq := putTo(reference.QueueGlobal, nobody, why, byRule)
 	enq.cause = cause
 	return enq
@@ -43,11 +43,11 @@ func (r *targets) yielded(rec *record) enqueue {
 // shrinkYield reports whether a yield within procresize is followed by the change to
 // P 0 and the goroutine's restart on the same thread.
 func (r *targets) shrinkYield(rec *record) bool {
-	stop := r.win.at(rec.nextM)
+	stop := r.ahead.win.at(rec.nextM)
 	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle {
 		return false
 	}
-	start := r.win.at(stop.nextM)
+	start := r.ahead.win.at(stop.nextM)
 	return start != nil && start.Kind == events.Proc && start.nextM == rec.link && rec.link != none
 }
 
@@ -61,14 +61,14 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	if rec.p < 0 {
 		return reference.WhySlice, ambiguous
 	}
-	pp := &r.pStates[rec.p]
+	pp := &r.ps.pStates[rec.p]
 	tick := pp.ticks[1]
-	if r.time-tick < strayTime {
+	if r.ahead.time-tick < strayTime {
 		tick = pp.ticks[0]
 	}
-	over := r.time-tick >= r.rules.Slice
+	over := r.ahead.time-tick >= r.ahead.rules.Slice
 	if !over {
-		r.noSlice = r.time
+		r.noSlice = r.ahead.time
 	}
 	visited, sure := r.forEachPNow()
 	switch {
@@ -82,11 +82,11 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 		return reference.WhyGC, byRule
 	case !over && r.asked != reference.WhyUnknown && pp.began < r.askedAt:
 		return r.asked, byRule
-	case !over && r.asked != reference.WhyUnknown && r.time-pp.began < strayTime && r.time-r.askedAt < r.rules.Slice:
+	case !over && r.asked != reference.WhyUnknown && r.ahead.time-pp.began < strayTime && r.ahead.time-r.askedAt < r.ahead.rules.Slice:
 		return r.asked, ambiguous
 	case !over:
 		return reference.WhySlice, ambiguous
-	case r.gcOpen && r.collectorAsks(rec, pp, r.time-tick):
+	case r.gcOpen && r.collectorAsks(rec, pp, r.ahead.time-tick):
 		return reference.WhyGC, ambiguous
 	case r.gcOpen:
 		return reference.WhySlice, ambiguous
@@ -106,23 +106,23 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 // heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
 // sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
 func (r *requests) collectorAsks(rec *record, pp *proc, since int64) bool {
-	wanted := r.marks.wantedFor(r.time) > pp.wanted
+	wanted := r.marks.wantedFor(r.ahead.time) > pp.wanted
 	switch {
 	case r.askedByItself(rec, pp):
 		return false
 	case pp.worker != 0:
-		return wanted && since < r.rules.Slice*3/2
+		return wanted && since < r.ahead.rules.Slice*3/2
 	case r.asksOthers(rec, pp):
 		return true
 	}
-	return wanted && !r.sysmonQuick() && (!r.rules.EnlistWakesIdle || r.busy >= r.procs) && r.startsDedicated(rec)
+	return wanted && !r.sysmonQuick() && (!r.ahead.rules.EnlistWakesIdle || r.ps.busy >= r.ps.gomaxprocs) && r.ahead.startsDedicated(rec)
 }
 
 // sysmonQuick reports whether sysmon looks at the Ps often, and so asks as soon as a slice is
 // over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
 // it sleeps longer and up to 10 ms (sysmon).
 func (r *requests) sysmonQuick() bool {
-	return r.time-r.retaken < int64(r.rules.SysmonPasses)*(r.rules.SysmonMin+sleepLag)
+	return r.ahead.time-r.retaken < int64(r.ahead.rules.SysmonPasses)*(r.ahead.rules.SysmonMin+sleepLag)
 }
 
 // asksOthers reports whether while P's goroutine ran, or soon, one was asked to stop that had
@@ -132,14 +132,14 @@ func (r *requests) asksOthers(rec *record, pp *proc) bool {
 	if r.noSlice > pp.began {
 		return true
 	}
-	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
-		x := r.win.at(i)
+	for i := r.ahead.now + 1; i < min(r.ahead.win.head, r.ahead.now+farEnough); i++ {
+		x := r.ahead.win.at(i)
 		e := &x.event
-		if e.Time > r.time+askAgain || e.Kind == events.STWBegin {
+		if e.Time > r.ahead.time+askAgain || e.Kind == events.STWBegin {
 			break
 		}
 		if x.isStop() && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
-			x.p >= 0 && e.Time-r.pStates[x.p].ticks[1] < r.rules.Slice && !r.traits.Has(e.TStack, stacks.Goyield) {
+			x.p >= 0 && e.Time-r.ps.pStates[x.p].ticks[1] < r.ahead.rules.Slice && !r.ahead.traits.Has(e.TStack, stacks.Goyield) {
 			return true
 		}
 	}
@@ -160,8 +160,8 @@ func (r *lookahead) startsDedicated(rec *record) bool {
 // enough, and that it stops before it would have had a time slice since: its thread was
 // off CPU.
 func (r *requests) lateRequest(rec *record, pp *proc) bool {
-	return r.asked != reference.WhyUnknown && !r.askedByItself(rec, pp) && pp.began < r.askedAt-askTime && r.askedAt < r.time &&
-		r.time-r.askedAt < r.rules.Slice && r.time-pp.began < 2*r.rules.Slice
+	return r.asked != reference.WhyUnknown && !r.askedByItself(rec, pp) && pp.began < r.askedAt-askTime && r.askedAt < r.ahead.time &&
+		r.ahead.time-r.askedAt < r.ahead.rules.Slice && r.ahead.time-pp.began < 2*r.ahead.rules.Slice
 }
 
 // askedByItself reports whether it was P's thread that visited last, while its goroutine ran:
@@ -188,8 +188,13 @@ const (
 // requests is who may have asked goroutines to stop: whoever visits all Ps (forEachP),
 // the collector (enlistWorker) and sysmon (retake).
 type requests struct {
-	*lookahead
+	*requested
+	ps    *processors
+	ahead *lookahead
+}
 
+// requested is what requests knows.
+type requested struct {
 	gcOpen            bool
 	current           forEachP
 	suspendedAdvancer int32           // goroutine that was preempted in it, and goes on with it, nobody if none

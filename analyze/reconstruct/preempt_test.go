@@ -13,24 +13,26 @@ func TestPreemptCause(t *testing.T) {
 	const ms = 1_000_000
 	const now, over = 100 * ms, 12 * ms
 	type state = func(r *Reconstructor, pp *proc)
-	marks := func(r *Reconstructor, _ *proc) { r.gcOpen = true }
-	wanted := func(r *Reconstructor, pp *proc) { r.gcOpen, r.marks.sum = true, pp.wanted+1 }
+	marks := func(r *Reconstructor, _ *proc) { r.step.requests.gcOpen = true }
+	wanted := func(r *Reconstructor, pp *proc) {
+		r.step.requests.gcOpen, r.step.requests.marks.sum = true, pp.wanted+1
+	}
 	asked := func(ago int64) state {
-		return func(r *Reconstructor, _ *proc) { r.noSlice = now - ago }
+		return func(r *Reconstructor, _ *proc) { r.step.requests.noSlice = now - ago }
 	}
 	late := func(by int32, ago int64) state {
 		return func(r *Reconstructor, _ *proc) {
-			r.asked, r.askedAt, r.askedBy = reference.WhyGC, now-ago, by
+			r.step.requests.asked, r.step.requests.askedAt, r.step.requests.askedBy = reference.WhyGC, now-ago, by
 		}
 	}
 	visits := func(worker bool) state {
 		return func(r *Reconstructor, _ *proc) {
-			r.current = forEachP{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
+			r.step.requests.current = forEachP{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
 		}
 	}
-	quick := func(r *Reconstructor, _ *proc) { r.retaken = now - 3*ms }
+	quick := func(r *Reconstructor, _ *proc) { r.step.requests.retaken = now - 3*ms }
 	worker := func(_ *Reconstructor, pp *proc) { pp.worker = markWorker | markDedicated }
-	full := func(r *Reconstructor, _ *proc) { r.procs, r.busy = 2, 2 }
+	full := func(r *Reconstructor, _ *proc) { r.step.ps.gomaxprocs, r.step.ps.busy = 2, 2 }
 	dedicated := []events.Event{
 		{Kind: events.Go, Time: now + 500, M: 0, P: 0, G: events.None, Res: 5, From: events.Waiting, To: events.Runnable},
 		{Kind: events.Go, Time: now + 1000, M: 0, P: 0, G: events.None, Res: 5, From: events.Runnable, To: events.Running},
@@ -76,22 +78,22 @@ func TestPreemptCause(t *testing.T) {
 		{"no visit before", 25, 2000, []state{late(1, 11*ms)}, nil, reference.WhySlice, false},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(c.minor)})
-		r.procs = 8
-		r.addProc(0)
-		r.addProc(1)
-		r.mix.Add(0, 0)
-		r.mix.Add(1, 1)
-		r.mStates = []thread{{last: none, next: none}, {id: 1, last: none, next: none}}
+		r.step.ps.gomaxprocs = 8
+		r.link.addProc(0)
+		r.link.addProc(1)
+		r.link.mix.Add(0, 0)
+		r.link.mix.Add(1, 1)
+		r.step.ahead.mStates = []thread{{last: none, next: none}, {id: 1, last: none, next: none}}
 		evs := append([]events.Event{{Kind: events.Go, Time: now, M: 0, P: 0, G: 4, Res: 4, From: events.Running, To: events.Runnable, Reason: events.ReasonPreempted}}, c.next...)
 		for i := range evs {
-			r.enter(&evs[i])
+			r.link.enter(&evs[i])
 		}
-		r.time = now
-		for i := range r.pStates {
-			pp := &r.pStates[i]
+		r.step.ahead.time = now
+		for i := range r.step.ps.pStates {
+			pp := &r.step.ps.pStates[i]
 			pp.began, pp.ticks = now-c.ran, [2]int64{now - ms, now - ms}
 		}
-		pp := &r.pStates[0]
+		pp := &r.step.ps.pStates[0]
 		pp.ticks = [2]int64{now - c.ran, now - c.ran}
 		if c.ran < strayTime {
 			pp.ticks[0] = now - ms
@@ -99,7 +101,7 @@ func TestPreemptCause(t *testing.T) {
 		for _, f := range c.state {
 			f(r, pp)
 		}
-		why, basis := r.preemptCause(r.win.at(0))
+		why, basis := r.step.requests.preemptCause(r.step.ahead.win.at(0))
 		if why != c.want || (basis == byRule) != c.sure {
 			t.Errorf("%s: %v, %v, want %v", c.name, why, basis, c.want)
 		}
@@ -111,11 +113,11 @@ func TestPreemptCause(t *testing.T) {
 func TestSysmonTakes(t *testing.T) {
 	for by, want := range map[int64]bool{events.None: true, 3: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
-		r.setProcState(r.proc(1), true)
-		r.gStates.At(r.goroutine(3)).state = events.Syscall
-		r.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
-		r.judgeNext()
-		if r.sysmonQuick() != want {
+		r.step.ps.setProcState(r.link.proc(1), true)
+		r.step.ahead.gStates.At(r.step.model.goroutine(3)).state = events.Syscall
+		r.link.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
+		r.step.judgeNext()
+		if r.step.requests.sysmonQuick() != want {
 			t.Errorf("by %d: %v", by, !want)
 		}
 	}

@@ -1,21 +1,19 @@
 package reconstruct
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/schedtick"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // processors are the Ps: which run, and which are idle (pidleput, pidleget).
 type processors struct {
-	pStates []proc
-	pix     ids.Index
-	procs   int  // GOMAXPROCS
-	assumed bool // the trace has not said it yet
-	young   bool // the program has hardly begun
-	busy    int  // Ps that have a thread; a P that no event names yet has none
-	idle    idlers
-	stw     stwState
+	pStates    []proc
+	gomaxprocs int
+	assumed    bool // the trace has not stated GOMAXPROCS yet
+	young      bool // the program has hardly begun
+	busy       int  // Ps that have a thread; a P that no event names yet has none
+	idle       idlers
+	stw        stwState
 }
 
 // proc is what is known of a P.
@@ -73,9 +71,9 @@ func (r *processors) setProcState(p int32, running bool) {
 	pp := &r.pStates[p]
 	was := pp.busy
 	r.unclaim(pp)
-	pp.known, pp.running, pp.busy = true, running, running && int(pp.id) < r.procs
+	pp.known, pp.running, pp.busy = true, running, running && int(pp.id) < r.gomaxprocs
 	r.unlist(p)
-	if !running && int(pp.id) < r.procs {
+	if !running && int(pp.id) < r.gomaxprocs {
 		r.list(p)
 	}
 	r.countSearching(pp)
@@ -90,9 +88,9 @@ func (r *processors) setProcState(p int32, running bool) {
 // othersIdle reports whether Ps other than p are idle (npidle), and not on their way
 // from one thread to another.
 func (r *lookahead) othersIdle(pp *proc) bool {
-	for i := range r.pStates {
-		o := &r.pStates[i]
-		if o != pp && o.known && !o.running && int(o.id) < r.procs && !o.released && o.handed < r.now {
+	for i := range r.ps.pStates {
+		o := &r.ps.pStates[i]
+		if o != pp && o.known && !o.running && int(o.id) < r.ps.gomaxprocs && !o.released && o.handed < r.now {
 			return true
 		}
 	}
@@ -102,12 +100,12 @@ func (r *lookahead) othersIdle(pp *proc) bool {
 // places is how far apart two Ps are in the list of those that are idle when the
 // process begins.
 func (r *lookahead) places(a, b int32) int {
-	if int(max(a, b)) >= r.procs {
+	if int(max(a, b)) >= r.ps.gomaxprocs {
 		return schedtick.Distant // not there yet
 	}
 	d := int(max(a-b, b-a))
 	if r.rules.IdleFromHighest {
-		d = min(d, r.procs-d)
+		d = min(d, r.ps.gomaxprocs-d)
 	}
 	return d
 }

@@ -11,15 +11,15 @@ import (
 // (entersyscallblock), or has to do with a goroutine that is locked to a thread (locked.go).
 
 // procEvent judges a P's transition.
-func (r *judge) procEvent(rec *record) {
-	pp := &r.pStates[rec.of]
-	if r.assumed {
-		r.assumeProcs(pp.id)
+func (r *stepper) procEvent(rec *record) {
+	pp := &r.ps.pStates[rec.of]
+	if r.ps.assumed {
+		r.resize.assumeProcs(pp.id)
 	}
-	if pp.borrowed == r.now {
+	if pp.borrowed == r.ahead.now {
 		return
 	}
-	if r.lends(rec) {
+	if r.ahead.lends(rec) {
 		pp.borrowed = rec.nextM
 		return
 	}
@@ -40,8 +40,8 @@ func (r *judge) procEvent(rec *record) {
 		r.procStarts(rec, pp, flags)
 		r.waking.expectThief(rec)
 	case rec.To == events.Idle && (rec.From == events.NotExist || first && rec.From != events.Running):
-		r.setProcState(rec.of, false)
-		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
+		r.ps.setProcState(rec.of, false)
+		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
 			Basis: observed})
 	case rec.To == events.Idle && rec.From == events.Running && rec.p == rec.of:
 		r.procStops(rec, pp)
@@ -74,7 +74,7 @@ func (r *lookahead) lends(rec *record) bool {
 	if next == nil || next.To != events.Running || next.m < 0 || next.m == rec.m {
 		return false
 	}
-	if next.Time-stop.Time > borrowTime && !gave && !r.pStates[rec.of].released {
+	if next.Time-stop.Time > borrowTime && !gave && !r.ps.pStates[rec.of].released {
 		return false
 	}
 	// A thread that is not new got the P handed, maybe for a goroutine locked to it.
@@ -86,23 +86,23 @@ const borrowTime = 2_000_000
 
 // procStarts judges a P that gets a thread (acquirep). If somebody had handed it off to a thread
 // that was not in sight then, the handoff is told now.
-func (r *judge) procStarts(rec *record, pp *proc, flags reference.Flags) {
-	r.setProcState(rec.of, true)
-	pp.m, pp.came = rec.m, r.time
-	r.setRunning(pp, nobody)
+func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
+	r.ps.setProcState(rec.of, true)
+	pp.m, pp.came = rec.m, r.ahead.time
+	r.ps.setRunning(pp, nobody)
 	if pp.released && !pp.told && rec.m >= 0 && rec.m != pp.lastM {
-		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
+		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
 	}
 	pp.released, pp.told = false, false
-	r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
+	r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
 }
 
 // procStops judges a P that its own thread gives up.
-func (r *judge) procStops(rec *record, pp *proc) {
+func (r *stepper) procStops(rec *record, pp *proc) {
 	why := reference.WhyIdle
 	gives := false // to whichever thread comes (handoffp)
 	switch {
-	case r.stw.open:
+	case r.ps.stw.open:
 		why = reference.WhySTW
 	case rec.g >= 0: // a system call that gives the P up itself (entersyscallblock)
 		why = reference.WhySyscall
@@ -117,15 +117,15 @@ func (r *judge) procStops(rec *record, pp *proc) {
 		}
 	}
 	if why == reference.WhyIdle {
-		r.clearGone(rec.of) // findRunnable has found nothing
-		r.vacate(rec.of)
+		r.dequeuer.clearGone(rec.of) // findRunnable has found nothing
+		r.correct.vacate(rec.of)
 		pp.taint.fits, pp.taint.missed = fitting, false // an empty queue is right
 	}
 	r.losesThread(rec, pp, why, rec.m)
-	if why == reference.WhyIdle && r.looksAgain(rec) || why == reference.WhyLocked && !gives {
-		r.claimP(rec.of)
+	if why == reference.WhyIdle && r.ahead.looksAgain(rec) || why == reference.WhyLocked && !gives {
+		r.ps.claimP(rec.of)
 	}
-	r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
+	r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
 	if gives {
 		r.handOff(rec, pp, why)
 	}
@@ -133,31 +133,31 @@ func (r *judge) procStops(rec *record, pp *proc) {
 
 // losesThread notes that a P has no thread any more, which thread by gave it up: nobody if it was
 // taken.
-func (r *judge) losesThread(rec *record, pp *proc, why reference.Why, by int32) {
-	r.setProcState(rec.of, false)
+func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32) {
+	r.ps.setProcState(rec.of, false)
 	pp.m, pp.lastM = nobody, by
-	r.setRunning(pp, nobody)
+	r.ps.setRunning(pp, nobody)
 	pp.released, pp.told = false, false
-	pp.why, pp.freed = why, r.time
+	pp.why, pp.freed = why, r.ahead.time
 }
 
 // handOff judges a P that was given up or taken: handoffp starts a thread for
 // it if there is work, or if nobody else would look for some. Otherwise the P
 // goes idle, and whoever gets it later gets no handoff.
-func (r *judge) handOff(rec *record, pp *proc, why reference.Why) {
-	next := r.nextOfP(rec)
+func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
+	next := r.ahead.nextOfP(rec)
 	basis := byRule
-	if r.queues.Len(rec.of) == 0 && r.queues.GlobalLen() == 0 && r.othersIdle(pp) {
-		if next == nil || next.Time-r.time > wake || !r.gcOpen && !r.wokenFor(next) {
+	if r.model.queues.Len(rec.of) == 0 && r.model.queues.GlobalLen() == 0 && r.ahead.othersIdle(pp) {
+		if next == nil || next.Time-r.ahead.time > wake || !r.requests.gcOpen && !r.ahead.wokenFor(next) {
 			return
 		}
 		basis = byAhead
 	}
 	pp.released = true
-	r.claimP(rec.of)
+	r.ps.claimP(rec.of)
 	if next != nil {
 		pp.told = true
-		r.emit(rec.of, next.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: why, Basis: basis})
+		r.out.emit(rec.of, next.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: why, Basis: basis})
 	}
 }
 
@@ -200,15 +200,15 @@ func (r *lookahead) nextOfP(rec *record) *record {
 
 // procRetaken judges a P that is taken from a thread in a system call by somebody
 // else.
-func (r *judge) procRetaken(rec *record, pp *proc) {
+func (r *stepper) procRetaken(rec *record, pp *proc) {
 	why := reference.WhyRetakeSlow
-	visited, _ := r.forEachPNow()
+	visited, _ := r.requests.forEachPNow()
 	switch {
 	case rec.g >= 0:
-		switch gp := r.gStates.At(rec.g); {
+		switch gp := r.ahead.gStates.At(rec.g); {
 		case gp.state == events.Syscall:
 			why = reference.WhyRetakeReturn
-		case r.stw.open && r.stw.g == gp.id:
+		case r.ps.stw.open && r.ps.stw.g == gp.id:
 			why = reference.WhySTW
 		case gp.flags&reference.FlagTracer != 0 || visited == reference.WhyGeneration:
 			why = reference.WhyGeneration
@@ -219,18 +219,18 @@ func (r *judge) procRetaken(rec *record, pp *proc) {
 		why = reference.WhyGeneration
 	}
 	if why == reference.WhyRetakeSlow {
-		r.retaken = r.time
+		r.requests.retaken = r.ahead.time
 	}
 	owner, in := pp.m, pp.g
 	r.losesThread(rec, pp, why, nobody)
 	d := reference.Decision{Kind: reference.KindRetake, G: reference.NoG, Why: why, Basis: byRule}
 	if in >= 0 {
-		d.G, d.Class = r.gStates.At(in).id, r.gStates.At(in).class
+		d.G, d.Class = r.ahead.gStates.At(in).id, r.ahead.gStates.At(in).class
 	}
-	r.emit(rec.of, owner, d)
+	r.out.emit(rec.of, owner, d)
 	switch why {
 	case reference.WhySTW:
-		r.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
+		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: why, Basis: byRule})
 	case reference.WhyRetakeReturn:
 	default:
 		r.handOff(rec, pp, why)
@@ -238,69 +238,76 @@ func (r *judge) procRetaken(rec *record, pp *proc) {
 }
 
 // procsEvent judges a statement of GOMAXPROCS.
-func (r *judge) procsEvent(rec *record) {
-	if r.stw.open {
+func (r *stepper) procsEvent(rec *record) {
+	if r.ps.stw.open {
 		r.endSTW(rec)
-		if r.stw.why == "GC mark termination" {
+		if r.ps.stw.why == "GC mark termination" {
 			// A worker then parks (gcBgMarkWorker), a goroutine that assists runs on.
-			by := r.gStates.Find(r.stw.g)
-			r.beginForEachP(rec, reference.WhyGC, by != 0 && r.gStates.At(by).flags&reference.FlagGC != 0)
+			by := r.ahead.gStates.Find(r.ps.stw.g)
+			r.requests.beginForEachP(rec, reference.WhyGC, by != 0 && r.ahead.gStates.At(by).flags&reference.FlagGC != 0)
 		}
 	} else if rec.context() >= 0 {
-		r.generationBegins(rec)
+		r.requests.generationBegins(rec)
 	}
-	r.assumed = false
-	r.setProcs(int(min(rec.res(), 1<<20)))
+	r.ps.assumed = false
+	r.resize.setProcs(int(min(rec.res(), 1<<20)))
 }
 
 // beginSTW judges the begin of a stop-the-world.
-func (r *judge) beginSTW(rec *record) {
-	r.stw = stwState{open: true, g: rec.context(), why: r.tables.Name(rec.Reason)}
-	r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), Why: reference.WhySTW,
+func (r *stepper) beginSTW(rec *record) {
+	r.ps.stw = stwState{open: true, g: rec.context(), why: r.ahead.tables.Name(rec.Reason)}
+	r.out.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), Why: reference.WhySTW,
 		Stack: int32(rec.Stack), Label: int32(rec.Reason)})
 }
 
 // endSTW judges the end of a stop-the-world: the statement of GOMAXPROCS, or the end of the
 // range, where the trace is damaged or old.
-func (r *judge) endSTW(rec *record) {
-	if r.stw.open {
-		r.stw.open = false
-		r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.stw.g, Why: reference.WhySTW})
+func (r *stepper) endSTW(rec *record) {
+	if r.ps.stw.open {
+		r.ps.stw.open = false
+		r.out.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWEnd, G: r.ps.stw.g, Why: reference.WhySTW})
 	}
+}
+
+// resizer follows GOMAXPROCS (procresize).
+type resizer struct {
+	ps    *processors
+	model *model
+	out   *output
 }
 
 // assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
 // damaged and does not say it.
-func (r *explainer) assumeProcs(p int32) {
-	if int(p) >= r.procs {
+func (r *resizer) assumeProcs(p int32) {
+	if int(p) >= r.ps.gomaxprocs {
 		r.setProcs(int(p) + 1)
 	}
 }
 
 // setProcs notes the number of Ps, GOMAXPROCS (procresize).
-func (r *explainer) setProcs(n int) {
+func (r *resizer) setProcs(n int) {
 	n = min(max(n, 1), 1<<20)
-	if n == r.procs {
+	if n == r.ps.gomaxprocs {
 		return
 	}
-	old := r.procs
-	r.procs = n
-	r.summary.Procs = max(r.summary.Procs, n)
-	r.busy = 0
-	for i := range r.pStates {
-		pp, p := &r.pStates[i], int32(i)
+	old := r.ps.gomaxprocs
+	r.ps.gomaxprocs = n
+	r.out.summary.Procs = max(r.out.summary.Procs, n)
+	r.ps.busy = 0
+	for i := range r.ps.pStates {
+		pp, p := &r.ps.pStates[i], int32(i)
 		if int(pp.id) >= n && n < old {
-			r.queues.Destroy(p, func(g int32) { r.move(g, nobody, p, reference.QueueGlobal, reference.WhyProcs) })
+			r.model.queues.Destroy(p, func(g int32) { r.out.move(g, nobody, p, reference.QueueGlobal, reference.WhyProcs) })
 		}
 		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
-			r.busy++
+			r.ps.busy++
 		}
 	}
-	r.listIdle()
+	r.ps.listIdle()
 	level := reference.Observed
-	if r.assumed {
+	if r.ps.assumed {
 		level = reference.Assumed
 	}
-	r.emit(nobody, nobody, reference.Decision{Kind: reference.KindProcs, G: reference.NoG, Batch: int32(n), Why: reference.WhyProcs,
+	r.out.emit(nobody, nobody, reference.Decision{Kind: reference.KindProcs, G: reference.NoG, Batch: int32(n), Why: reference.WhyProcs,
 		Basis: reference.Known(level, reference.RuleNone)})
 }

@@ -27,8 +27,8 @@ const (
 )
 
 // survive, deferred, recovers from a panic of this package while an event was judged.
-func (r *judge) survive() {
-	if !r.judging || checked {
+func (r *stepper) survive() {
+	if !r.out.judging || checked {
 		return
 	}
 	if v := recover(); v != nil {
@@ -38,62 +38,62 @@ func (r *judge) survive() {
 
 // rebuild passes over the event under judgement, whose goroutine is then unknown until its next
 // event, and puts each goroutine that waits for a P into the queue from which it will start.
-func (r *judge) rebuild() {
-	r.judging, r.depth = false, 0
-	r.summary.Violations++
-	r.rebuilding += int64(r.gStates.Len())
-	r.reduced = r.reduced || r.rebuilding > rebuildFirst+r.now/rebuildShare
-	r.deferred.list, r.deferred.open = r.deferred.list[:0], r.deferred.open[:0]
+func (r *stepper) rebuild() {
+	r.out.judging, r.ahead.depth = false, 0
+	r.out.summary.Violations++
+	r.rebuilding += int64(r.ahead.gStates.Len())
+	r.ahead.reduced = r.ahead.reduced || r.rebuilding > rebuildFirst+r.ahead.now/rebuildShare
+	r.enqueuer.list, r.enqueuer.open = r.enqueuer.list[:0], r.enqueuer.open[:0]
 	r.workers.list, r.waking.list = r.workers.list[:0], r.waking.list[:0]
-	r.returned, r.lastTaker, r.driftingP = r.returned[:0], nobody, nobody
-	for m := range r.mStates {
-		r.mStates[m].lastG = nobody
+	r.model.returned, r.model.lastTaker, r.model.driftingP = r.model.returned[:0], nobody, nobody
+	for m := range r.ahead.mStates {
+		r.ahead.mStates[m].lastG = nobody
 	}
 	var waiting []int32
-	for g := int32(1); g < r.gStates.Len(); g++ {
-		gp := r.gStates.At(g)
-		queued := r.queues.Place(g).Queue != reference.QueueUnknown || gp.deferred
-		r.queues.Remove(g)
+	for g := int32(1); g < r.ahead.gStates.Len(); g++ {
+		gp := r.ahead.gStates.At(g)
+		queued := r.model.queues.Place(g).Queue != reference.QueueUnknown || gp.deferred
+		r.model.queues.Remove(g)
 		gp.deferred, gp.fromGlobal, gp.overflowID = false, nobody, 0
-		if queued && gp.state == events.Runnable && !gp.isDequeued && !r.reduced {
+		if queued && gp.state == events.Runnable && !gp.isDequeued && !r.ahead.reduced {
 			waiting = append(waiting, g)
 		}
 	}
-	if rec := r.win.there(r.now); rec.Kind == events.Go && r.win.tail == r.now {
+	if rec := r.ahead.win.there(r.ahead.now); rec.Kind == events.Go && r.ahead.win.tail == r.ahead.now {
 		waiting = slices.DeleteFunc(waiting, func(g int32) bool { return g == rec.of })
 		r.loseSight(rec)
 	}
-	slices.SortFunc(waiting, func(a, b int32) int { return cmp.Compare(uint64(r.startOf(a)), uint64(r.startOf(b))) }) // none is the last
+	slices.SortFunc(waiting, func(a, b int32) int { return cmp.Compare(uint64(r.ahead.startOf(a)), uint64(r.ahead.startOf(b))) }) // none is the last
 	for _, g := range waiting {
-		if p := r.startsOn(g); p >= 0 && !r.queues.Full(p) {
-			r.putTail(p, g)
+		if p := r.ahead.startsOn(g); p >= 0 && !r.model.queues.Full(p) {
+			r.model.putTail(p, g)
 		} else {
-			r.putGlobal(g)
+			r.model.putGlobal(g)
 		}
-		r.corrected(g, nobody)
+		r.out.corrected(g, nobody)
 	}
-	if r.win.tail == r.now {
-		r.pass()
+	if r.ahead.win.tail == r.ahead.now {
+		r.model.pass()
 	}
 }
 
 // loseSight ends what is known of the goroutine of an event that is not judged.
-func (r *judge) loseSight(rec *record) {
-	gp := r.gStates.At(rec.of)
+func (r *stepper) loseSight(rec *record) {
+	gp := r.ahead.gStates.At(rec.of)
 	p := nobody
-	for i := range r.pStates {
-		if pp := &r.pStates[i]; pp.g == rec.of {
-			r.setRunning(pp, nobody)
+	for i := range r.ps.pStates {
+		if pp := &r.ps.pStates[i]; pp.g == rec.of {
+			r.ps.setRunning(pp, nobody)
 			p = int32(i)
 		}
 	}
-	for m := range r.mStates {
-		if r.mStates[m].g == rec.of {
-			r.mStates[m].g = nobody
+	for m := range r.ahead.mStates {
+		if r.ahead.mStates[m].g == rec.of {
+			r.ahead.mStates[m].g = nobody
 		}
 	}
 	if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
-		r.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
+		r.out.emit(p, nobody, reference.Decision{Kind: reference.KindStop, G: gp.id, Class: gp.class, Victim: reference.NoP,
 			Why: reference.WhyLost, Flags: gp.flags, Basis: reference.Known(reference.Assumed, reference.RuleNone)})
 	}
 	gp.readyAt, gp.ready, gp.isDequeued = -1, none, false
@@ -132,27 +132,27 @@ const (
 
 // check panics if the model contradicts itself, or if more links of the queues were followed for this event
 // than that takes.
-func (r *judge) check() {
-	now := effort{links: r.queues.Links(), decisions: r.held.held, queued: int64(r.queues.GlobalLen())}
-	for p := range r.pStates {
-		now.queued += int64(r.queues.Len(int32(p)))
+func (r *stepper) check() {
+	now := effort{links: r.model.queues.Links(), decisions: r.out.held.held, queued: int64(r.model.queues.GlobalLen())}
+	for p := range r.ps.pStates {
+		now.queued += int64(r.model.queues.Len(int32(p)))
 	}
 	links, decisions := now.links-r.before.links, now.decisions-r.before.decisions
-	most := (decisions + 1) * (mostWalks*(max(now.queued, r.before.queued)+4) + mostPairs*int64(r.rules.RingSize))
+	most := (decisions + 1) * (mostWalks*(max(now.queued, r.before.queued)+4) + mostPairs*int64(r.ahead.rules.RingSize))
 	if links > most && !r.engine.on {
-		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.now, links, decisions, r.before.queued, now.queued))
+		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.ahead.now, links, decisions, r.before.queued, now.queued))
 	}
 	r.before = now
-	if err := r.queues.Check(); err != nil {
+	if err := r.model.queues.Check(); err != nil {
 		panic(err)
 	}
-	for g := int32(1); g < r.gStates.Len(); g++ {
-		gp, place := r.gStates.At(g), r.queues.Place(g)
+	for g := int32(1); g < r.ahead.gStates.Len(); g++ {
+		gp, place := r.ahead.gStates.At(g), r.model.queues.Place(g)
 		waits := gp.state == events.Runnable || gp.hidden
 		if queued := place.Queue != reference.QueueUnknown; queued && (!waits || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown) ||
 			gp.deferred && (!waits || gp.isDequeued) {
 			panic(fmt.Sprintf("event %d: goroutine %d, in state %v, is in %v of P %d; dequeued %t, deferred %t, direct %v",
-				r.now, gp.id, gp.state, place.Queue, place.P, gp.isDequeued, gp.deferred, gp.direct))
+				r.ahead.now, gp.id, gp.state, place.Queue, place.P, gp.isDequeued, gp.deferred, gp.direct))
 		}
 	}
 }

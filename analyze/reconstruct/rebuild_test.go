@@ -46,8 +46,8 @@ func TestRebuild(t *testing.T) {
 	}{
 		"nothing": {func(*Reconstructor) {}, 0, 0},
 		// Goroutine 1000 runs: it shows when it becomes runnable.
-		"a running goroutine is queued": {func(r *Reconstructor) { r.queues.PutGlobal(r.goroutine(1000)) }, 1, 0},
-		"an index of no goroutine":      {func(r *Reconstructor) { r.mStates[0].lastG = 1 << 20 }, 1, 1},
+		"a running goroutine is queued": {func(r *Reconstructor) { r.step.model.queues.PutGlobal(r.step.model.goroutine(1000)) }, 1, 0},
+		"an index of no goroutine":      {func(r *Reconstructor) { r.step.ahead.mStates[0].lastG = 1 << 20 }, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unchecked(t)
@@ -67,16 +67,16 @@ func TestRebuild(t *testing.T) {
 				}
 			})})
 			r.Add(f.evs)
-			for r.win.tail < 3*(3*size+3)+size {
-				r.judgeNext()
+			for r.step.ahead.win.tail < 3*(3*size+3)+size {
+				r.step.judgeNext()
 			}
 			c.spoil(r)
 			sum := r.Finish()
 			if want := n*(size+1) - c.lost; starts != want || sum.Violations != c.violations || lost != c.violations {
 				t.Errorf("%d starts, %d violations, %d goroutines lost sight of; want %d starts, %d violations", starts, sum.Violations, lost, want, c.violations)
 			}
-			if err := r.queues.Check(); err != nil || r.queues.Len(0)+r.queues.GlobalLen() != 0 {
-				t.Errorf("the queues at the end: %d and %d goroutines, %v", r.queues.Len(0), r.queues.GlobalLen(), err)
+			if err := r.step.model.queues.Check(); err != nil || r.step.model.queues.Len(0)+r.step.model.queues.GlobalLen() != 0 {
+				t.Errorf("the queues at the end: %d and %d goroutines, %v", r.step.model.queues.Len(0), r.step.model.queues.GlobalLen(), err)
 			}
 		})
 	}
@@ -87,22 +87,22 @@ func TestRefuted(t *testing.T) {
 	unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
-	for r.win.tail < 25 {
-		r.judgeNext()
+	for r.step.ahead.win.tail < 25 {
+		r.step.judgeNext()
 	}
-	right, creator := choice{}, r.goroutine(1000)
+	right, creator := choice{}, r.step.model.goroutine(1000)
 	for name, wrong := range map[string]choice{
-		"at once": {apply: func(fork *judge) { fork.queues.PutGlobal(fork.queues.Head(0)) }},
-		"later":   {apply: func(fork *judge) { fork.queues.PutGlobal(creator) }},
+		"at once": {apply: func(fork *stepper) { fork.model.queues.PutGlobal(fork.model.queues.Head(0)) }},
+		"later":   {apply: func(fork *stepper) { fork.model.queues.PutGlobal(creator) }},
 	} {
-		if got := r.engine.compare(hypForks, right, wrong, forkLen); got > -forkSure {
+		if got := r.step.engine.compare(hypForks, right, wrong, forkLen); got > -forkSure {
 			t.Errorf("%s: right, wrong: %v", name, got)
 		}
-		if got := r.engine.compare(hypForks, wrong, right, forkLen); got < forkSure {
+		if got := r.step.engine.compare(hypForks, wrong, right, forkLen); got < forkSure {
 			t.Errorf("%s: wrong, right: %v", name, got)
 		}
 	}
-	if got := r.summary.Violations; got != 4 {
+	if got := r.step.out.summary.Violations; got != 4 {
 		t.Errorf("%d violations, want 4", got)
 	}
 	if sum := r.Finish(); sum.Violations != 4 || sum.Unexplained != 0 {
@@ -115,13 +115,13 @@ func TestGivesUpRebuilding(t *testing.T) {
 	unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
-	for r.win.tail < 25 {
-		r.judgeNext()
+	for r.step.ahead.win.tail < 25 {
+		r.step.judgeNext()
 	}
-	r.rebuilding = rebuildFirst + 1<<20
-	r.queues.PutGlobal(r.goroutine(1000))
-	if sum := r.Finish(); !r.reduced || sum.Violations != 1 || sum.Unexplained == 0 || sum.Starts == 0 {
-		t.Errorf("reduced %t, %+v", r.reduced, sum)
+	r.step.rebuilding = rebuildFirst + 1<<20
+	r.step.model.queues.PutGlobal(r.step.model.goroutine(1000))
+	if sum := r.Finish(); !r.step.ahead.reduced || sum.Violations != 1 || sum.Unexplained == 0 || sum.Starts == 0 {
+		t.Errorf("reduced %t, %+v", r.step.ahead.reduced, sum)
 	}
 }
 

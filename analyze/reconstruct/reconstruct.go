@@ -49,57 +49,62 @@ type Summary struct {
 // It enters events at the head of the window, where they are linked; its judge decides on
 // those at the tail.
 type Reconstructor struct {
-	judge
-	mix     ids.Index
-	newLost int64 // newest gap, at the head of the window, none if none
+	link linker
+	step *stepper
 }
 
 const nobody = int32(-1)
 
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {
-	r := &Reconstructor{mix: ids.New(), newLost: none, judge: judge{
-		annotated: &counts{all: map[annotation]*int64{}},
-		explainer: explainer{
-			lookahead: lookahead{
-				processors: processors{pix: ids.New(), idle: idlers{last: nobody}},
-				tables:     t,
-				rules:      o.Rules,
-				reduced:    o.Reduced,
-				classes:    class.NewTable(t),
-				traits:     stacks.New(t),
-				ctx:        newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
-				gStates:    ids.NewTable[goroutine](),
+	s := newStepper(o.Emit)
+	s.state = state{
+		model: model{
+			ahead: lookahead{
+				ps:      processors{idle: idlers{last: nobody}},
+				tables:  t,
+				rules:   o.Rules,
+				without: o.Without,
+				reduced: o.Reduced,
+				classes: class.NewTable(t),
+				traits:  stacks.New(t),
+				gStates: ids.NewTable[goroutine](),
 			},
-			output: output{sink: o.Emit, held: noHolding()},
-			model:  model{queues: *reference.NewQueues(o.Rules), lastTaker: nobody, driftingP: nobody},
-			requests: requests{
-				current:           forEachP{m: nobody},
-				suspendedAdvancer: nobody,
-				askedBy:           nobody,
-				noSlice:           math.MinInt64,
-				retaken:           math.MinInt64 / 2,
-				worker:            none,
-			},
-			engine:  engine{rows: hypotheses[:], answered: o.Answered},
-			targets: targets{inject: injection{until: none}},
-			without: o.Without,
+			queues:    *reference.NewQueues(o.Rules),
+			lastTaker: nobody,
+			driftingP: nobody,
 		},
+		requests: requested{
+			current:           forEachP{m: nobody},
+			suspendedAdvancer: nobody,
+			askedBy:           nobody,
+			noSlice:           math.MinInt64,
+			retaken:           math.MinInt64 / 2,
+			worker:            none,
+		},
+		inject: injection{until: none},
+	}
+	s.annotated = &counts{all: map[annotation]*int64{}}
+	s.engine.rows, s.engine.answered = hypotheses[:], o.Answered
+	r := &Reconstructor{step: s, link: linker{
+		ps: s.ps, ahead: s.ahead, model: s.model, requests: &s.requests, out: &s.out,
+		newest: newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
+		pix:    ids.New(), mix: ids.New(), newLost: none,
 	}}
-	r.link()
+	s.newest = &r.link.newest
 	return r
 }
 
 // Classes returns how many classes there are: their handles are below it.
-func (r *Reconstructor) Classes() int32 { return r.classes.Len() }
+func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 
 // Class returns what is known of a class, by its handle. It may be more later.
-func (r *Reconstructor) Class(id int32) class.Class { return r.classes.Describe(id) }
+func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
 // Add takes the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
-	r.traits.Grow()
-	r.classes.Grow()
+	r.step.ahead.traits.Grow()
+	r.step.ahead.classes.Grow()
 	for len(evs) > 0 {
 		evs = r.add(evs)
 	}
@@ -107,12 +112,12 @@ func (r *Reconstructor) Add(evs []events.Event) {
 
 // add takes events up to one at which the judge panics, and returns those behind it.
 func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
-	defer r.survive()
+	defer r.step.survive()
 	for i := range evs {
 		rest = evs[i+1:]
-		r.enter(&evs[i])
-		if r.win.head > aheadLen { // then as many are judged as enter
-			r.judgeNext()
+		r.link.enter(&evs[i])
+		if r.step.ahead.win.head > aheadLen { // then as many are judged as enter
+			r.step.judgeNext()
 		}
 	}
 	return rest
@@ -121,17 +126,17 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 // Judge judges up to n of the events that wait for later ones, as if none came, and reports
 // whether some are left.
 func (r *Reconstructor) Judge(n int) (more bool) {
-	for end := min(r.win.tail+int64(n), r.win.head); r.win.tail < end; {
+	for end := min(r.step.ahead.win.tail+int64(n), r.step.ahead.win.head); r.step.ahead.win.tail < end; {
 		r.judgeTo(end)
 	}
-	return r.win.tail < r.win.head
+	return r.step.ahead.win.tail < r.step.ahead.win.head
 }
 
 // judgeTo judges the events before one, up to one at which the judge panics.
 func (r *Reconstructor) judgeTo(end int64) {
-	defer r.survive()
-	for r.win.tail < end {
-		r.judgeNext()
+	defer r.step.survive()
+	for r.step.ahead.win.tail < end {
+		r.step.judgeNext()
 	}
 }
 
@@ -139,17 +144,17 @@ func (r *Reconstructor) judgeTo(end int64) {
 func (r *Reconstructor) Finish() Summary {
 	for r.Judge(aheadLen) {
 	}
-	r.settleTicks(true)
-	r.flush(true)
-	s := r.summary
+	r.step.out.settleTicks(true)
+	r.step.out.flush(true)
+	s := r.step.out.summary
 	s.BySource, s.ByBasis = map[string]int64{}, map[string]int64{}
-	for src, n := range r.starts {
+	for src, n := range r.step.out.starts {
 		if n > 0 {
 			s.Starts += n
 			s.BySource[reference.Source(src).String()] = n
 		}
 	}
-	for basis, n := range r.bases {
+	for basis, n := range r.step.out.bases {
 		if basis := reference.Basis(basis); n > 0 {
 			s.ByBasis[basis.String()] = n
 			if basis.Level() >= reference.Inferred {
@@ -157,10 +162,10 @@ func (r *Reconstructor) Finish() Summary {
 			}
 		}
 	}
-	s.Unexplained = r.starts[reference.SrcUnknown]
+	s.Unexplained = r.step.out.starts[reference.SrcUnknown]
 	s.Ambiguous = s.Starts - s.Explained - s.Unexplained
-	s.Goroutines = r.seen
-	s.Threads = int64(len(r.mStates))
+	s.Goroutines = r.step.ahead.seen
+	s.Threads = int64(len(r.step.ahead.mStates))
 	return s
 }
 
@@ -173,5 +178,5 @@ type Holding struct {
 
 // Held returns what is held so far.
 func (r *Reconstructor) Held() Holding {
-	return Holding{Goroutines: int(r.gStates.Len()) - 1, Ps: len(r.pStates), Threads: len(r.mStates), Classes: int(r.classes.Len())}
+	return Holding{Goroutines: int(r.step.ahead.gStates.Len()) - 1, Ps: len(r.step.ps.pStates), Threads: len(r.step.ahead.mStates), Classes: int(r.step.ahead.classes.Len())}
 }

@@ -27,32 +27,32 @@ func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 // exchangeEnqueues exchanges g, of a batch that p took from the global queue, for the head of that
 // queue, which p will run: the two were put there by different threads, and in another
 // order than their events. It says whether this may be so.
-func (r *explainer) exchangeEnqueues(g, p int32) bool {
-	head, gp := r.queues.GlobalHead(), r.gStates.At(g)
-	if r.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.startsOn(head) != p || r.gStates.At(head).readyM == gp.readyM {
+func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
+	head, gp := r.model.queues.GlobalHead(), r.ahead.gStates.At(g)
+	if r.ahead.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.ahead.startsOn(head) != p || r.ahead.gStates.At(head).readyM == gp.readyM {
 		return false
 	}
-	front, next, start := r.queues.Prev(g), r.queues.Next(g), r.startOf(head)
-	if front != reference.None && r.startsOn(front) == p && r.startOf(front) > start || next != reference.None && r.startsOn(next) == p && r.startOf(next) < start {
+	front, next, start := r.model.queues.Prev(g), r.model.queues.Next(g), r.ahead.startOf(head)
+	if front != reference.None && r.ahead.startsOn(front) == p && r.ahead.startOf(front) > start || next != reference.None && r.ahead.startsOn(next) == p && r.ahead.startOf(next) < start {
 		return false // p runs its ring in order
 	}
-	r.exchangeWithGlobal(g, head)
+	r.correct.exchangeWithGlobal(g, head)
 	return true
 }
 
 // exchangeForOwn reports whether p, which starts g and is not at its tick, had it in its ring
 // instead of one of the same batch that others run: different threads put the two into
 // the global queue. It exchanges them.
-func (r *explainer) exchangeForOwn(g, p int32) bool {
-	if r.without.has(hypExchangedEnqueues) {
+func (r *dequeuer) exchangeForOwn(g, p int32) bool {
+	if r.ahead.without.has(hypExchangedEnqueues) {
 		return false
 	}
-	for other := r.queues.Head(p); other != reference.None; other = r.queues.Next(other) {
-		if gp := r.gStates.At(other); gp.fromGlobal == p && r.startsOn(other) >= 0 && r.startsOn(other) != p {
-			if gp.readyM == r.gStates.At(g).readyM {
+	for other := r.model.queues.Head(p); other != reference.None; other = r.model.queues.Next(other) {
+		if gp := r.ahead.gStates.At(other); gp.fromGlobal == p && r.ahead.startsOn(other) >= 0 && r.ahead.startsOn(other) != p {
+			if gp.readyM == r.ahead.gStates.At(g).readyM {
 				return false
 			}
-			r.exchangeWithGlobal(other, g)
+			r.correct.exchangeWithGlobal(other, g)
 			return true
 		}
 	}

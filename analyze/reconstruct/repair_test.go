@@ -28,10 +28,10 @@ func TestSwap(t *testing.T) {
 	} {
 		r := ahead(4, c.order, []int64{1, 2})
 		for _, g := range []int64{3, 4} {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(4) {
-			x := r.gStates.At(r.goroutine(g + 1))
+			x := r.step.ahead.gStates.At(r.step.model.goroutine(g + 1))
 			x.fromGlobal = nobody
 			if g < 2 && (g == 0 || c.batch) {
 				x.fromGlobal = 0
@@ -40,7 +40,7 @@ func TestSwap(t *testing.T) {
 				x.readyM = int32(g)
 			}
 		}
-		if got := r.exchangeEnqueues(r.goroutine(2), 0); got != c.mistake {
+		if got := r.step.dequeuer.exchangeEnqueues(r.step.model.goroutine(2), 0); got != c.mistake {
 			t.Errorf("%s: swapped: %v", c.name, got)
 		}
 		ring, global := []int64{1, 2}, []int64{3, 4}
@@ -70,10 +70,10 @@ func TestTradeIn(t *testing.T) {
 		r := ahead(4, []int64{3, 1, 2}[:3-len(c.elsewhere)], upTo(1, 2))
 		other(r, c.elsewhere...)
 		for _, g := range []int64{3, 4} {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(4) {
-			x := r.gStates.At(r.goroutine(g + 1))
+			x := r.step.ahead.gStates.At(r.step.model.goroutine(g + 1))
 			x.fromGlobal = nobody
 			if g < 2 {
 				x.fromGlobal = 0
@@ -82,7 +82,7 @@ func TestTradeIn(t *testing.T) {
 				x.readyM = int32(g)
 			}
 		}
-		if got := r.exchangeForOwn(r.goroutine(3), 0); got != slices.Contains(c.ring, 3) {
+		if got := r.step.dequeuer.exchangeForOwn(r.step.model.goroutine(3), 0); got != slices.Contains(c.ring, 3) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 		if !slices.Equal(ringOf(r), c.ring) || !slices.Equal(globalOf(r), c.global) {
@@ -110,16 +110,16 @@ func TestTurned(t *testing.T) {
 		r := ahead(3, []int64{2, 3}, upTo(1, 3))
 		other(r, 1)
 		for g := range int64(3) {
-			x := r.gStates.At(r.goroutine(g + 1))
+			x := r.step.ahead.gStates.At(r.step.model.goroutine(g + 1))
 			x.fromGlobal, x.readyM, x.overflowID = 0, 0, 0
 			if c.alone {
-				r.win.at(x.ready).From = events.Running
+				r.step.ahead.win.at(x.ready).From = events.Running
 			}
 		}
-		first := r.gStates.At(r.goroutine(1))
+		first := r.step.ahead.gStates.At(r.step.model.goroutine(1))
 		first.fromGlobal, first.readyM, first.overflowID = c.from, c.m, c.putBatch
-		r.passOver(r.goroutine(2), 0)
-		r.queues.Remove(r.goroutine(2))
+		r.step.dequeuer.passOver(r.step.model.goroutine(2), 0)
+		r.step.model.queues.Remove(r.step.model.goroutine(2))
 		if !slices.Equal(ringOf(r), c.ring) {
 			t.Errorf("%s: ring %v, want %v", c.name, ringOf(r), c.ring)
 		}
@@ -141,9 +141,9 @@ func TestFirstTick(t *testing.T) {
 	} {
 		r := ahead(c.n+2, []int64{1}, upTo(3, c.n+2))
 		other(r, upTo(3, c.n+2)...)
-		r.queues.PutGlobal(r.goroutine(1))
-		r.queues.PutGlobal(r.goroutine(2))
-		f := &r.pStates[0].tick
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(2))
+		f := &r.step.ps.pStates[0].tick
 		*f = schedtick.Unknown(poll)
 		if c.known {
 			for range 4 {
@@ -156,7 +156,7 @@ func TestFirstTick(t *testing.T) {
 		for range 2 {
 			f.Learn(-9.2)
 		}
-		if got := r.dequeueGlobal(r.goroutine(1), 0); got.src != c.src {
+		if got := r.step.dequeuer.dequeueGlobal(r.step.model.goroutine(1), 0); got.src != c.src {
 			t.Errorf("%s: from %v, want %v", c.name, got.src, c.src)
 		}
 	}
@@ -167,7 +167,7 @@ func TestRobs(t *testing.T) {
 	for next, want := range map[int64]bool{2: false, 3: true} {
 		r := ahead(4, nil, []int64{2, 3, 4})
 		other(r, 1, next)
-		if got := r.stealsFromMiddle(r.goroutine(1), 0); got != want {
+		if got := r.step.model.stealsFromMiddle(r.step.model.goroutine(1), 0); got != want {
 			t.Errorf("then %d: %v", next, got)
 		}
 	}
@@ -179,24 +179,24 @@ func TestAlone(t *testing.T) {
 	for _, tick := range []bool{false, true} {
 		r := ahead(4, []int64{2, 1}, []int64{1})
 		other(r, 3, 4)
-		p := r.proc(1)
+		p := r.link.proc(1)
 		for _, g := range []int64{2, 3} {
-			ix := r.goroutine(g)
-			r.queues.PutTail(p, ix)
-			r.gStates.At(ix).fromGlobal = p
+			ix := r.step.model.goroutine(g)
+			r.step.model.queues.PutTail(p, ix)
+			r.step.ahead.gStates.At(ix).fromGlobal = p
 		}
-		r.queues.PutGlobal(r.goroutine(4))
+		r.step.model.queues.PutGlobal(r.step.model.goroutine(4))
 		if !tick {
-			r.pStates[0].tick.Learn(tickPastOwn)
-			r.pStates[0].tick.Learn(tickPastOwn)
-			r.pStates[0].tick.Next()
+			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+			r.step.ps.pStates[0].tick.Next()
 		}
 		want, src := 1, reference.SrcLocal
 		if tick {
 			want, src = 0, reference.SrcGlobalTick
 		}
-		got := r.dequeueByPlace(r.goroutine(2), 0)
-		if left := r.queues.RingLen(p); got.src != src || left != want {
+		got := r.step.dequeuer.dequeueByPlace(r.step.model.goroutine(2), 0)
+		if left := r.step.model.queues.RingLen(p); got.src != src || left != want {
 			t.Errorf("may be at the tick: %v: from %v, P 1 has %d left, want %v and %d", tick, got.src, left, src, want)
 		}
 	}

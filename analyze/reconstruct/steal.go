@@ -8,15 +8,15 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // steal takes from another P's ring: the older half, of which the newest runs
 // (runqgrab, runqsteal).
-func (r *explainer) steal(g, p, victim int32) dequeue {
-	own := r.hasOwn(p)
-	if (!own || r.pStates[p].tick.May()) && (r.exchangeEnqueues(g, victim) || r.stayedGlobal(g, p, victim)) {
+func (r *dequeuer) steal(g, p, victim int32) dequeue {
+	own := r.model.hasOwn(p)
+	if (!own || r.ps.pStates[p].tick.May()) && (r.exchangeEnqueues(g, victim) || r.stayedGlobal(g, p, victim)) {
 		return r.dequeueGlobal(g, p)
 	}
 	if own {
 		// A thief has nothing of its own: the model had g in the wrong ring.
-		r.summary.Corrections++
-		r.rehome(g, p, victim)
+		r.out.summary.Corrections++
+		r.correct.rehome(g, p, victim)
 		return taken(reference.SrcLocal, nobody, 0, byRepair)
 	}
 	basis := byRule
@@ -24,35 +24,35 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 	if r.settleThieves(victim, g, p) { // others were first
 		basis = byPassed
 	}
-	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
+	if r.model.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
 		return r.dequeueByPlace(g, p) // it went along with what was settled
 	}
-	size := r.upTo(g)
-	if r.deferred.holdOverflow(victim, size) {
-		size -= r.rules.RingSize / 2
+	size := r.model.upTo(g)
+	if r.enqueuer.holdOverflow(victim, size) {
+		size -= r.ahead.rules.RingSize / 2
 	}
 	if other := r.steals.stolenBehind(victim, g, size, p); other != reference.None {
 		r.settle(other)
 		return r.dequeueByPlace(g, p)
 	}
 	switch {
-	case r.queues.Len(p) > 0 || size > r.rules.StealBatch(r.queues.RingLen(victim)):
+	case r.model.queues.Len(p) > 0 || size > r.ahead.rules.StealBatch(r.model.queues.RingLen(victim)):
 		basis = byRepair
-	case size < r.rules.StealBatch(r.stayed(victim, r.freeSince(g))): // it may be another thief's, or another P's
+	case size < r.ahead.rules.StealBatch(r.model.stayed(victim, r.ahead.freeSince(g))): // it may be another thief's, or another P's
 		basis = ambiguous
 	}
-	if r.engine.on && size < r.rules.StealBatch(r.stayed(victim, r.win.at(r.now).prevM)) {
+	if r.engine.on && size < r.ahead.rules.StealBatch(r.model.stayed(victim, r.ahead.win.at(r.ahead.now).prevM)) {
 		r.engine.odd++
 	}
-	if r.queues.ShownLen(victim) < r.queues.Len(victim) {
-		size = r.known(r.queues.Head(victim), size)
+	if r.model.queues.ShownLen(victim) < r.model.queues.Len(victim) {
+		size = r.model.known(r.model.queues.Head(victim), size)
 	}
-	r.emitBatch(reference.KindSteal, g, p, victim, size, r.lower(basis, g))
-	since := r.freeSince(g)
-	r.pStates[victim].headAt = max(r.pStates[victim].headAt, since)
-	r.queues.Steal(p, victim, g, func(other int32) {
-		r.gStates.At(other).ringSince = since
-		r.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
+	r.out.emitBatch(reference.KindSteal, g, p, victim, size, r.model.lower(basis, g))
+	since := r.ahead.freeSince(g)
+	r.ps.pStates[victim].headAt = max(r.ps.pStates[victim].headAt, since)
+	r.model.queues.Steal(p, victim, g, func(other int32) {
+		r.ahead.gStates.At(other).ringSince = since
+		r.out.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
 	})
 	return taken(reference.SrcSteal, victim, int32(size), basis)
 }
@@ -60,44 +60,44 @@ func (r *explainer) steal(g, p, victim int32) dequeue {
 // stayedGlobal reports whether g, which the model has in victim's ring after a take from
 // the global queue, had stayed there: those in front of it run on victim itself, so
 // no thief took them along. It then puts g and what came with it back.
-func (r *explainer) stayedGlobal(g, p, victim int32) bool {
-	if r.gStates.At(g).fromGlobal != victim || r.inThiefsOrder(g, p, victim) {
+func (r *dequeuer) stayedGlobal(g, p, victim int32) bool {
+	if r.ahead.gStates.At(g).fromGlobal != victim || r.model.inThiefsOrder(g, p, victim) {
 		return false
 	}
-	front := r.queues.Prev(g)
-	head := r.queues.GlobalHead() // nobody steals while there is something in the global queue
-	if (front == reference.None || r.startsOn(front) != victim) && (head == reference.None || r.noGlobal >= r.freeSince(g) || r.inFlight(head)) {
+	front := r.model.queues.Prev(g)
+	head := r.model.queues.GlobalHead() // nobody steals while there is something in the global queue
+	if (front == reference.None || r.ahead.startsOn(front) != victim) && (head == reference.None || r.model.noGlobal >= r.ahead.freeSince(g) || r.ahead.inFlight(head)) {
 		return false
 	}
-	size := r.upTo(g)
-	if size > 1 && (r.noGlobal >= r.freeSince(g) && size == r.rules.StealBatch(r.queues.RingLen(victim)) || r.steals.stealCost(victim, r.queues.Head(victim), g, size, p) < costSize) {
+	size := r.model.upTo(g)
+	if size > 1 && (r.model.noGlobal >= r.ahead.freeSince(g) && size == r.ahead.rules.StealBatch(r.model.queues.RingLen(victim)) || r.steals.stealCost(victim, r.model.queues.Head(victim), g, size, p) < costSize) {
 		return false // just what a thief would have taken
 	}
-	r.undoBatchEnd(g, victim)
+	r.correct.undoBatchEnd(g, victim)
 	return true
 }
 
 // stealRunnext takes another P's runnext, whose ring is empty.
-func (r *explainer) stealRunnext(g, p, victim int32) dequeue {
+func (r *dequeuer) stealRunnext(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
 	for range nearEnough {
-		other := r.queues.Head(victim)
-		for other != reference.None && (!r.inFlight(other) || r.startsOn(other) == victim) {
-			other = r.queues.Next(other)
+		other := r.model.queues.Head(victim)
+		for other != reference.None && (!r.ahead.inFlight(other) || r.ahead.startsOn(other) == victim) {
+			other = r.model.queues.Next(other)
 		}
 		if other == reference.None {
 			break
 		}
 		r.settle(other)
 	}
-	if r.queues.RingLen(victim) > 0 {
+	if r.model.queues.RingLen(victim) > 0 {
 		basis = byRepair
-		if r.stayed(victim, r.win.at(r.now).prevM) > 0 {
+		if r.model.stayed(victim, r.ahead.win.at(r.ahead.now).prevM) > 0 {
 			r.engine.odd++
 		}
 	}
-	r.emitBatch(reference.KindSteal, g, p, victim, 1, r.lower(basis, g))
-	r.queues.Remove(g)
+	r.out.emitBatch(reference.KindSteal, g, p, victim, 1, r.model.lower(basis, g))
+	r.model.queues.Remove(g)
 	return taken(reference.SrcStealRunnext, victim, 1, basis)
 }

@@ -23,13 +23,13 @@ func TestTooFewStolen(t *testing.T) {
 	} {
 		r := ahead(20, upTo(3, c.ring), upTo(1, c.ring))
 		other(r, 20, 2, 1)
-		g := r.goroutine(2)
+		g := r.step.model.goroutine(2)
 		if c.late {
 			for late := int64(5); late <= c.ring; late++ {
-				r.gStates.At(r.goroutine(late)).ringSince = r.freeSince(g) + 1
+				r.step.ahead.gStates.At(r.step.model.goroutine(late)).ringSince = r.step.ahead.freeSince(g) + 1
 			}
 		}
-		got := r.steal(g, 1, 0)
+		got := r.step.dequeuer.steal(g, 1, 0)
 		if got.src != reference.SrcSteal || got.batch != 2 || got.basis != c.want {
 			t.Errorf("%s: %+v, want the basis %v", c.name, got, c.want)
 		}

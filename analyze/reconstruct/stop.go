@@ -10,68 +10,68 @@ import (
 // sysmon may retake it.
 
 // enterSyscall judges the begin of a system call.
-func (r *judge) enterSyscall(rec *record, gp *goroutine) {
+func (r *stepper) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall
-	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
+	d := r.out.draftOf(gp, reference.KindStop, rec.p, rec.m)
 	d.Why, d.Basis, d.Stack = reference.WhySyscall, observed, int32(rec.TStack)
-	if pp := r.procOf(rec.p); pp != nil {
-		r.setRunning(pp, rec.of)
+	if pp := r.ps.procOf(rec.p); pp != nil {
+		r.ps.setRunning(pp, rec.of)
 		pp.syscall = true
 		d.Kind = reference.KindSyscall
 	}
-	r.commit()
+	r.out.commit()
 }
 
 // leaveSyscall judges the end of a system call that has kept its P.
-func (r *judge) leaveSyscall(rec *record, gp *goroutine) {
+func (r *stepper) leaveSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Running
-	if pp := r.procOf(rec.p); pp != nil {
-		r.setRunning(pp, rec.of)
+	if pp := r.ps.procOf(rec.p); pp != nil {
+		r.ps.setRunning(pp, rec.of)
 	}
-	r.bind(rec.m, rec.of)
-	r.draftOf(gp, reference.KindSyscallExit, rec.p, rec.m)
-	r.commit()
+	r.ahead.bind(rec.m, rec.of)
+	r.out.draftOf(gp, reference.KindSyscallExit, rec.p, rec.m)
+	r.out.commit()
 }
 
 // adopt takes over a state without the transitions that led to it.
-func (r *judge) adopt(rec *record, gp *goroutine) {
+func (r *stepper) adopt(rec *record, gp *goroutine) {
 	state := rec.To
 	if rec.From != events.Undetermined && rec.From != rec.To {
 		state = rec.From
 	}
 	if state != events.Runnable || !gp.seeded {
-		r.forget(rec.of, gp)
+		r.correct.forget(rec.of, gp)
 	}
 	if gp.hidden {
 		gp.hidden = false
-		r.queues.Unhide(rec.of)
+		r.model.queues.Unhide(rec.of)
 	}
 	gp.state = state
 	switch state {
 	case events.Runnable:
-		gp.readyAt, gp.ready = r.time, r.now
+		gp.readyAt, gp.ready = r.ahead.time, r.ahead.now
 		if rec.link != none {
 			gp.start = rec.link
 		}
 		gp.direct = reference.SrcUnknown
 		at, basis := reference.Place{P: nobody}, reference.Known(reference.Unknown, reference.RuleInitial)
-		if place := r.queues.Place(rec.of); place.Queue != reference.QueueUnknown {
+		if place := r.model.queues.Place(rec.of); place.Queue != reference.QueueUnknown {
 			at, basis = place, reference.Known(reference.Assumed, reference.RuleInitial)
 		}
-		r.emit(at.P, rec.m, reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, By: reference.NoG, To: at.Queue, Flags: gp.flags | reference.FlagFirst, Basis: basis})
+		r.out.emit(at.P, rec.m, reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, By: reference.NoG, To: at.Queue, Flags: gp.flags | reference.FlagFirst, Basis: basis})
 	case events.Running, events.Syscall:
-		r.bind(rec.m, rec.of)
+		r.ahead.bind(rec.m, rec.of)
 		if rec.m >= 0 && rec.p >= 0 {
-			pp := &r.pStates[rec.p]
-			r.setProcState(rec.p, true)
+			pp := &r.ps.pStates[rec.p]
+			r.ps.setProcState(rec.p, true)
 			pp.m = rec.m
-			r.setRunning(pp, rec.of)
-			pp.began = r.time
+			r.ps.setRunning(pp, rec.of)
+			pp.began = r.ahead.time
 			pp.syscall = state == events.Syscall
-			r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindStart, G: gp.id, Class: gp.class, Wait: -1,
+			r.out.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindStart, G: gp.id, Class: gp.class, Wait: -1,
 				Victim: reference.NoP, Src: reference.SrcUnknown, Flags: gp.flags | reference.FlagFirst, Basis: reference.Known(reference.Observed, reference.RuleInitial)})
 			if pp.syscall {
-				r.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, Flags: gp.flags})
+				r.out.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSyscall, G: gp.id, Class: gp.class, Flags: gp.flags})
 			}
 		}
 	case events.NotExist:
@@ -124,48 +124,48 @@ var reasons = [...]reference.Reason{
 }
 
 // block judges a running goroutine that blocks or ends.
-func (r *judge) block(rec *record, gp *goroutine) {
+func (r *stepper) block(rec *record, gp *goroutine) {
 	r.stop(rec, gp, whyStop(rec))
 	if rec.To == events.Waiting {
 		gp.reason, gp.stack = rec.Reason, rec.TStack
 	}
-	r.dequeueEarly(rec)
+	r.dequeuer.dequeueEarly(rec)
 }
 
 // yield judges a running goroutine that yields or is preempted.
-func (r *judge) yield(rec *record, gp *goroutine) {
+func (r *stepper) yield(rec *record, gp *goroutine) {
 	r.ready(rec, gp)
-	r.dequeueEarly(rec)
+	r.dequeuer.dequeueEarly(rec)
 }
 
 // exitInSyscall judges a goroutine that ends in a system call, as those do that come from C.
-func (r *judge) exitInSyscall(rec *record, gp *goroutine) {
+func (r *stepper) exitInSyscall(rec *record, gp *goroutine) {
 	gp.state, gp.dead = events.NotExist, true
-	if rec.m >= 0 && r.mStates[rec.m].g == rec.of {
-		r.mStates[rec.m].g = nobody
+	if rec.m >= 0 && r.ahead.mStates[rec.m].g == rec.of {
+		r.ahead.mStates[rec.m].g = nobody
 	}
 }
 
 // stop ends a run interval, but for a system call.
-func (r *judge) stop(rec *record, gp *goroutine, why reference.Why) {
+func (r *stepper) stop(rec *record, gp *goroutine, why reference.Why) {
 	gp.state = rec.To
-	d := r.draftOf(gp, reference.KindStop, rec.p, rec.m)
+	d := r.out.draftOf(gp, reference.KindStop, rec.p, rec.m)
 	d.Why, d.Basis, d.Stack = why, observed, int32(rec.TStack)
 	if why == reference.WhyBlock {
 		d.Reason = reason(rec.Reason)
 	}
-	if pp := r.procOf(rec.p); pp != nil {
-		r.setRunning(pp, nobody)
+	if pp := r.ps.procOf(rec.p); pp != nil {
+		r.ps.setRunning(pp, nobody)
 		if pp.worker != 0 {
-			r.works(pp, 0)
+			r.requests.works(pp, 0)
 		}
 		if gp.flags&reference.FlagTracer != 0 {
-			r.summary.TracerNs += r.time - pp.began
+			r.out.summary.TracerNs += r.ahead.time - pp.began
 		}
 	}
-	r.bind(rec.m, nobody)
+	r.ahead.bind(rec.m, nobody)
 	if rec.To == events.NotExist {
 		gp.dead = true
 	}
-	r.commit()
+	r.out.commit()
 }

@@ -32,13 +32,13 @@ func (r *model) taintAfterBatch(p, k int32, less bool) {
 	was := r.driftingP == p
 	r.driftingP = nobody // another P finds another one at the head
 	next := r.queues.GlobalHead()
-	if next == reference.None || r.startsOn(next) != p || !r.wider && (k == 1 || !less && !was) {
+	if next == reference.None || r.ahead.startsOn(next) != p || !r.wider && (k == 1 || !less && !was) {
 		return
 	}
 	r.driftingP = p
-	r.gStates.At(next).tainted = true
+	r.ahead.gStates.At(next).tainted = true
 	if last := r.queues.Tail(p); last != reference.None {
-		r.gStates.At(last).tainted = true
+		r.ahead.gStates.At(last).tainted = true
 	}
 }
 
@@ -47,7 +47,7 @@ func (r *model) taintAfterBatch(p, k int32, less bool) {
 // what the P goes on with looks the same for ever, until both are empty, or it is
 // known when the tick comes.
 func (r *model) mayHaveMissedTick(p int32) bool {
-	pp := &r.pStates[p]
+	pp := &r.ahead.ps.pStates[p]
 	if pp.tick.Known() || r.queues.Len(p)+r.queues.GlobalLen() == 0 {
 		pp.taint.missed = false
 	}
@@ -56,7 +56,7 @@ func (r *model) mayHaveMissedTick(p int32) bool {
 
 // tainted reports whether the model may have g in a queue, or at a place in it,
 // where it is not.
-func (r *model) tainted(g int32) bool { return r.taintedAt(r.gStates.At(g), r.queues.Place(g)) }
+func (r *model) tainted(g int32) bool { return r.taintedAt(r.ahead.gStates.At(g), r.queues.Place(g)) }
 
 // taintedAt is doubtful for a goroutine that the model has at a place.
 func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
@@ -64,7 +64,7 @@ func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
 	case reference.QueueGlobal:
 		return gp.tainted || gp.queued < r.globalTaint
 	case reference.QueueLocal:
-		return gp.tainted || gp.queued < r.pStates[place.P].taint.since
+		return gp.tainted || gp.queued < r.ahead.ps.pStates[place.P].taint.since
 	}
 	return gp.tainted
 }
@@ -72,20 +72,20 @@ func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
 // taint puts in doubt what is in p's ring, or for nobody in the global queue.
 func (r *model) taint(p int32) {
 	if p < 0 {
-		r.globalTaint = r.now
+		r.globalTaint = r.ahead.now
 		return
 	}
-	d := &r.pStates[p].taint
-	d.since, d.fits = r.now, 0
+	d := &r.ahead.ps.pStates[p].taint
+	d.since, d.fits = r.ahead.now, 0
 }
 
 // carryTaint keeps the doubt of a goroutine that changes queues, and says how the
 // move is known.
 func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis {
-	gp := r.gStates.At(g)
+	gp := r.ahead.gStates.At(g)
 	switch {
 	case why == reference.WhyDisplaced:
-		gp.queued = r.now
+		gp.queued = r.ahead.now
 		return byRule
 	case why == reference.WhyCorrected && from < 0 && to < 0: // a put that came late
 	case why == reference.WhyCorrected:
@@ -93,11 +93,11 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 		r.taint(to)
 		gp.tainted = true
 	case from >= 0:
-		gp.tainted = gp.tainted || gp.queued < r.pStates[from].taint.since
+		gp.tainted = gp.tainted || gp.queued < r.ahead.ps.pStates[from].taint.since
 	default:
 		gp.tainted = gp.tainted || gp.queued < r.globalTaint
 	}
-	gp.queued, gp.moved = r.now, true
+	gp.queued, gp.moved = r.ahead.now, true
 	if gp.tainted {
 		return byTaint
 	}

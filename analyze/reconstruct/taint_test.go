@@ -9,24 +9,24 @@ import (
 // TestMissed has a P that may have been at the 61st tick when it took a batch.
 func TestMissed(t *testing.T) {
 	r := ahead(1, nil, nil)
-	pp := &r.pStates[0]
+	pp := &r.step.ps.pStates[0]
 	pp.tick = schedtick.Unknown(poll)
 	for _, c := range []struct {
 		name   string
 		change func()
 		want   bool
 	}{
-		{"something is queued", func() { r.queues.PutGlobal(r.goroutine(1)) }, true},
-		{"nothing is", func() { r.queues.Remove(r.goroutine(1)) }, false},
+		{"something is queued", func() { r.step.model.queues.PutGlobal(r.step.model.goroutine(1)) }, true},
+		{"nothing is", func() { r.step.model.queues.Remove(r.step.model.goroutine(1)) }, false},
 		{"the tick is known", func() {
-			r.queues.PutGlobal(r.goroutine(1))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
 			pp.tick.Learn(tickPastOwn)
 			pp.tick.Learn(tickPastOwn)
 		}, false},
 	} {
 		pp.taint.missed = true
 		c.change()
-		if got := r.mayHaveMissedTick(0); got != c.want {
+		if got := r.step.model.mayHaveMissedTick(0); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

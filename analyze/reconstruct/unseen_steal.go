@@ -35,8 +35,10 @@ const (
 
 // unseenSteals finds out which steals have happened of those that no start has shown yet.
 type unseenSteals struct {
-	*explainer
-	ends [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
+	ps    *processors
+	ahead *lookahead
+	model *model
+	ends  [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
 }
 
 // batchEnd is the goroutine that ends a batch: that its thief runs next.
@@ -55,14 +57,14 @@ type batchEnd struct {
 func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 	ends := &r.ends
 	m, pos := 0, 0
-	for other := r.queues.Head(victim); other != reference.None && other != g; other = r.queues.Next(other) {
+	for other := r.model.queues.Head(victim); other != reference.None && other != g; other = r.model.queues.Next(other) {
 		pos++
-		if m < maxThieves && r.inFlight(other) && r.startsOn(other) != victim && r.startsOn(other) != p {
+		if m < maxThieves && r.ahead.inFlight(other) && r.ahead.startsOn(other) != victim && r.ahead.startsOn(other) != p {
 			ends[m] = batchEnd{g: other, pos: pos}
 			m++
 		}
 	}
-	if m == 0 || r.without.has(hypUnseenSteal) {
+	if m == 0 || r.ahead.without.has(hypUnseenSteal) {
 		return reference.None
 	}
 	last := m
@@ -70,13 +72,13 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 	for i := 0; i <= last; i++ {
 		end := &ends[i]
 		end.cost = evidence.Nats(math.Inf(1))
-		from, at := r.queues.Head(victim), 0
+		from, at := r.model.queues.Head(victim), 0
 		for j := -1; j < i; j++ {
 			before := evidence.Nats(0)
 			if j >= 0 {
 				before = ends[j].cost
 				for at < ends[j].pos {
-					from = r.queues.Next(from)
+					from = r.model.queues.Next(from)
 					at++
 				}
 			}
@@ -86,7 +88,7 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 			c := before
 			switch {
 			case i < last:
-				c += r.stealCost(victim, from, end.g, end.pos-at, r.startsOn(end.g))
+				c += r.stealCost(victim, from, end.g, end.pos-at, r.ahead.startsOn(end.g))
 			case p == victim:
 				c += costLeft * evidence.Nats(end.pos-1-at)
 			default:
@@ -111,14 +113,14 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 // taken all up to it, so that p stole g from that one, or None if nothing
 // speaks for that.
 func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
-	head, found := r.queues.Head(victim), reference.None
+	head, found := r.model.queues.Head(victim), reference.None
 	least := r.stealCost(victim, head, g, size, p)
-	if least < costSize || r.without.has(hypUnseenSteal) {
+	if least < costSize || r.ahead.without.has(hypUnseenSteal) {
 		return found
 	}
-	for other, tried := r.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.queues.Next(other) {
+	for other, tried := r.model.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.model.queues.Next(other) {
 		size++
-		if thief := r.startsOn(other); r.inFlight(other) && thief != victim && thief != p {
+		if thief := r.ahead.startsOn(other); r.ahead.inFlight(other) && thief != victim && thief != p {
 			tried++
 			if c := r.stealCost(victim, head, other, size, thief); c < least {
 				found, least = other, c
@@ -133,14 +135,14 @@ func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
 	// The ring then held 2*size-1 or 2*size: of 24 taken, the 47th must have come before the
 	// steal, which is no earlier than free, and the 49th after it.
-	free := r.freeSince(g)
+	free := r.ahead.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
 	cost, n := evidence.Nats(0), 0
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
-	for other := first; other != reference.None && n < 2*size+2; other = r.queues.Next(other) {
+	for other := first; other != reference.None && n < 2*size+2; other = r.model.queues.Next(other) {
 		n++
-		gp := r.gStates.At(other)
+		gp := r.ahead.gStates.At(other)
 		switch n {
 		case 2*size - 2:
 			wider = gp.ringSince
@@ -154,7 +156,7 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 		if n >= size {
 			continue
 		}
-		to := r.startsOn(other)
+		to := r.ahead.startsOn(other)
 		if to == thief {
 			to = nobody
 		}
@@ -171,18 +173,18 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 		cost += foreignCost(at, run, size)
 	}
 	// Its own batch comes before what it takes later.
-	if after := r.queues.Next(g); size > 1 && after != reference.None && r.startsOn(after) == thief {
-		if s := r.startOf(first); s < 0 || s > r.startOf(after) {
+	if after := r.model.queues.Next(g); size > 1 && after != reference.None && r.ahead.startsOn(after) == thief {
+		if s := r.ahead.startOf(first); s < 0 || s > r.ahead.startOf(after) {
 			cost += costSize
 		}
 	}
-	lower, wider = max(lower, r.pStates[victim].headAt), max(wider, r.pStates[victim].headAt)
-	if r.noGlobal < free {
+	lower, wider = max(lower, r.ps.pStates[victim].headAt), max(wider, r.ps.pStates[victim].headAt)
+	if r.model.noGlobal < free {
 		cost += costGlobal
 	}
 	switch {
-	case n >= 2*size-1 && upper > max(free, lower) && lower <= r.now:
-	case n >= 2*size-2 && later > max(free, wider) && wider <= r.now:
+	case n >= 2*size-1 && upper > max(free, lower) && lower <= r.ahead.now:
+	case n >= 2*size-2 && later > max(free, wider) && wider <= r.ahead.now:
 		cost += costNear
 	default:
 		cost += costSize

@@ -37,20 +37,27 @@ type drain struct {
 	asked int32 // the first in the queue, when drainEarly tried last
 }
 
-// workerDrains are the dedicated mark workers that run, and may drain their P's queue.
+// drains are the dedicated mark workers that run, and may drain their P's queue.
+type drains struct{ list []drain }
+
+// workerDrains finds out when dedicated mark workers drain the queues of their Ps.
 type workerDrains struct {
-	*explainer
-	list []drain
+	*drains
+	ps     *processors
+	ahead  *lookahead
+	model  *model
+	out    *output
+	engine *engine
 }
 
 // expectDrain notes that a worker starts.
 func (r *workerDrains) expectDrain(rec *record) {
-	if r.without.has(hypWorkerDrain) {
+	if r.ahead.without.has(hypWorkerDrain) {
 		return
 	}
 	r.list = slices.DeleteFunc(r.list, func(worker drain) bool { return worker.p == rec.p }) // its end was lost
-	r.list = append(r.list, drain{p: rec.p, m: rec.m, g: rec.of, due: r.time + r.rules.Slice + drainLag, began: r.time, asked: nobody})
-	r.settleSoon()
+	r.list = append(r.list, drain{p: rec.p, m: rec.m, g: rec.of, due: r.ahead.time + r.ahead.rules.Slice + drainLag, began: r.ahead.time, asked: nobody})
+	r.ahead.settleSoon()
 }
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
@@ -59,17 +66,17 @@ func (r *workerDrains) drainsDue(rec *record) {
 	for j := 0; j < len(r.list); {
 		worker := &r.list[j]
 		ends := stops && rec.of == worker.g
-		if !ends && r.time >= worker.due && !worker.tried && r.comesLater(r.queues.GlobalTail(), r.oldest(worker.p), math.MaxInt64) {
-			worker.due = r.time + drainAgain
+		if !ends && r.ahead.time >= worker.due && !worker.tried && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
+			worker.due = r.ahead.time + drainAgain
 		}
-		if !ends && r.time < worker.due {
+		if !ends && r.ahead.time < worker.due {
 			j++
 			continue
 		}
 		drained, keep, done := worker.tried, 0, worker.tried
 		if !drained {
 			says, kept := r.drained(*worker)
-			if drained = says; r.queues.Len(worker.p) > 0 && (says || ends && !kept) {
+			if drained = says; r.model.queues.Len(worker.p) > 0 && (says || ends && !kept) {
 				q := question{other: int32(j)}
 				if says {
 					q.likely = yes
@@ -78,7 +85,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 			}
 			if drained && !ends && r.engine.mayFork() {
 				at, begun := r.drainTime(j)
-				if at > r.time {
+				if at > r.ahead.time {
 					worker.due, worker.tried = at, true
 					j++
 					continue
@@ -107,7 +114,7 @@ func (r *workerDrains) drainEarly(rec *record) {
 	if len(r.list) == 0 || !rec.isStart() || !r.engine.mayFork() {
 		return
 	}
-	place := r.queues.Place(rec.of)
+	place := r.model.queues.Place(rec.of)
 	if place.P == rec.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
 		return
 	}
@@ -116,8 +123,8 @@ func (r *workerDrains) drainEarly(rec *record) {
 		return
 	}
 	worker := &r.list[j]
-	n := r.queues.RingLen(worker.p)
-	if worker.asked == rec.of || rec.of != r.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
+	n := r.model.queues.RingLen(worker.p)
+	if worker.asked == rec.of || rec.of != r.model.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
 	worker.asked = rec.of
@@ -132,10 +139,10 @@ const undrained = -1
 
 // proposeEarlyDrain proposes that the worker of drain q.other has not drained its queue, or
 // that it has done so when the last of that, of one of q.sizes, were not there yet.
-func proposeEarlyDrain(r *explainer, q question) []choice {
+func proposeEarlyDrain(r *stepper, q question) []choice {
 	choices := []choice{{is: undrained, says: "the worker has not drained its queue"}}
 	for _, keep := range q.sizes {
-		choices = append(choices, choice{is: keep, says: fmt.Sprintf("it has, and %d came after that", keep), apply: func(fork *judge) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
+		choices = append(choices, choice{is: keep, says: fmt.Sprintf("it has, and %d came after that", keep), apply: func(fork *stepper) { fork.workers.drain(fork.workers.list[q.other].p, keep) }})
 	}
 	return choices
 }
@@ -149,11 +156,11 @@ const maxLots = 3
 // what is first in the result, the fewest, is the likeliest.
 func (r *workerDrains) lots(worker *drain) []int {
 	var keeps []int
-	last, at := r.startOf(r.oldest(worker.p)), worker.began
-	keep := r.queues.RingLen(worker.p)
-	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
-		gp := r.gStates.At(g)
-		if gp.readyAt > worker.began && gp.readyAt-at > putsPause && keep < r.queues.RingLen(worker.p) {
+	last, at := r.ahead.startOf(r.model.oldest(worker.p)), worker.began
+	keep := r.model.queues.RingLen(worker.p)
+	for g := r.model.queues.Head(worker.p); g != reference.None; g = r.model.queues.Next(g) {
+		gp := r.ahead.gStates.At(g)
+		if gp.readyAt > worker.began && gp.readyAt-at > putsPause && keep < r.model.queues.RingLen(worker.p) {
 			keeps = append(keeps, keep)
 		}
 		if s := gp.start; s < last && s != none {
@@ -172,13 +179,13 @@ func (r *workerDrains) lots(worker *drain) []int {
 }
 
 // proposeWorkerDrain proposes that drain q.other has happened by now, or does not happen.
-func proposeWorkerDrain(r *explainer, q question) []choice {
+func proposeWorkerDrain(r *stepper, q question) []choice {
 	j := int(q.other)
-	drained := choice{is: yes, says: "the worker has drained its queue by now", apply: func(fork *judge) {
+	drained := choice{is: yes, says: "the worker has drained its queue by now", apply: func(fork *stepper) {
 		fork.workers.list[j].due = math.MaxInt64
 		fork.workers.drain(fork.workers.list[j].p, 0)
 	}}
-	not := choice{is: no, says: "the worker does not drain its queue", apply: func(fork *judge) { fork.workers.list = slices.Delete(fork.workers.list, j, j+1) }}
+	not := choice{is: no, says: "the worker does not drain its queue", apply: func(fork *stepper) { fork.workers.list = slices.Delete(fork.workers.list, j, j+1) }}
 	if q.likely == yes {
 		return []choice{drained, not}
 	}
@@ -231,23 +238,23 @@ const (
 // drainTime says when drain j comes, as its thread may have lacked a CPU: the time, and
 // how many goroutines the queue has got already of those that come after.
 func (r *workerDrains) drainTime(j int) (time int64, begun int) {
-	begun, next, after := r.putsAround(r.list[j].m)
+	begun, next, after := r.ahead.putsAround(r.list[j].m)
 	if after == 0 {
-		return r.time, 0
+		return r.ahead.time, 0
 	}
-	at := [...]int64{drainNow: r.time, drainNext: next, drainAfter: after}
+	at := [...]int64{drainNow: r.ahead.time, drainNext: next, drainAfter: after}
 	answer, _ := r.engine.ask(hypLateDrain, question{other: int32(j)})
 	return at[answer], begun
 }
 
 // proposeLateDrain proposes when drain q.other comes.
-func proposeLateDrain(r *explainer, q question) []choice {
+func proposeLateDrain(r *stepper, q question) []choice {
 	j := int(q.other)
-	begun, next, after := r.putsAround(r.workers.list[j].m)
+	begun, next, after := r.ahead.putsAround(r.workers.list[j].m)
 	later := func(is int, says string, at int64) choice {
-		return choice{is: is, says: says, apply: func(fork *judge) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
+		return choice{is: is, says: says, apply: func(fork *stepper) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
 	}
-	choices := []choice{{is: drainNow, says: "the drain comes now", apply: func(fork *judge) {
+	choices := []choice{{is: drainNow, says: "the drain comes now", apply: func(fork *stepper) {
 		fork.workers.finish(j, begun)
 	}}}
 	if begun == 0 {
@@ -264,33 +271,33 @@ func proposeLateDrain(r *explainer, q question) []choice {
 // elsewhere, the oldest first, which no thief does. kept reports whether it surely was
 // still there if it had been until the P took the next one.
 func (r *workerDrains) drained(worker drain) (says, kept bool) {
-	own := r.oldest(worker.p)
-	if own == reference.None || r.queues.Len(worker.p) == 1 && r.queues.GlobalLen() == 0 && r.time < worker.due {
+	own := r.model.oldest(worker.p)
+	if own == reference.None || r.model.queues.Len(worker.p) == 1 && r.model.queues.GlobalLen() == 0 && r.ahead.time < worker.due {
 		return false, true // a thief takes one alone, too, if there is nothing in the global queue
 	}
-	tick := r.pStates[worker.p].tick.May()
-	for i, rec := range r.win.thread(r.mStates[worker.m].next, farEnough) {
+	tick := r.ps.pStates[worker.p].tick.May()
+	for i, rec := range r.ahead.win.thread(r.ahead.mStates[worker.m].next, farEnough) {
 		if rec.isStart() && rec.p == worker.p {
-			place := r.queues.Place(rec.of)
-			if gp := r.gStates.At(rec.of); gp.start == i && gp.ready < r.now && gp.direct == reference.SrcUnknown {
+			place := r.model.queues.Place(rec.of)
+			if gp := r.ahead.gStates.At(rec.of); gp.start == i && gp.ready < r.ahead.now && gp.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
-					return place.Queue == reference.QueueGlobal, rec.of == own && r.queues.GlobalLen() > 0
+					return place.Queue == reference.QueueGlobal, rec.of == own && r.model.queues.GlobalLen() > 0
 				}
 				tick = false // the next one tells
 			}
 		}
 	}
-	first, picked := r.startOf(own), 0
-	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
-		if s := r.startOf(g); g != own && s >= 0 && s < first {
+	first, picked := r.ahead.startOf(own), 0
+	for g := r.model.queues.Head(worker.p); g != reference.None; g = r.model.queues.Next(g) {
+		if s := r.ahead.startOf(g); g != own && s >= 0 && s < first {
 			picked++
 		}
 	}
 	picks := 0 // at ticks: those run before what stood in front of them in the global queue
-	if r.rules.GlobalPoll > 0 {
-		picks = r.queues.Len(worker.p) / r.rules.GlobalPoll
+	if r.ahead.rules.GlobalPoll > 0 {
+		picks = r.model.queues.Len(worker.p) / r.ahead.rules.GlobalPoll
 	}
-	return first >= 0 && r.startsOn(own) != worker.p && picked <= picks, false
+	return first >= 0 && r.ahead.startsOn(own) != worker.p && picked <= picks, false
 }
 
 // finish has drain j, the last of its worker, happen.
@@ -303,11 +310,11 @@ func (r *workerDrains) finish(j, keep int) {
 // drain moves p's local queue, but the last few of its ring, to the tail of the
 // global one.
 func (r *workerDrains) drain(p int32, keep int) {
-	r.lastOverflow++
-	r.queues.Drain(p, keep, func(g int32) {
-		gp := r.gStates.At(g)
-		gp.overflowID = r.lastOverflow
-		gp.fromGlobal, gp.ready = nobody, r.now
-		r.move(g, nobody, p, reference.QueueGlobal, reference.WhyGC)
+	r.model.lastOverflow++
+	r.model.queues.Drain(p, keep, func(g int32) {
+		gp := r.ahead.gStates.At(g)
+		gp.overflowID = r.model.lastOverflow
+		gp.fromGlobal, gp.ready = nobody, r.ahead.now
+		r.out.move(g, nobody, p, reference.QueueGlobal, reference.WhyGC)
 	})
 }

@@ -35,11 +35,11 @@ func TestPutsAround(t *testing.T) {
 		{5, 0, 0, 9 * p, 9 * p},
 		{6, 0, 0, 0, 0},
 	} {
-		r.mStates[0].next, r.now = first+c.next, first+c.now
+		r.step.ahead.mStates[0].next, r.step.ahead.now = first+c.next, first+c.now
 		if c.now == 0 {
-			r.now = 0
+			r.step.ahead.now = 0
 		}
-		if begun, from, to := r.putsAround(0); begun != c.begun || from != c.from || to != c.to {
+		if begun, from, to := r.step.ahead.putsAround(0); begun != c.begun || from != c.from || to != c.to {
 			t.Errorf("before event %d, judging %d: %d begun, from %d to %d, want %d, %d, %d", c.next, c.now, begun, from, to, c.begun, c.from, c.to)
 		}
 	}
@@ -65,18 +65,18 @@ func TestKept(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), c.in)
 		for _, g := range c.global {
-			r.queues.PutGlobal(r.goroutine(g))
+			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(3) {
-			r.gStates.At(r.goroutine(g + 1)).state = events.Runnable
+			r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).state = events.Runnable
 		}
 		if c.elsewhere != 0 {
-			r.gStates.At(r.goroutine(c.elsewhere)).start = r.now + 1
+			r.step.ahead.gStates.At(r.step.model.goroutine(c.elsewhere)).start = r.step.ahead.now + 1
 		}
-		r.pStates[0].tick.Learn(tickPastOwn)
-		r.pStates[0].tick.Learn(tickPastOwn)
-		r.pStates[0].tick.Next() // no tick
-		if says, kept := r.workers.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
+		r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+		r.step.ps.pStates[0].tick.Learn(tickPastOwn)
+		r.step.ps.pStates[0].tick.Next() // no tick
+		if says, kept := r.step.workers.drained(drain{p: 0, m: 0, g: nobody, due: c.due}); says != c.says || kept != c.kept {
 			t.Errorf("%s: drained %v, kept %v", c.name, says, kept)
 		}
 	}
@@ -87,7 +87,7 @@ func TestPicked(t *testing.T) {
 	for n, want := range map[int64]bool{60: false, 61: true} {
 		r := ahead(n, nil, upTo(1, n))
 		other(r, append([]int64{5, 1, 2, 3, 4}, upTo(6, n)...)...)
-		if says, _ := r.workers.drained(drain{p: 0, m: 0, g: nobody}); says != want {
+		if says, _ := r.step.workers.drained(drain{p: 0, m: 0, g: nobody}); says != want {
 			t.Errorf("one of %d: drained %v", n, says)
 		}
 	}

@@ -25,20 +25,32 @@ type newest struct {
 // noGoroutine is none that an event can name.
 var noGoroutine = goroutine{id: events.None}
 
+// linker enters events at the head of the window.
+type linker struct {
+	ps       *processors
+	ahead    *lookahead
+	model    *model
+	requests *requests
+	out      *output
+	newest   newest
+	pix, mix ids.Index // of Ps and threads
+	newLost  int64     // newest gap, none if none
+}
+
 // enter puts an event into the window and links it.
-func (r *Reconstructor) enter(e *events.Event) {
-	if e.M != r.ctx.thread || e.P != r.ctx.p {
+func (r *linker) enter(e *events.Event) {
+	if e.M != r.newest.thread || e.P != r.newest.p {
 		r.enterContext(e)
 	}
 	of, in, gp := r.identify(e)
-	i := r.win.head
-	rec := r.win.push()
+	i := r.ahead.win.head
+	rec := r.ahead.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
 	ev := &rec.event
 	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
 	ev.Kind, ev.From, ev.To, ev.mark = e.Kind, e.From, e.To, 0
 	rec.prevM, rec.nextM, rec.link = none, none, none
-	rec.m, rec.p, rec.of, rec.g = r.ctx.m, r.ctx.proc, of, in
+	rec.m, rec.p, rec.of, rec.g = r.newest.m, r.newest.proc, of, in
 	switch e.Kind {
 	case events.Go:
 		switch e.To {
@@ -50,16 +62,16 @@ func (r *Reconstructor) enter(e *events.Event) {
 			r.linkReady(i, rec, gp)
 		case events.Waiting:
 			// All workers are done before one visits; those that come later wait for it.
-			if e.From == events.Running && r.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
-				r.worker = i
+			if e.From == events.Running && r.ahead.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
+				r.requests.worker = i
 			}
 		}
 		if e.From == events.Undetermined && (e.To == events.Runnable || e.To == events.Waiting) {
 			return // the status of a goroutine that does not run is nothing that the thread did
 		}
 	case events.Proc:
-		pp := &r.pStates[of]
-		if prev := r.win.at(pp.newest); prev != nil {
+		pp := &r.ps.pStates[of]
+		if prev := r.ahead.win.at(pp.newest); prev != nil {
 			prev.link = i
 		}
 		pp.newest = i
@@ -75,18 +87,18 @@ func (r *Reconstructor) enter(e *events.Event) {
 
 // identify returns the goroutine or P of a transition and the goroutine in whose context it
 // is, nobody if there is none, and what is known of the former, if it is a goroutine.
-func (r *Reconstructor) identify(e *events.Event) (of, in int32, gp *goroutine) {
+func (r *linker) identify(e *events.Event) (of, in int32, gp *goroutine) {
 	of, in = nobody, nobody
 	switch e.Kind {
 	case events.Go:
 		if e.G == e.Res && e.G >= 0 { // mostly
 			in = r.running(e.G)
-			gp, of = r.ctx.state, in
+			gp, of = r.newest.state, in
 		} else {
-			if of = r.gStates.Find(e.Res); of == 0 {
-				of = r.addGoroutine(e.Res)
+			if of = r.ahead.gStates.Find(e.Res); of == 0 {
+				of = r.model.addGoroutine(e.Res)
 			}
-			gp = r.gStates.At(of)
+			gp = r.ahead.gStates.At(of)
 			if e.G >= 0 {
 				in = r.running(e.G)
 			}
@@ -98,22 +110,22 @@ func (r *Reconstructor) identify(e *events.Event) (of, in int32, gp *goroutine) 
 	case events.Proc:
 		of = r.proc(int32(e.Res))
 		if e.G >= 0 && e.To == events.Idle {
-			in = r.goroutine(e.G)
+			in = r.model.goroutine(e.G)
 		}
 	}
 	return of, in, gp
 }
 
 // linkThread links an event to the one before it on its thread.
-func (r *Reconstructor) linkThread(i int64, rec *record) {
-	mp := r.ctx.at
+func (r *linker) linkThread(i int64, rec *record) {
+	mp := r.newest.at
 	if mp == nil {
 		return
 	}
 	last := mp.last
 	rec.prevM = last
-	if last >= r.win.first {
-		r.win.there(last).nextM = i
+	if last >= r.ahead.win.first {
+		r.ahead.win.there(last).nextM = i
 	}
 	mp.last = i
 	if mp.next == none {
@@ -123,15 +135,15 @@ func (r *Reconstructor) linkThread(i int64, rec *record) {
 
 // enterContext looks up the thread and the P of an event, of which one at least is not
 // that of the event before.
-func (r *Reconstructor) enterContext(e *events.Event) {
-	n := &r.ctx
+func (r *linker) enterContext(e *events.Event) {
+	n := &r.newest
 	if e.M != n.thread {
 		m, at := nobody, (*thread)(nil)
 		if e.M >= 0 {
 			if m = r.mix.Find(e.M); m == ids.None {
 				m = r.addThread(e.M)
 			}
-			at = &r.mStates[m]
+			at = &r.ahead.mStates[m]
 		}
 		n.thread, n.m, n.at = e.M, m, at
 	}
@@ -145,31 +157,31 @@ func (r *Reconstructor) enterContext(e *events.Event) {
 }
 
 // running returns the index of the goroutine of the context.
-func (r *Reconstructor) running(id int64) int32 {
-	if id != r.ctx.state.id {
+func (r *linker) running(id int64) int32 {
+	if id != r.newest.state.id {
 		r.enterGoroutine(id)
 	}
-	return r.ctx.g
+	return r.newest.g
 }
 
 // enterGoroutine looks up the goroutine of an event.
-func (r *Reconstructor) enterGoroutine(id int64) {
-	g := r.gStates.Find(id)
+func (r *linker) enterGoroutine(id int64) {
+	g := r.ahead.gStates.Find(id)
 	if g == 0 {
-		g = r.addGoroutine(id)
+		g = r.model.addGoroutine(id)
 	}
-	r.ctx.g, r.ctx.state = g, r.gStates.At(g)
+	r.newest.g, r.newest.state = g, r.ahead.gStates.At(g)
 }
 
 // enterOther is enter for what is no transition.
-func (r *Reconstructor) enterOther(i int64, rec *record, e *events.Event) {
+func (r *linker) enterOther(i int64, rec *record, e *events.Event) {
 	rec.setIDs(e)
 	switch e.Kind {
 	case events.Label:
 		if e.Reason < events.LabelDedicated || e.Reason > events.LabelIdle || rec.m < 0 {
 			return
 		}
-		if start := r.win.at(r.mStates[rec.m].last); start != nil && start.Kind == events.Go && start.To == events.Running {
+		if start := r.ahead.win.at(r.ahead.mStates[rec.m].last); start != nil && start.Kind == events.Go && start.To == events.Running {
 			start.mark |= markWorker
 			if e.Reason == events.LabelDedicated {
 				start.mark |= markDedicated
@@ -177,37 +189,37 @@ func (r *Reconstructor) enterOther(i int64, rec *record, e *events.Event) {
 			start.Reason = e.Reason // a start has none of its own
 		}
 	case events.STWBegin, events.Procs:
-		r.noteSTWAhead(i, rec)
+		r.requests.noteSTWAhead(i, rec)
 	case events.Lost:
 		r.newLost = i
 	}
 }
 
 // linkStart links a goroutine's start to what made it runnable.
-func (r *Reconstructor) linkStart(i int64, rec *record, gp *goroutine) {
-	if gp.newReady < r.win.tail {
+func (r *linker) linkStart(i int64, rec *record, gp *goroutine) {
+	if gp.newReady < r.ahead.win.tail {
 		gp.start = i // it became runnable before the window, or the judge has passed it
 	} else {
-		r.win.there(gp.newReady).link = i
+		r.ahead.win.there(gp.newReady).link = i
 	}
 	rec.link, gp.newReady = gp.newReady, none
-	r.ctx.g, r.ctx.state = rec.of, gp
+	r.newest.g, r.newest.state = rec.of, gp
 }
 
 // linkReady notes what made a goroutine runnable, and the visit that ends with that.
-func (r *Reconstructor) linkReady(i int64, rec *record, gp *goroutine) {
+func (r *linker) linkReady(i int64, rec *record, gp *goroutine) {
 	switch from := rec.From; {
 	case from == events.Runnable:
 	case from == events.Undetermined && gp.newReady > r.newLost:
 		// A new generation says again what is known.
 	default:
 		gp.newReady = i
-		r.noteReadyAhead(i, rec)
+		r.requests.noteReadyAhead(i, rec)
 	}
 }
 
 // proc returns the index of a P, which it adds if it is new.
-func (r *Reconstructor) proc(id int32) int32 {
+func (r *linker) proc(id int32) int32 {
 	if p := r.pix.Find(int64(id)); p != ids.None {
 		return p
 	}
@@ -216,37 +228,37 @@ func (r *Reconstructor) proc(id int32) int32 {
 
 // addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun:
 // then all Ps have run little.
-func (r *Reconstructor) addProc(id int32) int32 {
-	px := int32(len(r.pStates))
-	p := proc{id: id, m: nobody, g: nobody, release: release{lastM: nobody, handed: none, borrowed: none}, newest: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.rules.GlobalPoll), ticks: [2]int64{-r.rules.Slice, -r.rules.Slice}}
-	if r.young {
-		p.tick = schedtick.Young(r.rules.GlobalPoll, schedtick.Distant)
+func (r *linker) addProc(id int32) int32 {
+	px := int32(len(r.ps.pStates))
+	p := proc{id: id, m: nobody, g: nobody, release: release{lastM: nobody, handed: none, borrowed: none}, newest: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.ahead.rules.GlobalPoll), ticks: [2]int64{-r.ahead.rules.Slice, -r.ahead.rules.Slice}}
+	if r.ps.young {
+		p.tick = schedtick.Young(r.ahead.rules.GlobalPoll, schedtick.Distant)
 	}
-	r.pStates = append(r.pStates, p)
+	r.ps.pStates = append(r.ps.pStates, p)
 	r.pix.Add(int64(id), px)
-	r.queues.Grow(0, len(r.pStates))
+	r.model.queues.Grow(0, len(r.ps.pStates))
 	return px
 }
 
 // addThread adds a thread, on which nothing has run yet.
-func (r *Reconstructor) addThread(id int64) int32 {
-	m := int32(len(r.mStates))
-	r.mStates = append(r.mStates, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
+func (r *linker) addThread(id int64) int32 {
+	m := int32(len(r.ahead.mStates))
+	r.ahead.mStates = append(r.ahead.mStates, thread{id: id, g: nobody, last: none, next: none, lastG: nobody})
 	r.mix.Add(id, m)
 	return m
 }
 
 // learnClass takes over what an event that enters the window says of the class of its
 // goroutine. So decisions up to a window before it know the class already.
-func (r *Reconstructor) learnClass(gp *goroutine, e *events.Event) {
+func (r *linker) learnClass(gp *goroutine, e *events.Event) {
 	class := gp.class
 	switch {
 	case e.From == events.NotExist:
-		class = r.classes.Created(e.TStack, e.Stack)
-	case r.classes.Open(class):
-		class = r.classes.Shown(class, e.TStack)
+		class = r.ahead.classes.Created(e.TStack, e.Stack)
+	case r.ahead.classes.Open(class):
+		class = r.ahead.classes.Shown(class, e.TStack)
 	default:
 		return
 	}
-	r.setClass(gp, class)
+	r.out.setClass(gp, class)
 }

@@ -5,39 +5,19 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// explainer finds out how goroutines came from one queue to the next: by the rules of the
-// run queues here and in dequeue_global.go and steal.go, and by the hypotheses where these
-// leave it open.
-type explainer struct {
-	lookahead
-	model
-	output
-	corrections
-	requests
-
-	whole   *judge // of which this is a part
-	without Set    // hypotheses that it does without
-	engine  engine
-
-	beginning beginning
-	targets   targets
-	locks     locks
-
-	// What the hypotheses keep between two events.
-	sizes    batchSizes
-	steals   unseenSteals
-	waking   wakingThieves
-	deferred deferredPuts
-	workers  workerDrains
-}
-
-// link tells the parts of an explainer where the rest of it is.
-func (r *explainer) link() {
-	r.model.lookahead, r.requests.lookahead = &r.lookahead, &r.lookahead
-	r.output.model, r.corrections.output = &r.model, &r.output
-	r.beginning.explainer, r.targets.explainer, r.locks.explainer = r, r, r
-	r.engine.explainer, r.sizes.explainer, r.steals.explainer, r.waking.explainer = r, r, r, r
-	r.deferred.explainer, r.workers.explainer = r, r
+// dequeuer finds out how goroutines left their queues: by the rules of the run queues here and
+// in dequeue_global.go and steal.go, and by the hypotheses where these leave it open.
+type dequeuer struct {
+	ps       *processors
+	ahead    *lookahead
+	model    *model
+	out      *output
+	correct  *corrections
+	ticks    *ticks
+	engine   *engine
+	steals   *unseenSteals
+	sizes    *batchSizes
+	enqueuer *enqueuer
 }
 
 // maxDepth bounds how many takes may ask for one another: in a damaged trace
@@ -46,40 +26,40 @@ const maxDepth = 64
 
 // dequeue removes a goroutine from where it is, as p's thread did, and says what of that is
 // uncertain.
-func (r *explainer) dequeue(g, p int32) dequeue {
+func (r *dequeuer) dequeue(g, p int32) dequeue {
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
 	}
-	if r.queues.Runnext(p) == g { // often
-		return r.dequeueRunnext(p)
+	if r.model.queues.Runnext(p) == g { // often
+		return r.model.dequeueRunnext(p)
 	}
-	gp := r.gStates.At(g)
-	place, d := r.queues.Place(g), &r.pStates[p].taint
-	in, moved := r.taintedAt(gp, place), gp.moved
-	n, less := r.queues.GlobalLen(), false
+	gp := r.ahead.gStates.At(g)
+	place, d := r.model.queues.Place(g), &r.ps.pStates[p].taint
+	in, moved := r.model.taintedAt(gp, place), gp.moved
+	n, less := r.model.queues.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
-		less = r.rules.GlobalBatch(n-r.sizes.unsure(g), r.procs) < r.rules.GlobalBatch(n, r.procs)
+		less = r.ahead.rules.GlobalBatch(n-r.sizes.unsure(g), r.ps.gomaxprocs) < r.ahead.rules.GlobalBatch(n, r.ps.gomaxprocs)
 	}
 	deq := r.dequeueByPlace(g, p)
 	d.fits++
-	missed := d.missed && r.mayHaveMissedTick(p)
+	missed := d.missed && r.model.mayHaveMissedTick(p)
 	switch deq.src {
 	case reference.SrcLocal:
-		in = in && moved && (r.driftingP == p || d.fits <= fitting)
+		in = in && moved && (r.model.driftingP == p || d.fits <= fitting)
 		deq.missedTick = missed
 	case reference.SrcSteal:
-		in = in || n > 0 || min(d.fits, r.pStates[deq.victim].taint.fits) <= fittingSteal
+		in = in || n > 0 || min(d.fits, r.ps.pStates[deq.victim].taint.fits) <= fittingSteal
 	case reference.SrcGlobal:
 		deq.missedTick = missed
-		r.taintAfterBatch(p, deq.batch, less)
+		r.model.taintAfterBatch(p, deq.batch, less)
 	}
 	if in {
 		deq.taint = reference.RuleTaint
 	}
 	if rule := deq.basis.Rule(); deq.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {
-		r.taint(p)
+		r.model.taint(p)
 		if place.Queue != reference.QueueUnknown {
-			r.taint(place.P)
+			r.model.taint(place.P)
 		}
 	}
 	return deq
@@ -88,7 +68,7 @@ func (r *explainer) dequeue(g, p int32) dequeue {
 // dequeueRunnext is dequeue for what is in p's runnext: nothing is uncertain.
 func (r *model) dequeueRunnext(p int32) dequeue {
 	r.queues.TakeRunnext(p)
-	d := &r.pStates[p].taint
+	d := &r.ahead.ps.pStates[p].taint
 	if d.fits++; d.missed {
 		r.mayHaveMissedTick(p)
 	}
@@ -97,13 +77,13 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 
 // dequeueByPlace removes a goroutine from where it is, as its P's thread did, with all
 // that the take moves. g is then in no queue.
-func (r *explainer) dequeueByPlace(g, p int32) dequeue {
-	if r.gStates.At(g).deferred {
-		r.deferred.putDeferred(g)
+func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
+	if r.ahead.gStates.At(g).deferred {
+		r.enqueuer.putDeferred(g)
 	}
-	place := r.queues.Place(g)
+	place := r.model.queues.Place(g)
 	if p < 0 {
-		r.queues.Remove(g)
+		r.model.queues.Remove(g)
 		return taken(reference.SrcUnknown, nobody, 0, 0)
 	}
 	switch {
@@ -122,60 +102,60 @@ func (r *explainer) dequeueByPlace(g, p int32) dequeue {
 
 // dequeueLocal takes from the own ring. Those in front have been stolen by
 // threads that have not started them yet.
-func (r *explainer) dequeueLocal(g, p int32) dequeue {
+func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
 	// A P that passes over what it then runs itself is at the 61st tick: what
 	// it took had not been in the last batch from the global queue.
-	if r.gStates.At(g).fromGlobal == p && r.pStates[p].tick.May() {
-		for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
-			if r.startsOn(other) == p {
-				r.undoBatchEnd(g, p)
+	if r.ahead.gStates.At(g).fromGlobal == p && r.ps.pStates[p].tick.May() {
+		for other := r.model.queues.Prev(g); other != reference.None; other = r.model.queues.Prev(other) {
+			if r.ahead.startsOn(other) == p {
+				r.correct.undoBatchEnd(g, p)
 				return r.dequeueGlobal(g, p)
 			}
 		}
 	}
-	if r.pStates[p].tick.Now() > schedtick.Certain && r.exchangeEnqueues(g, p) {
+	if r.ps.pStates[p].tick.Now() > schedtick.Certain && r.exchangeEnqueues(g, p) {
 		return r.dequeueGlobal(g, p)
 	}
 	basis := r.clearAhead(g, p)
-	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
+	if r.model.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
 		return r.dequeueByPlace(g, p)
 	}
-	if other := r.queues.Runnext(p); other != reference.None {
-		if r.inFlight(other) && r.startsOn(other) != p {
+	if other := r.model.queues.Runnext(p); other != reference.None {
+		if r.ahead.inFlight(other) && r.ahead.startsOn(other) != p {
 			r.settle(other)
 		} else {
 			basis = byRepair
 		}
 	}
-	r.queues.Remove(g)
-	r.pStates[p].headAt = max(r.pStates[p].headAt, r.freeSince(g))
+	r.model.queues.Remove(g)
+	r.ps.pStates[p].headAt = max(r.ps.pStates[p].headAt, r.ahead.freeSince(g))
 	return taken(reference.SrcLocal, nobody, 0, basis)
 }
 
 // settle makes the take of a goroutine happen now whose start comes later.
-func (r *explainer) settle(g int32) {
-	p := r.startsOn(g)
-	r.depth++
+func (r *dequeuer) settle(g int32) {
+	p := r.ahead.startsOn(g)
+	r.ahead.depth++
 	deq := r.dequeue(g, p)
-	r.depth--
+	r.ahead.depth--
 	if deq.basis.Rule() == reference.RuleQueue {
 		deq.basis = reference.Known(deq.basis.Level(), reference.RulePassed)
 	}
-	r.emitDequeued(g, p, deq)
+	r.out.emitDequeued(g, p, deq)
 }
 
 // clearAhead settles what stands in front of g in its queue, and moves g to
 // the front of what cannot be settled. taker is the P that takes g.
-func (r *explainer) clearAhead(g, taker int32) reference.Basis {
+func (r *dequeuer) clearAhead(g, taker int32) reference.Basis {
 	basis := byRule
-	place := r.queues.Place(g)
-	for n := 0; r.queues.Prev(g) != reference.None; n++ {
-		if r.queues.Place(g) != place {
+	place := r.model.queues.Place(g)
+	for n := 0; r.model.queues.Prev(g) != reference.None; n++ {
+		if r.model.queues.Place(g) != place {
 			return basis // what was settled took g along
 		}
 		other := reference.None
 		if place.Queue == reference.QueueGlobal {
-			other = r.firstInFlight(g, taker) // the first to have been taken
+			other = r.model.firstInFlight(g, taker) // the first to have been taken
 		} else {
 			other = r.steals.firstStolen(place.P, g, taker)
 		}
@@ -190,7 +170,7 @@ func (r *explainer) clearAhead(g, taker int32) reference.Basis {
 
 // settleThieves settles what others have stolen from victim before P p took g, as firstStolen
 // finds it. It reports whether there was something.
-func (r *explainer) settleThieves(victim, g, p int32) bool {
+func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 	for n := range nearEnough {
 		other := r.steals.firstStolen(victim, g, p)
 		if other == reference.None {
@@ -203,29 +183,29 @@ func (r *explainer) settleThieves(victim, g, p int32) bool {
 
 // clearGone settles what the model still has in p's own queue although p took
 // from elsewhere: others have it in hand.
-func (r *explainer) clearGone(p int32) {
+func (r *dequeuer) clearGone(p int32) {
 	r.settleThieves(p, reference.None, p)
-	if g := r.queues.Runnext(p); g != reference.None && r.queues.RingLen(p) == 0 && r.inFlight(g) && r.startsOn(g) != p {
+	if g := r.model.queues.Runnext(p); g != reference.None && r.model.queues.RingLen(p) == 0 && r.ahead.inFlight(g) && r.ahead.startsOn(g) != p {
 		r.settle(g)
 	}
 }
 
 // passOver takes g to the front of its queue although others stand there
 // that nobody seems to have in hand.
-func (r *explainer) passOver(g, taker int32) reference.Basis {
-	r.summary.Corrections++
-	switch place := r.queues.Place(g); place.Queue {
+func (r *dequeuer) passOver(g, taker int32) reference.Basis {
+	r.out.summary.Corrections++
+	switch place := r.model.queues.Place(g); place.Queue {
 	case reference.QueueGlobal:
 		r.clearGlobal(g, taker)
 	case reference.QueueLocal:
 		r.clearRing(g, place.P)
 	}
-	front := r.queues.Prev(g)
+	front := r.model.queues.Prev(g)
 	if front == reference.None {
 		return byRepair
 	}
-	r.queues.Promote(g)
-	if r.nearlyConcurrent(front, g) {
+	r.model.queues.Promote(g)
+	if r.ahead.nearlyConcurrent(front, g) {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
 	return byRepair
@@ -234,16 +214,16 @@ func (r *explainer) passOver(g, taker int32) reference.Basis {
 // clearGlobal finds out why nobody took what stands in front of g in the global queue: it was put
 // there later than its event, or in another order, or it has been in the ring of whoever
 // took the last batch, which was larger than the model thought.
-func (r *explainer) clearGlobal(g, taker int32) {
+func (r *dequeuer) clearGlobal(g, taker int32) {
 	// Whose thread has lost its CPU at the put has not come yet.
-	for other := r.queues.Prev(g); other != reference.None && r.enqueuerStalls(other) && r.deferred.deferEnqueue(other); other = r.queues.Prev(g) {
+	for other := r.model.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.model.queues.Prev(g) {
 	}
-	if r.queues.Prev(g) != reference.None && r.misordered(g, taker) {
-		r.reorder(g)
+	if r.model.queues.Prev(g) != reference.None && r.misordered(g, taker) {
+		r.correct.reorder(g)
 	}
-	for n := 0; n < 2 && r.queues.Prev(g) != reference.None; n++ {
-		other := r.queues.Prev(g)
-		if !r.deferred.reorderEnqueue(other, g) && !r.deferred.deferEnqueue(other) && !r.widenBatch(other, g, taker) {
+	for n := 0; n < 2 && r.model.queues.Prev(g) != reference.None; n++ {
+		other := r.model.queues.Prev(g)
+		if !r.enqueuer.reorderEnqueue(other, g) && !r.enqueuer.deferEnqueue(other) && !r.widenBatch(other, g, taker) {
 			return
 		}
 	}
@@ -251,33 +231,33 @@ func (r *explainer) clearGlobal(g, taker int32) {
 
 // widenBatch moves other, which g was taken past in the global queue, to the ring of the P that took
 // the last batch, or to where it runs. It reports whether it may have been there.
-func (r *explainer) widenBatch(other, g, taker int32) bool {
-	to, gp := r.lastTaker, r.gStates.At(other)
+func (r *dequeuer) widenBatch(other, g, taker int32) bool {
+	to, gp := r.model.lastTaker, r.ahead.gStates.At(other)
 	if gp.passedOver < 2 {
 		gp.passedOver++
-		if to < 0 || r.startsOn(other) != to || r.nearlyConcurrent(other, g) && !r.wider {
+		if to < 0 || r.ahead.startsOn(other) != to || r.ahead.nearlyConcurrent(other, g) && !r.model.wider {
 			return false
 		}
-	} else if to = r.startsOn(other); to < 0 || to == taker {
+	} else if to = r.ahead.startsOn(other); to < 0 || to == taker {
 		return false // passed over again and again: only where it runs can tell
 	}
-	if !r.fitsRing(to, other) {
+	if !r.model.fitsRing(to, other) {
 		return false
 	}
-	r.trim(to, r.rules.RingSize-1)
-	r.queues.Remove(other)
-	r.insert(to, other)
-	r.wider = false
-	r.corrected(other, nobody)
+	r.correct.trim(to, r.ahead.rules.RingSize-1)
+	r.model.queues.Remove(other)
+	r.correct.insert(to, other)
+	r.model.wider = false
+	r.out.corrected(other, nobody)
 	return true
 }
 
 // clearRing moves what stands in front of g in p's ring, and runs elsewhere, to where it runs.
-func (r *explainer) clearRing(g, p int32) {
-	for other := r.queues.Prev(g); other != reference.None; {
-		front := r.queues.Prev(other)
-		if to := r.startsOn(other); to >= 0 && to != p && !r.mayHaveSwapped(other, g) {
-			r.relocate(other, p)
+func (r *dequeuer) clearRing(g, p int32) {
+	for other := r.model.queues.Prev(g); other != reference.None; {
+		front := r.model.queues.Prev(other)
+		if to := r.ahead.startsOn(other); to >= 0 && to != p && !r.ahead.mayHaveSwapped(other, g) {
+			r.correct.relocate(other, p)
 		}
 		other = front
 	}

@@ -1,0 +1,223 @@
+package reconstruct
+
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// stepper judges one event after the other: what it did to Ps, threads and goroutines. A fork is
+// another stepper, which goes on alone with what is in the window.
+type stepper struct {
+	state state
+
+	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a
+	// dequeue, and the reverse; and the engine has copies of the whole judge on.
+	ps        *processors
+	ahead     *lookahead
+	model     *model
+	requests  requests
+	out       output
+	correct   corrections
+	ticks     ticks
+	resize    resizer
+	beginning beginning
+	engine    engine
+	steals    unseenSteals
+	workers   workerDrains
+	sizes     batchSizes
+	enqueuer  enqueuer
+	dequeuer  dequeuer
+	waking    wakingThieves
+	locks     locks
+	targets   targets
+
+	newest     *newest // of the linker, which must not go on with a goroutine that is removed; nil in a fork
+	annotated  *counts
+	before     effort
+	rebuilding int64 // goroutines that were looked at to build the model again
+}
+
+// newStepper returns a stepper for a state to be filled in, and puts its parts together: each gets
+// those that it calls.
+func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
+	s := &stepper{}
+	m := &s.state.model
+	s.model, s.ahead, s.ps = m, &m.ahead, &m.ahead.ps
+	s.requests = requests{&s.state.requests, s.ps, s.ahead}
+	s.out = output{tally: &s.state.tally, ps: s.ps, ahead: s.ahead, model: m, sink: sink, held: noHolding()}
+	s.correct = corrections{ps: s.ps, ahead: s.ahead, model: m, out: &s.out}
+	s.ticks = ticks{s.ps, s.ahead, m, &s.out}
+	s.resize = resizer{s.ps, m, &s.out}
+	s.beginning = beginning{s.ps, s.ahead, m, &s.out, &s.resize}
+	s.engine = engine{forkState: &s.state.fork, whole: s}
+	s.steals = unseenSteals{ps: s.ps, ahead: s.ahead, model: m}
+	s.workers = workerDrains{&s.state.drains, s.ps, s.ahead, m, &s.out, &s.engine}
+	s.sizes = batchSizes{s.ps, s.ahead, m, &s.ticks, &s.engine, &s.state.deferred}
+	s.enqueuer = enqueuer{&s.state.deferred, s.ps, s.ahead, m, &s.out, &s.correct, &s.engine, &s.steals, &s.workers, &s.dequeuer}
+	s.dequeuer = dequeuer{s.ps, s.ahead, m, &s.out, &s.correct, &s.ticks, &s.engine, &s.steals, &s.sizes, &s.enqueuer}
+	s.waking = wakingThieves{&s.state.thieves, s.ahead, m, &s.dequeuer}
+	s.locks = locks{s.ahead, m, &s.ticks, &s.dequeuer}
+	s.targets = targets{s.ps, s.ahead, &s.requests, &s.state.inject}
+	return s
+}
+
+// transitions says what judges a goroutine's transition, by the states from and to which
+// it is; byKind says what judges an event that is none, by its kind. What has no entry
+// changes the state of the goroutine and nothing else, or says nothing of the scheduler.
+// They are filled in only when the program starts, since what they name uses them: a fork
+// judges on.
+var (
+	transitions [8][8]func(*stepper, *record, *goroutine)
+	byKind      [256]func(*stepper, *record)
+)
+
+func init() {
+	for from := range transitions {
+		to := &transitions[from]
+		to[events.Runnable] = (*stepper).ready
+		to[events.Running] = (*stepper).leaveSyscall
+	}
+	transitions[events.Runnable][events.Running] = (*stepper).start
+	for to := range transitions[events.Running] {
+		transitions[events.Running][to] = (*stepper).block
+	}
+	transitions[events.Running][events.Runnable] = (*stepper).yield
+	transitions[events.Running][events.Syscall] = (*stepper).enterSyscall
+	transitions[events.Syscall][events.NotExist] = (*stepper).exitInSyscall
+
+	for kind, judge := range map[events.Kind]func(*stepper, *record){
+		events.Proc:        (*stepper).procEvent,
+		events.Procs:       (*stepper).procsEvent,
+		events.STWBegin:    (*stepper).beginSTW,
+		events.STWEnd:      (*stepper).endSTW,
+		events.GCBegin:     (*stepper).markPhase,
+		events.GCEnd:       (*stepper).markPhase,
+		events.AssistBegin: (*stepper).passThrough,
+		events.AssistEnd:   (*stepper).passThrough,
+		events.Sample:      (*stepper).passThrough,
+		events.TaskBegin:   (*stepper).annotate,
+		events.TaskEnd:     (*stepper).annotate,
+		events.Region:      (*stepper).annotate,
+		events.RegionEnd:   (*stepper).annotate,
+		events.Log:         (*stepper).annotate,
+		events.Lost:        (*stepper).lost,
+	} {
+		byKind[kind] = judge
+	}
+}
+
+// judgeNext decides on the oldest event that has not been judged.
+func (r *stepper) judgeNext() {
+	i := r.ahead.win.tail
+	rec := r.ahead.win.there(i)
+	r.ahead.now, r.ahead.time, r.out.judging = i, rec.Time, true
+	if i >= r.ahead.due {
+		r.settleDue(rec)
+	}
+	if mx := uint(rec.m); mx < uint(len(r.ahead.mStates)) {
+		if mp := &r.ahead.mStates[mx]; mp.next == i {
+			mp.next = rec.nextM
+		}
+	}
+	if rec.Kind == events.Go {
+		gp := r.ahead.gStates.At(rec.of)
+		r.judgeTransition(rec, gp)
+		if gp.dead && !r.engine.on {
+			r.remove(rec.of, gp)
+		}
+		gp.pending--
+	} else if judge := byKind[rec.Kind]; judge != nil {
+		judge(r, rec)
+	}
+	r.model.pass()
+	if checked {
+		r.check()
+	}
+	r.out.judging = false
+}
+
+// remove forgets a goroutine that has ended, if its last event is being judged.
+func (r *stepper) remove(g int32, gp *goroutine) {
+	if gp.pending > 1 {
+		return
+	}
+	if r.newest.g == g {
+		r.newest.g, r.newest.state = nobody, &noGoroutine
+	}
+	r.ahead.gStates.Remove(gp.id, g)
+}
+
+// judgeTransition judges a goroutine's transition, or what a generation says of a
+// goroutine that it had not named yet.
+func (r *stepper) judgeTransition(rec *record, gp *goroutine) {
+	switch {
+	case rec.From == events.Undetermined || rec.From == rec.To:
+		if gp.state != rec.To { // else it is no news
+			r.adopt(rec, gp)
+		}
+		r.dequeuer.dequeueEarly(rec)
+		return
+	case rec.From == events.NotExist:
+		gp.dead = false
+		gp.lastM = nobody
+	case gp.state != rec.From:
+		r.adopt(rec, gp) // lost in a damaged generation
+	}
+	if judge := transitions[rec.From&7][rec.To&7]; judge != nil {
+		judge(r, rec, gp)
+		return
+	}
+	gp.state = rec.To
+}
+
+// settleDue lets happen what comes later than the event that it belongs to, and is due,
+// and ends the visits that are over. Before the first event, it begins.
+func (r *stepper) settleDue(rec *record) {
+	if r.ahead.now == 0 {
+		r.beginning.begin()
+		r.ahead.time = rec.Time
+	}
+	r.enqueuer.putsDue(r.ahead.now)
+	r.workers.drainsDue(rec)
+	r.workers.drainEarly(rec)
+	r.waking.wakingThievesSteal()
+	r.requests.endForEachPs(rec)
+	r.ahead.due = math.MaxInt64
+	if len(r.requests.forEachPsAhead) > 0 {
+		r.ahead.due = r.requests.forEachPsAhead[0].to
+	}
+	if len(r.enqueuer.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.requests.current.m >= 0 {
+		r.ahead.settleSoon()
+	}
+}
+
+// markPhase judges the begin of a mark phase, which a generation may say again, or its end.
+func (r *stepper) markPhase(rec *record) {
+	begins, kind := rec.Kind == events.GCBegin, reference.KindGCEnd
+	if begins {
+		kind = reference.KindGCBegin
+	}
+	if begins != r.requests.gcOpen {
+		r.requests.gcOpen = begins
+		r.out.emit(rec.p, rec.m, reference.Decision{Kind: kind, G: rec.context()})
+	}
+}
+
+var asides = [...]reference.Kind{
+	events.AssistBegin: reference.KindAssistBegin, events.AssistEnd: reference.KindAssistEnd, events.Sample: reference.KindSample,
+}
+
+// passThrough hands on what the scheduler has no part in, for those who explain it.
+func (r *stepper) passThrough(rec *record) {
+	if r.engine.on {
+		return
+	}
+	g := rec.context()
+	if rec.res() >= 0 {
+		g = rec.res()
+	}
+	gp := r.ahead.gStates.At(r.model.goroutine(g))
+	r.out.emit(rec.p, rec.m, reference.Decision{Kind: asides[rec.Kind], G: g, Class: gp.class, Flags: gp.flags, Victim: reference.NoP, Stack: int32(rec.Stack), Basis: observed})
+}
