@@ -16,7 +16,7 @@ const MinMemory = 96 << 20
 const (
 	workerMemory = 256 << 20 // a worker's share: the decoded events, and a usual generation, six-fold
 	baseMemory   = 48 << 20  // what a trace with few goroutines takes
-	goMemory     = 1250      // of a goroutine that waits for a P, with a share for the collector: internal/bench holds that. Others that are alive take 870
+	goMemory     = 1250      // of a goroutine that waits for a P, with a share for the collector: lab/bench holds that. Others that are alive take 870
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
 	threadMemory = 256       // of a thread, likewise
 	classMemory  = 4 << 10   // of goroutines with one start function and creator

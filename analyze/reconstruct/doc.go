@@ -46,7 +46,7 @@
 //
 // A constant stands with what it is for and says where it is from: a function of the runtime,
 // or recordings with truth (package truth). "Half or twice: nothing" is said where half the value
-// and twice that were tried on all recordings in internal/truth/testdata, of 259,000 starts, and of
+// and twice that were tried on all recordings in lab/truth/testdata, of 259,000 starts, and of
 // no workload a rate changed by 0.02 points: sources, steals, lengths, causes of preemptions, and how
 // many starts are uncertain or certain and wrong.
 //

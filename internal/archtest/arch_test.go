@@ -109,7 +109,7 @@ var rules = []rule{
 	{"internal/archtest", nil, nil},
 
 	// A module of its own, which measures gmpscope. No other room may import it.
-	{"lab/cmd/sweep/servers", nil, []string{"github.com", "google.golang.org", "go.etcd.io"}}, // a module of its own
+	{"lab/sweep/servers", nil, []string{"github.com", "google.golang.org", "go.etcd.io"}}, // a module of its own
 	{"lab", in("reference", "analyze", "replay", "compare", "report", "fleet", "internal"), []string{"github.com/google/jsonschema-go", "github.com/klauspost/compress", "golang.org/x/exp"}},
 }
 

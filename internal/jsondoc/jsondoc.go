@@ -21,7 +21,7 @@ import (
 	"github.com/gmpscope/gmpscope/replay"
 )
 
-//go:generate go -C ../../lab run ./cmd/jsondoc -root ..
+//go:generate ../../scripts/lab jsondoc
 
 // Analysis is what analyze writes with --format json: one JSON object, in a line
 // for each key, and for each element of the lists of objects.

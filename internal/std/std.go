@@ -12,7 +12,7 @@ import (
 // each. Those of the go command and the other tools (go list cmd) are not among
 // them: few record traces of those, but a module called cmd may be anybody's.
 //
-//go:generate go -C ../../lab run ./cmd/std -o ../internal/std/packages.txt
+//go:generate ../../scripts/lab std -o packages.txt
 //go:embed packages.txt
 var packages string
 

@@ -1,9 +1,3 @@
-// Package bench guards what an analysis costs. What can be counted, every run of
-// the tests holds: it is the same each time. What only a clock or the live heap
-// can tell is in files with the build tag guard, which scripts/bench -guard runs.
-// How much it costs in time, [the bench program] measures.
-//
-// [the bench program]: https://pkg.go.dev/github.com/gmpscope/gmpscope/lab/cmd/bench
 package bench
 
 import (
@@ -65,9 +59,9 @@ func analysed(t *testing.T, data []byte) *analyze.Result {
 	return r
 }
 
-// steps are those of an analysis that keep something, put together as in
+// pipeline is the steps of an analysis that keep something, put together as in
 // [analyze.Run], but one after the other: what they hold is the same each time.
-type steps struct {
+type pipeline struct {
 	tables   *events.Tables
 	rec      *reconstruct.Reconstructor
 	feed     *ledger.Feed
@@ -80,8 +74,8 @@ type steps struct {
 	marked   []timeline.Marked
 }
 
-func newSteps(tables *events.Tables) *steps {
-	s := &steps{
+func newPipeline(tables *events.Tables) *pipeline {
+	s := &pipeline{
 		tables: tables, procs: procs.New(),
 		fair: fairness.New(fairness.Options{}), lives: breakdown.New(breakdown.Options{}), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default())),
@@ -106,13 +100,13 @@ func newSteps(tables *events.Tables) *steps {
 	return s
 }
 
-func (s *steps) take(ds []reference.Decision) []reference.Decision {
+func (s *pipeline) take(ds []reference.Decision) []reference.Decision {
 	s.feed.AddAll(ds)
 	return ds[:0]
 }
 
-// decode calls see with all events of a trace, and returns the tables that they refer to.
-func decode(t *testing.T, data []byte, see func(*events.Tables, []events.Event)) *events.Tables {
+// decoded calls see with all events of a trace, and returns the tables that they refer to.
+func decoded(t *testing.T, data []byte, see func(*events.Tables, []events.Event)) *events.Tables {
 	t.Helper()
 	src, err := input.New(bytes.NewReader(data), "memory")
 	if err != nil {
@@ -146,12 +140,12 @@ func TestAllocations(t *testing.T) {
 	} {
 		count := func(n int) (total, allocs float64) {
 			var blocks [][]events.Event
-			tables := decode(t, stretched(t, c.name, n), func(_ *events.Tables, evs []events.Event) {
+			tables := decoded(t, stretched(t, c.name, n), func(_ *events.Tables, evs []events.Event) {
 				blocks = append(blocks, slices.Clone(evs))
 				total += float64(len(evs))
 			})
 			allocs = testing.AllocsPerRun(1, func() {
-				s := newSteps(tables)
+				s := newPipeline(tables)
 				for _, evs := range blocks {
 					s.rec.Add(evs)
 				}
@@ -172,10 +166,10 @@ func TestAllocations(t *testing.T) {
 // not finished.
 func held(t *testing.T, data []byte) int64 {
 	t.Helper()
-	var s *steps
-	decode(t, data, func(tables *events.Tables, evs []events.Event) {
+	var s *pipeline
+	decoded(t, data, func(tables *events.Tables, evs []events.Event) {
 		if s == nil {
-			s = newSteps(tables)
+			s = newPipeline(tables)
 		}
 		s.rec.Add(evs)
 	})
@@ -226,7 +220,7 @@ func TestLiveGoroutines(t *testing.T) {
 // others, one after the other, that ran, and are blocked or wait for a P.
 func crowd(n int64, blocked bool) int64 {
 	tables := events.NewTables()
-	s := newSteps(tables)
+	s := newPipeline(tables)
 	var block []events.Event
 	now := int64(0)
 	add := func(e events.Event) {

@@ -44,8 +44,8 @@ func TestGuardLinear(t *testing.T) {
 			var fewer, more float64
 			before, after := math.Inf(1), math.Inf(1)
 			for range 3 {
-				n, ns := cost(t, small)
-				m, nt := cost(t, large)
+				n, ns := eventCost(t, small)
+				m, nt := eventCost(t, large)
 				fewer, more = n, m
 				before, after = min(before, ns), min(after, nt)
 				if after/more <= bound*before/fewer {
@@ -64,7 +64,7 @@ func TestGuardLinear(t *testing.T) {
 }
 
 // cost analyses a trace. It returns its events, and the CPU time in ns.
-func cost(t *testing.T, data []byte) (events, ns float64) {
+func eventCost(t *testing.T, data []byte) (events, ns float64) {
 	t.Helper()
 	src, err := input.New(bytes.NewReader(data), "memory")
 	if err != nil {

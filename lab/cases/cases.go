@@ -21,10 +21,8 @@
 // a case called near-miss so is whatever the detector of its room finds.
 //
 //  1. [Find] reads the cases of a checkout.
-//  2. [Recorder] records them, and keeps of several recordings of one the least
-//     disturbed, of those that are judged right if there are any.
-//  3. [Judge] holds what the detectors find against what is wanted.
-//  4. [Result] is that for all of them, and [Result.Page] the page about it.
+//  2. [Recording.Judge] holds what the detectors find against what is wanted.
+//  3. [Result] is that for all of them, and [Result.Page] the page about it.
 package cases
 
 import (
@@ -72,24 +70,10 @@ func (c *Case) Dir() string { return path.Join(roomsDir, c.Room, "testdata", c.P
 
 // Recording is one way to record a case, and what must come of it.
 type Recording struct {
-	Case       *Case
-	GOMAXPROCS int
-	Go         string // as "go1.26.8"
-	Want       map[string]findings.Severity
-	May        []string
-	Env        []string
-	Cut        float64 // share of the bytes to keep
-}
-
-// Name is that of the recording's file, without extension.
-func (r *Recording) Name() string {
-	return fmt.Sprintf("%s-%s-%s-p%d", r.Case.Room, r.Case.Name, runner.ShortVersion(r.Go), r.GOMAXPROCS)
-}
-
-// Command is how the program is run.
-func (r *Recording) Command() string {
-	words := append([]string{fmt.Sprintf("GOMAXPROCS=%d", r.GOMAXPROCS)}, r.Env...)
-	return strings.Join(append(words, "./"+r.Case.Program, "FILE"), " ")
+	runner.Take
+	Case *Case
+	Want map[string]findings.Severity
+	May  []string
 }
 
 // Wanted returns the IDs of Want in order.
@@ -117,10 +101,10 @@ func Find(root string) ([]*Recording, error) {
 	})
 	names := make(map[string]bool)
 	for _, r := range found {
-		if names[r.Name()] {
-			problems = append(problems, fmt.Errorf("%s: two recordings are called %s", r.Case.Dir(), r.Name()))
+		if names[r.Name] {
+			problems = append(problems, fmt.Errorf("%s: two recordings are called %s", r.Program, r.Name))
 		}
-		names[r.Name()] = true
+		names[r.Name] = true
 	}
 	return found, errors.Join(problems...)
 }
@@ -179,6 +163,8 @@ func read(file string) ([]*Recording, error) {
 			cs[name] = &other
 		}
 		r.Case = cs[name]
+		r.Program = r.Case.Dir()
+		r.Name = fmt.Sprintf("%s-%s-%s-p%d", r.Case.Room, name, runner.ShortVersion(r.Go), r.GOMAXPROCS)
 		if _, ok := r.Want[c.Room]; name == Trigger && !ok || name == NearMiss && ok {
 			return nil, fmt.Errorf("%s: a %s of %s", line.Text, c.Name, c.Room)
 		}
@@ -193,7 +179,7 @@ func read(file string) ([]*Recording, error) {
 // parse reads a directive after its first word, and the name of the case that it
 // gives, if any.
 func parse(text string) (r *Recording, name string, err error) {
-	r = &Recording{Cut: 1}
+	r = &Recording{}
 	seen := make(map[string]bool)
 	for _, field := range strings.Fields(text) {
 		key, value, ok := strings.Cut(field, "=")
@@ -226,7 +212,7 @@ func parse(text string) (r *Recording, name string, err error) {
 			return nil, "", fmt.Errorf("field %q: %w", field, err)
 		}
 	}
-	if r.GOMAXPROCS < 1 || !strings.HasPrefix(r.Go, "go1.") || !seen["want"] || r.Cut <= 0 || r.Cut > 1 {
+	if r.GOMAXPROCS < 1 || !strings.HasPrefix(r.Go, "go1.") || !seen["want"] || seen["cut"] && r.Cut <= 0 || r.Cut > 1 {
 		return nil, "", errors.New("procs, go and want are needed, and a cut is more than 0")
 	}
 	return r, name, nil

@@ -2,6 +2,7 @@ package cases_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -24,7 +25,11 @@ const root = "../.."
 
 // judged are the verdicts on all that is recorded.
 var judged = sync.OnceValues(func() (cases.Result, error) {
-	return cases.JudgeAll(context.Background(), root)
+	recordings, err := cases.Find(root)
+	if err != nil {
+		return nil, err
+	}
+	return cases.JudgeAll(context.Background(), recordings, runner.Stored(cases.Dir(root)))
 })
 
 func TestRecordingsAreJudgedAsTheySay(t *testing.T) {
@@ -36,7 +41,7 @@ func TestRecordingsAreJudgedAsTheySay(t *testing.T) {
 		if v.Right() {
 			continue
 		}
-		t.Errorf("%s: %s", v.Recording.Name(), v.Wrong())
+		t.Errorf("%s: %s", v.Recording.Name, v.Wrong())
 		for _, x := range v.Found {
 			t.Logf("    %s %s: %s", x.Severity, x.ID, x.Title)
 		}
@@ -59,7 +64,7 @@ func TestEachDetectorHasItsCases(t *testing.T) {
 	for _, d := range all.Detectors(all.Default()) {
 		for _, name := range []string{cases.Trigger, cases.NearMiss} {
 			if !has[d.ID+"/"+name] {
-				t.Errorf("%s has no program %s: write analyze/findings/%[1]s/testdata/%[2]s, and record it with go run ./internal/cmd/cases -record -only '^%[1]s-'", d.ID, name)
+				t.Errorf("%s has no program %s: write analyze/findings/%[1]s/testdata/%[2]s, and record it with scripts/lab record cases -only '^%[1]s-'", d.ID, name)
 			}
 		}
 	}
@@ -76,7 +81,7 @@ func TestManifests(t *testing.T) {
 	}
 	dir := cases.Dir(root)
 	known := make(map[string]bool)
-	rows := make(map[string]cases.Row)
+	rows := make(map[string]runner.Row)
 	for _, r := range recordings {
 		if name := r.Case.Room + ".json"; !known[name] {
 			known[name] = true
@@ -95,12 +100,12 @@ func TestManifests(t *testing.T) {
 		delete(rows, r.File())
 		zipped, err := os.ReadFile(filepath.Join(dir, r.File()))
 		if err != nil || !ok {
-			t.Errorf("%s: not recorded, or not in the manifest (%v)", r.Name(), err)
+			t.Errorf("%s: not recorded, or not in the manifest (%v)", r.Name, err)
 			continue
 		}
 		trace, err := runner.Decompress(zipped)
 		if err != nil {
-			t.Errorf("%s: %v", r.Name(), err)
+			t.Errorf("%s: %v", r.Name, err)
 			continue
 		}
 		found := row
@@ -108,10 +113,10 @@ func TestManifests(t *testing.T) {
 		found.SHA256, found.Bytes = runner.Sum(trace), len(trace)
 		found.GzipSHA256, found.GzipBytes = runner.Sum(zipped), len(zipped)
 		if d := cmp.Diff(row, found); d != "" {
-			t.Errorf("%s: not as the manifest says: %s", r.Name(), d)
+			t.Errorf("%s: not as the manifest says: %s", r.Name, d)
 		}
 		if len(zipped) > cases.MaxBytes {
-			t.Errorf("%s: %d bytes, more than %d", r.Name(), len(zipped), cases.MaxBytes)
+			t.Errorf("%s: %d bytes, more than %d", r.Name, len(zipped), cases.MaxBytes)
 		}
 	}
 	for name := range rows {
@@ -144,7 +149,7 @@ func TestPageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(text), result.Page()); d != "" {
-		t.Errorf("docs/detectors.md is out of date; go test ./internal/cases -update writes it: %s", d)
+		t.Errorf("docs/detectors.md is out of date; go -C lab test ./cases -update writes it: %s", d)
 	}
 }
 
@@ -178,7 +183,7 @@ func TestJudge(t *testing.T) {
 			[]findings.Finding{finding("starvation", "warning")}, "missed: convoy; false: starvation"},
 	} {
 		r := &cases.Recording{Case: &cases.Case{Room: c.room, Name: c.caseName}, Want: c.want, May: c.may}
-		if v := cases.Judge(r, c.found); v.Wrong() != c.verdict || v.Right() != (c.verdict == "right") {
+		if v := r.Judge(c.found); v.Wrong() != c.verdict || v.Right() != (c.verdict == "right") {
 			t.Errorf("%s: %s, not %s", c.name, v.Wrong(), c.verdict)
 		}
 	}
@@ -252,14 +257,14 @@ func TestFind(t *testing.T) {
 	}
 	c := &cases.Case{Room: "convoy", Name: "trigger", Program: "trigger", Doc: "Trigger does it."}
 	want := []*cases.Recording{
-		{Case: c, GOMAXPROCS: 2, Go: "go1.26.8", Want: map[string]findings.Severity{"convoy": "warning", "starvation": "note"},
-			May: []string{"late-preemption", "os-preemption"}, Env: []string{"GODEBUG=a=1"}, Cut: 0.7},
-		{Case: c, GOMAXPROCS: 1, Go: "go1.22.12", Want: map[string]findings.Severity{"convoy": "note"}, Cut: 1},
+		{Take: runner.Take{Name: "convoy-trigger-go1.26-p2", Program: c.Dir(), Go: "go1.26.8", GOMAXPROCS: 2, Env: []string{"GODEBUG=a=1"}, Cut: 0.7},
+			Case: c, Want: map[string]findings.Severity{"convoy": "warning", "starvation": "note"}, May: []string{"late-preemption", "os-preemption"}},
+		{Take: runner.Take{Name: "convoy-trigger-go1.22-p1", Program: c.Dir(), Go: "go1.22.12", GOMAXPROCS: 1}, Case: c, Want: map[string]findings.Severity{"convoy": "note"}},
 	}
 	if d := cmp.Diff(want, found); d != "" {
 		t.Error(d)
 	}
-	if n, f := found[1].Name(), found[1].File(); n != "convoy-trigger-go1.22-p1" || f != n+".trace.gz" {
+	if n, f := found[1].Name, found[1].File(); n != "convoy-trigger-go1.22-p1" || f != n+".trace.gz" {
 		t.Error(n, f)
 	}
 	if s := found[0].Command(); s != "GOMAXPROCS=2 GODEBUG=a=1 ./trigger FILE" {
@@ -278,8 +283,8 @@ func TestFindsTwins(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	r := found[1]
-	if r.Case.Name != cases.NearMiss || r.Case.Dir() != found[0].Case.Dir() || r.Name() != "convoy-near-miss-go1.26-p2" {
-		t.Errorf("%+v, %s", r.Case, r.Name())
+	if r.Case.Name != cases.NearMiss || r.Case.Dir() != found[0].Case.Dir() || r.Name != "convoy-near-miss-go1.26-p2" {
+		t.Errorf("%+v, %s", r.Case, r.Name)
 	}
 	if s := r.Command(); s != "GOMAXPROCS=2 CASE=near-miss GODEBUG=a=1 ./trigger FILE" {
 		t.Error(s)
@@ -326,23 +331,26 @@ func TestBest(t *testing.T) {
 		t.Fatal("no program")
 	}
 	r, dir := recordings[i], t.TempDir()
-	m := &cases.Recorder{Runner: runner.New(root, t.TempDir()), Tries: 8, Keep: 1} // beside other tests a cut may lose next to nothing
-	row, zipped, v, err := m.Best(context.Background(), r)
-	if err != nil || !v.Right() {
-		t.Fatal(v, err)
+	best, wrong, err := runner.New(root, t.TempDir()).Best(t.Context(), &r.Take, 8, 1, r.Check) // beside other tests a cut may lose next to nothing
+	if err != nil || wrong != nil {
+		t.Fatal(wrong, err)
 	}
-	if err := cases.Put(dir, r, row, zipped); err != nil {
+	zipped, row, err := best.Pack()
+	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := cases.Load(dir, r)
-	if err != nil || runner.Sum(trace) != row.SHA256 || len(trace) != row.Bytes {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, r.File()), zipped, 0o644), r.Put(dir, row)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := runner.Stored(dir)(t.Context(), &r.Take)
+	if err != nil || runner.Sum(again.Trace) != row.SHA256 || len(again.Trace) != row.Bytes {
 		t.Errorf("%+v, %v", row, err)
 	}
 	rows, err := cases.ReadManifest(dir, r.Case.Room)
-	if d := cmp.Diff([]cases.Row{row}, rows); err != nil || d != "" {
+	if d := cmp.Diff([]runner.Row{row}, rows); err != nil || d != "" {
 		t.Error(d, err)
 	}
-	gone, err := cases.Prune(dir, []*cases.Recording{{Case: r.Case, GOMAXPROCS: 99, Go: r.Go}})
+	gone, err := cases.Prune(dir, []*cases.Recording{{Case: r.Case, Take: runner.Take{Name: "another"}}})
 	if err != nil || !slices.Equal(gone, []string{r.File()}) {
 		t.Errorf("removed %v, %v", gone, err)
 	}

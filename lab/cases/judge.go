@@ -1,15 +1,16 @@
 package cases
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
 // Verdict is what became of a recording.
@@ -49,7 +50,7 @@ func (v *Verdict) severity(id string) findings.Severity {
 }
 
 // Judge holds findings, ranked, against what the recording wants.
-func Judge(r *Recording, ranked []findings.Finding) *Verdict {
+func (r *Recording) Judge(ranked []findings.Finding) *Verdict {
 	v := &Verdict{Recording: r}
 	for _, x := range ranked { // the first of a detector is its worst
 		if v.severity(x.ID) == "" {
@@ -72,16 +73,55 @@ func Judge(r *Recording, ranked []findings.Finding) *Verdict {
 	return v
 }
 
-// Analyze judges a trace as a recording of r.
-func Analyze(ctx context.Context, r *Recording, trace []byte) (*Verdict, error) {
-	src, err := input.New(bytes.NewReader(trace), r.Name())
+// Analyze judges a recording.
+func (r *Recording) Analyze(ctx context.Context, x *runner.Recording) (*Verdict, error) {
+	result, err := x.Analyze(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	result, err := analyze.Run(ctx, src, analyze.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("analyze %s: %w", r.Name(), err)
+	return r.Judge(result.Findings), nil
+}
+
+// Check is [Recording.Analyze] with the verdict as an error.
+func (r *Recording) Check(ctx context.Context, x *runner.Recording) (wrong, err error) {
+	v, err := r.Analyze(ctx, x)
+	if err == nil && !v.Right() {
+		wrong = errors.New(v.String())
 	}
-	return Judge(r, result.Findings), nil
+	return wrong, err
+}
+
+// String is the verdict and what was found, for the recorder.
+func (v *Verdict) String() string {
+	var b strings.Builder
+	b.WriteString(v.Wrong())
+	for _, x := range v.Found {
+		fmt.Fprintf(&b, "\n    %s %s: %s [cost %s]", x.Severity, x.ID, x.Title, quantity.Duration(x.CostNs))
+	}
+	return b.String()
+}
+
+// Live judges fresh recordings, and fails if one is judged wrong.
+func Live(ctx context.Context, w io.Writer, recordings []*Recording, from runner.Source, times int) error {
+	wrong := 0
+	for _, r := range recordings {
+		for range times {
+			x, err := from(ctx, &r.Take)
+			if err != nil {
+				return err
+			}
+			v, err := r.Analyze(ctx, x)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s: CPU lacked %.1f ms: %s\n", r.Name, float64(x.Waited)/1e6, v)
+			if !v.Right() {
+				wrong++
+			}
+		}
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d recordings are judged wrong", wrong, times*len(recordings))
+	}
+	return nil
 }

@@ -8,26 +8,23 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
 // Result is the verdicts of all recordings, in their order.
 type Result []*Verdict
 
-// JudgeAll judges the recorded traces of a checkout.
-func JudgeAll(ctx context.Context, root string) (Result, error) {
-	recordings, err := Find(root)
-	if err != nil {
-		return nil, err
-	}
+// JudgeAll judges recordings.
+func JudgeAll(ctx context.Context, recordings []*Recording, from runner.Source) (Result, error) {
 	var out Result
 	var problems []error
 	for _, r := range recordings {
-		trace, err := Load(Dir(root), r)
+		x, err := from(ctx, &r.Take)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		v, err := Analyze(ctx, r, trace)
+		v, err := r.Analyze(ctx, x)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -103,8 +100,8 @@ func (r Result) Page() string {
 Each detector of gmpscope has programs that it must find guilty, and programs that come near and are innocent; besides there
 are programs in which all is well. This page holds what the detectors find in recorded traces of them against what they must.
 
-Made by ` + "`go run ./internal/cmd/cases -o docs/detectors.md`" + ` from the traces in testdata/traces/cases; a test fails if
-it is out of date. ` + "`-record`" + ` records them again, and ` + "`-live`" + ` judges fresh recordings, which may come out otherwise: of
+Made by ` + "`go -C lab test ./cases -update`" + ` from the traces in testdata/traces/cases; a test fails if it is out of date.
+` + "`scripts/lab record cases`" + ` records them again, and ` + "`scripts/lab judge cases -live 1`" + ` judges fresh recordings, which may come out otherwise: of
 several recordings the one is kept that was disturbed least, of those that are judged right if there are any. On a machine
 that others keep busy, threads lack CPUs: a goroutine that stands still on one seems to run, and about half of the fresh
 recordings were judged wrong at a load average of 17 on two CPUs. The programs were written, and thresholds set, by the same

@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/lab/pairs"
+	"github.com/gmpscope/gmpscope/lab/runner"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -77,16 +78,16 @@ func (e *Exhibit) Recording() string {
 }
 
 // Page writes the page.
-func Page(ctx context.Context, w io.Writer, root string) error {
+func Page(ctx context.Context, w io.Writer, from runner.Source) error {
 	var b strings.Builder
 	b.WriteString(`# Gallery
 
 Pathologies that people have met, in programs of this repository that are modelled on them: what gmpscope says of a trace, and
-what changes when its advice is followed. Written by ` + "`go run ./internal/cmd/gallery`" + ` from the recordings in
+what changes when its advice is followed. Written by ` + "`go -C lab test ./gallery -update`" + ` from the recordings in
 testdata/traces/pairs; a test keeps it true, and ` + "`scripts/screenshot`" + ` makes the pictures.
 `)
 	for i := range Exhibits {
-		if err := Exhibits[i].write(ctx, &b, root); err != nil {
+		if err := Exhibits[i].write(ctx, &b, from); err != nil {
 			return err
 		}
 	}
@@ -94,16 +95,16 @@ testdata/traces/pairs; a test keeps it true, and ` + "`scripts/screenshot`" + ` 
 	return err
 }
 
-func (e *Exhibit) write(ctx context.Context, b *strings.Builder, root string) error {
+func (e *Exhibit) write(ctx context.Context, b *strings.Builder, from runner.Source) error {
 	p, err := e.find()
 	if err != nil {
 		return err
 	}
-	before, err := pairs.Results(ctx, root, p, pairs.Sides[0])
+	before, err := pairs.Results(ctx, from, p, pairs.Sides[0])
 	if err != nil {
 		return err
 	}
-	after, err := pairs.Results(ctx, root, p, pairs.Sides[1])
+	after, err := pairs.Results(ctx, from, p, pairs.Sides[1])
 	if err != nil {
 		return err
 	}

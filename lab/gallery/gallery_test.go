@@ -2,26 +2,38 @@ package gallery
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/lab/pairs"
+	"github.com/gmpscope/gmpscope/lab/runner"
 )
+
+var update = flag.Bool("update", false, "write the page again")
 
 // The page says what gmpscope says, and each exhibit has its picture.
 func TestPageIsUpToDate(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var page bytes.Buffer
-	if err := Page(t.Context(), &page, root); err != nil {
+	if err := Page(t.Context(), &page, runner.Stored(pairs.Dir(root))); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(root, "docs", "gallery.md"))
+	file := filepath.Join(root, "docs", "gallery.md")
+	if *update {
+		if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(got), page.String()); diff != "" {
-		t.Errorf("docs/gallery.md (go run ./internal/cmd/gallery writes it):\n%s", diff)
+		t.Errorf("docs/gallery.md (go -C lab test ./gallery -update writes it):\n%s", diff)
 	}
 	for i := range Exhibits {
 		name := filepath.Join(root, "docs", filepath.FromSlash(Exhibits[i].Picture()))

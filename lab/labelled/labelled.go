@@ -9,7 +9,6 @@ package labelled
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/report"
 )
@@ -91,12 +89,8 @@ type Judgement struct {
 	Advice   string // the first, "" if there is none
 }
 
-// Judge holds the verdict on a trace of a program against its label.
-func Judge(ctx context.Context, l *Label, trace []byte) (*Judgement, error) {
-	r, err := Analyze(ctx, l.Name, trace)
-	if err != nil {
-		return nil, err
-	}
+// Judge holds the verdict on a trace of the program against its label.
+func (l *Label) Judge(r *analyze.Result) *Judgement {
 	doc := report.Build(r, "")
 	j := &Judgement{Label: l, Headline: doc.Verdict.Headline, Advice: advice(doc.Verdict.Lines)}
 	chief := findings.Chief(r.Findings, findings.Warning)
@@ -108,7 +102,7 @@ func Judge(ctx context.Context, l *Label, trace []byte) (*Judgement, error) {
 	default:
 		j.Right = l.named(j.Headline) || l.named(j.Advice)
 	}
-	return j, nil
+	return j
 }
 
 // named reports whether a text names the culprit.
@@ -126,14 +120,4 @@ func advice(lines []string) string {
 		}
 	}
 	return ""
-}
-
-// Analyze returns the result of a trace.
-func Analyze(ctx context.Context, name string, trace []byte) (*analyze.Result, error) {
-	src, err := input.New(bytes.NewReader(trace), name)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	return analyze.Run(ctx, src, analyze.Options{})
 }

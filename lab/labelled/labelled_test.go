@@ -1,7 +1,6 @@
 package labelled
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
 const root = "../.."
@@ -100,11 +100,12 @@ func TestJudge(t *testing.T) {
 		{"fine, but it is not", Label{}, lock, false},
 		{"fine", Label{}, quiet, true},
 	} {
-		j, err := Judge(context.Background(), &c.label, c.trace)
+		x := runner.Recording{Take: &runner.Take{}, Trace: c.trace}
+		r, err := x.Analyze(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if j.Right != c.right {
+		if j := c.label.Judge(r); j.Right != c.right {
 			t.Errorf("%s: right is %v: %s", c.name, j.Right, j.Headline)
 		}
 	}

@@ -10,17 +10,20 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/lab/pairs"
+	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
 var update = flag.Bool("update", false, "write docs/diff.md")
 
 const root = "../.."
 
+var recorded = runner.Stored(pairs.Dir(root))
+
 // The page holds what diff says of all pairs, and the false alarms; it must be
 // what the code says now, and nothing in it may be wrong.
 func TestPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := pairs.Page(context.Background(), &b, root); err != nil {
+	if err := pairs.Page(context.Background(), &b, recorded); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(root, "docs", "diff.md")
@@ -31,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("docs/diff.md is out of date (go test ./internal/pairs -update): %v", err)
+		t.Errorf("docs/diff.md is out of date (go -C lab test ./pairs -update): %v", err)
 	}
 	if strings.Contains(b.String(), "**no**") {
 		t.Errorf("a pair is judged wrong:\n%s", b.String())
@@ -45,11 +48,11 @@ func TestFalseAlarms(t *testing.T) {
 	if p.Name != pairs.Nothing {
 		t.Fatal("the last pair is not the one that does not change")
 	}
-	before, err := pairs.Results(ctx, root, &p, pairs.Sides[0])
+	before, err := pairs.Results(ctx, recorded, &p, pairs.Sides[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := pairs.Results(ctx, root, &p, pairs.Sides[1])
+	after, err := pairs.Results(ctx, recorded, &p, pairs.Sides[1])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package runner answers: what trace does this program of ours give with that
 // Go version? It builds programs that record themselves with package rec, runs
-// them, and packs what they wrote.
+// them, chooses among recordings, and packs what they wrote.
 package runner
 
 import (
@@ -23,6 +23,8 @@ import (
 
 // Runner builds and runs programs of a checkout.
 type Runner struct {
+	With []string // command and arguments that programs are started by; none: directly
+
 	root  string // of the checkout
 	temp  string // scratch space
 	built map[string]string
@@ -53,11 +55,11 @@ func Root() (string, error) {
 
 const recDir = "internal/testkit/rec"
 
-// Build builds the program in folder dir of the checkout, with slashes, for a Go
+// build builds the program in folder dir of the checkout, with slashes, for a Go
 // version such as "go1.26.8", and returns its path. The module of the checkout
 // asks for a newer Go than some versions, so that the program and package rec
 // are copied into one of the same name that asks for no more than that version.
-func (r *Runner) Build(ctx context.Context, goVersion, dir string) (string, error) {
+func (r *Runner) build(ctx context.Context, goVersion, dir string) (string, error) {
 	key := goVersion + "/" + dir
 	if program, ok := r.built[key]; ok {
 		return program, nil
@@ -95,34 +97,32 @@ func (r *Runner) copy(module, dir string) error {
 	return os.CopyFS(filepath.Join(module, dir), os.DirFS(filepath.Join(r.root, dir)))
 }
 
-// Run says how to run a program.
-type Run struct {
-	GOMAXPROCS int
-	Env        []string // besides GOMAXPROCS
-	With       []string // command and arguments that the program is started by; none: directly
-}
-
-// Run runs a program that Build gave and returns its trace, and for how many ns
-// its threads together waited for a CPU, which is all that it prints if it
-// counts that (-1 if it does not).
-func (r *Runner) Run(ctx context.Context, program string, o Run) (trace []byte, waited int64, err error) {
+// Record makes a recording of t.
+func (r *Runner) Record(ctx context.Context, t *Take) (*Recording, error) {
+	program, err := r.build(ctx, t.Go, t.Program)
+	if err != nil {
+		return nil, err
+	}
 	file := filepath.Join(r.temp, "trace")
-	argv := append(append([]string{}, o.With...), program, file)
+	argv := append(append([]string{}, r.With...), program, file)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = r.temp
-	cmd.Env = append([]string{"GOMAXPROCS=" + strconv.Itoa(o.GOMAXPROCS)}, o.Env...)
+	cmd.Env = append([]string{"GOMAXPROCS=" + strconv.Itoa(t.GOMAXPROCS), "PATH=" + os.Getenv("PATH")}, t.Env...) // some start others
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	output, err := cmd.Output()
 	if err != nil {
-		return nil, 0, fmt.Errorf("run %s: %w\n%s", filepath.Base(program), err, stderr.Bytes())
+		return nil, fmt.Errorf("run %s: %w\n%s", t.Name, err, stderr.Bytes())
 	}
-	waited, err = strconv.ParseInt(strings.TrimSpace(string(output)), 10, 64)
+	waited, err := strconv.ParseInt(strings.TrimSpace(string(output)), 10, 64)
 	if err != nil {
 		waited = -1
 	}
-	trace, err = os.ReadFile(file)
-	return trace, waited, err
+	trace, err := os.ReadFile(file)
+	if t.Cut > 0 {
+		trace = trace[:int(t.Cut*float64(len(trace)))]
+	}
+	return &Recording{t, trace, waited}, err
 }
 
 // ShortVersion returns go1.26 for go1.26.8.
@@ -149,8 +149,11 @@ func Compress(data []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Decompress undoes Compress.
+// Decompress undoes Compress; what is not compressed stays as it is.
 func Decompress(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return data, nil
+	}
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

@@ -18,5 +18,5 @@
 //  6. [Compare] scores a dump against the truth; [FindOpen] and [FindOpenTicks]
 //     tell which queue lengths and ticks no dump could know.
 //
-// The command internal/cmd/truth does all of this.
+// The package lab/truth/commands does all of this.
 package truth

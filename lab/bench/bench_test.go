@@ -1,0 +1,320 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestShares(t *testing.T) {
+	const text = `File: bench
+Type: cpu
+Duration: 1.2s, Total samples = 1s
+-----------+-------------------------------------------------------
+     600ms   runtime.mapaccess1_fast64
+             golang.org/x/exp/trace.(*ordering).advanceGoStart
+             github.com/gmpscope/gmpscope/analyze/events.(*decoder).run
+-----------+-------------------------------------------------------
+     0.25s   github.com/gmpscope/gmpscope/analyze/waits.(*Accumulator).Add (inline)
+             github.com/gmpscope/gmpscope/analyze.Run.func2
+             github.com/gmpscope/gmpscope/analyze.(*pipeline).run
+-----------+-------------------------------------------------------
+     100ms   runtime.scanobject
+             runtime.gcDrain
+             runtime.gcBgMarkWorker.func2
+-----------+-------------------------------------------------------
+      30ms   runtime.futex
+             runtime.findRunnable
+-----------+-------------------------------------------------------
+      20ms   github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait.(*watcher).See
+`
+	got, err := shares(text, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []share{
+		{"golang.org/x/exp/trace", 0.6, 0.6},
+		{"analyze/waits", 0.25, 0},
+		{collector, 0.1, 0},
+		{elsewhere, 0.03, 0},
+		{"analyze/findings/gc-assist-wait", 0.02, 0},
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	got, err = shares(text, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = []share{{"else", 0.75, 0}, {"waits", 0.25, 0}}
+	if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if _, err := shares("File: bench\n", owner); err == nil {
+		t.Error("an empty profile has shares")
+	}
+}
+
+func TestMakespan(t *testing.T) {
+	work := []time.Duration{4, 1, 1, 1, 1, 6}
+	for n, want := range map[int]time.Duration{1: 14, 2: 10, 3: 8, 8: 6} {
+		if got := makespan(work, n); got != want {
+			t.Errorf("%d workers need %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := median(c.in); got != c.want {
+			t.Errorf("median of %v is %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+// invented is a page whose figures can be worked out by hand.
+func invented() *page {
+	round := func(wall, cpu time.Duration, mb int64) cost {
+		return cost{wall * time.Second, cpu * time.Second, mb * 1e6}
+	}
+	trace := func(name, title string, f facts, plain, analyze []cost) *measured {
+		return &measured{
+			spec: spec{name: name, title: title, closely: true}, facts: f, tools: []string{plainLoop, analysis},
+			costs: map[string][]cost{plainLoop: plain, analysis: analyze},
+		}
+	}
+	mixed := trace(central, "mixed", facts{Bytes: 12e6, Events: 6e6, Generations: 3, Largest: 5e6, Live: 1500, Duration: 2 * time.Second},
+		[]cost{round(1, 1, 20), round(2, 1, 30), round(1, 1, 25)},
+		[]cost{round(3, 4, 100), round(4, 4, 90), round(5, 5, 80)})
+	mixed.tools = append(mixed.tools, oneCore)
+	mixed.costs[oneCore] = []cost{round(4, 4, 100), round(8, 4, 90), round(4, 5, 80)}
+	mixed.tools = append(mixed.tools, peers[0].name, peers[1].name)
+	mixed.costs[peers[0].name] = []cost{round(20, 20, 2000)}
+	mixed.fails = map[string]string{peers[1].name: "exit status 1"}
+	return &page{
+		date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), rounds: 3,
+		traces: []*measured{
+			mixed,
+			trace(megabyte, "a megabyte", facts{Bytes: 1e6, Events: 3e5}, []cost{round(1, 1, 10)}, []cost{round(4, 2, 20)}),
+			trace("few", "1,000 goroutines", facts{Live: 1000}, []cost{round(1, 1, 10)}, []cost{round(1, 1, 20)}),
+			trace("many", "11,000 goroutines", facts{Live: 11_000}, []cost{round(1, 1, 12)}, []cost{round(1, 1, 40)}),
+			trace("minute", "steady, 1 min", facts{Events: 1e6, Duration: time.Minute}, []cost{round(1, 1, 10)}, []cost{round(3, 2, 50)}),
+			trace("minutes", "steady, 10 min", facts{Events: 10e6, Duration: 10 * time.Minute}, []cost{round(10, 10, 10)}, []cost{round(30, 22, 51)}),
+		},
+		decodes: []time.Duration{time.Second, time.Second},
+		shares:  []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}},
+		steps:   []share{{"waits", 0.75, 0}, {"decoding", 0.25, 0}},
+		starts:  []started{{"version", 5 * time.Millisecond, 6 * time.Millisecond}},
+	}
+}
+
+func TestPage(t *testing.T) {
+	p := invented()
+	for _, c := range []struct{ what, in, want string }{
+		{"a trace", p.long(), "12.0 MB, 6.0 M events, 3 generations, the largest of 5.0 MB; 2s; up to 1,500 goroutines at a time."},
+		{"the plain loop", p.long(), "| plain loop | 1 (1.0 s) | 1 (1.0 s) | 6.00 | 30 MB |"},
+		{"ratios of the same round", p.long(), "| analyze | 3.00 (2.00–5.00) | 4.00 | 1.50 | 100 MB |"},
+		{"a peer", p.long(), "| go tool trace -pprof=sched | 20.00 | 20.00 | 0.30 | 2000 MB |"},
+		{"a peer that failed", p.long(), "| gotraceui's parser | failed: exit status 1 | | | |"},
+		{"growth", p.long(), "| analyze | × 10.00 | × 11.00 | +10 % | 50 MB\u00a0→ 51 MB |"},
+		{"goroutines", p.long(), "| analyze | 2000 |"},
+		{"workers", p.long(), "| 2 | 1.00 s | 2.00 |"},
+		{"the share of decoding", p.long(), "Decoding is 50 % of"},
+		{"the steps", p.long(), "| waits | 75.0 % | 3.00 |"},
+		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
+		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 2.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
+		{"the start", p.long(), "| version | 5 ms | 6 ms |"},
+		{"a goal that is missed", p.long(), "| mixed | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
+		{"another", p.long(), "| mixed | CPU | 1.40 | 4.00 | 186 % |"},
+		{"what is met", p.long(), "Of 13 such goals, 8 are met."},
+		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.00 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
+		{"the worst", p.short(), "| the worst ratio: a megabyte: 1.0 MB, 0.3 M events | plain loop | 1 (1.00 s) |"},
+	} {
+		if !strings.Contains(c.in, c.want) {
+			t.Errorf("%s: no %q in\n%s", c.what, c.want, c.in)
+		}
+	}
+	if strings.Contains(p.short(), "steady") {
+		t.Error("the short table shows more than the mixed trace and the worst")
+	}
+	if strings.Contains(p.long(), "analyze/input") {
+		t.Error("the profile shows an owner of next to nothing")
+	}
+}
+
+// What a run of the program was interrupted in goes on with the next tool of the same
+// round.
+func TestLacks(t *testing.T) {
+	b := &bench{rounds: 2}
+	m := &measured{spec: spec{name: "churn"}, facts: facts{Bytes: onceTrace + 1}, costs: map[string][]cost{plainLoop: {{}, {}}, analysis: {{}}}, fails: map[string]string{}}
+	lacking := func() (out []string) {
+		for round := range b.roundsOf(m.facts) {
+			for _, tool := range b.tools(m.spec, m.facts) {
+				if m.lacks(tool, round) {
+					out = append(out, fmt.Sprint(round, " ", tool.name))
+				}
+			}
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"0 " + oneCore, "1 " + analysis}, lacking()); d != "" || b.complete(m) {
+		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
+	}
+	m.costs[oneCore], m.costs[analysis] = []cost{{}}, []cost{{}, {}}
+	if d := cmp.Diff([]string(nil), lacking()); d != "" || !b.complete(m) {
+		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	readme := filepath.Join(root, "README.md")
+	if err := os.WriteFile(readme, []byte("before\n"+shortBegin+"old\n"+shortEnd+"after\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := invented()
+	for range 2 { // the second replaces what the first wrote
+		if err := p.update(root); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(readme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "before\n" + shortBegin + p.short() + shortEnd + "after\n"; string(got) != want {
+			t.Errorf("README.md is\n%s\nwant\n%s", got, want)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
+	if err != nil || string(got) != p.long() {
+		t.Errorf("docs/performance.md: %v\n%s", err, got)
+	}
+	if _, err := between([]byte("no marks\n"), "table"); err == nil {
+		t.Error("a page without marks was updated")
+	}
+}
+
+// TestMake records a small trace, lengthens it, and reads it.
+func TestMake(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs a program")
+	}
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, loadProgram), "github.com/gmpscope/gmpscope/lab/bench/load")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ctx := context.Background()
+	recorded := filepath.Join(dir, "recorded")
+	if err := (recording{"crowd", 4, 1, 2000}).record(ctx, dir, recorded); err != nil {
+		t.Fatal(err)
+	}
+	f, err := learn(ctx, recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Live < 2000 || f.Live > 2100 || f.Events < 6000 || f.Generations < 2 || f.Largest > f.Bytes || math.Abs(float64(st.Size()-f.Bytes)) > 100 {
+		t.Errorf("%+v of a trace with 2000 goroutines and %d bytes", f, st.Size())
+	}
+}
+
+// TestCost runs a program that does nothing.
+func TestCost(t *testing.T) {
+	b := &bench{dir: t.TempDir()}
+	c, err := b.cost(context.Background(), []string{"go", "version"}, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Wall <= 0 || c.CPU <= 0 || runtime.GOOS == "linux" && c.Memory <= 0 {
+		t.Errorf("it cost %+v", c)
+	}
+	if _, err := b.cost(context.Background(), []string{"go", "no-such-command"}, nil, true); err == nil {
+		t.Error("a program that fails costs something")
+	}
+}
+
+// TestTraces holds the names of traces, and so of their files, apart.
+func TestTraces(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		seen := map[string]bool{}
+		for _, x := range traces(full) {
+			if seen[x.stem()] {
+				t.Errorf("two traces are called %s", x.stem())
+			}
+			seen[x.stem()] = true
+		}
+		for _, name := range []string{central + "-long", megabyte + "-short", "few", "many", "minute", "minutes"} {
+			if !seen[name] {
+				t.Errorf("no trace is called %s, which the page is about (full: %v)", name, full)
+			}
+		}
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	first, end, err := answer(exec.Command("go", "version"))
+	if err != nil || first <= 0 || first > end {
+		t.Errorf("first byte after %v, end after %v, %v", first, end, err)
+	}
+}
+
+// What was measured of one build is there again for a page, and not for another build.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	b := &bench{dir: dir, rounds: 3, gmpscope: filepath.Join(dir, "gmpscope")}
+	if err := os.WriteFile(b.gmpscope, []byte("a build"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := invented()
+	for _, m := range p.traces {
+		s.put(m)
+	}
+	s.Starts, s.Decodes, s.Packages, s.Steps = p.starts, p.decodes, p.shares, p.steps
+	if err := b.save(s); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = b.stored(); err != nil {
+		t.Fatal(err)
+	}
+	again := &page{date: p.date, rounds: 3, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
+	for _, m := range p.traces {
+		again.traces = append(again.traces, s.measured(m.spec))
+	}
+	if d := cmp.Diff(p.long()+p.short(), again.long()+again.short()); d != "" {
+		t.Errorf("-measured +stored\n%s", d)
+	}
+	again.traces = again.traces[2:3] // without those that the rest is about
+	if got := again.long(); !strings.Contains(got, "1,000 goroutines") {
+		t.Errorf("a page of one trace:\n%s", got)
+	}
+	if err := os.WriteFile(b.gmpscope, []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = b.stored(); err != nil || len(s.Traces) > 0 {
+		t.Errorf("%d traces of another build, %v", len(s.Traces), err)
+	}
+}

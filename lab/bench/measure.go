@@ -1,0 +1,202 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gmpscope/gmpscope/lab/rss"
+)
+
+// cost is what one process took.
+type cost struct {
+	Wall, CPU time.Duration
+	Memory    int64 // peak resident bytes; 0 if not known here
+}
+
+// tool is something that reads a trace.
+type tool struct {
+	name string
+	argv func(file string) []string
+	peer bool     // another program: it runs in the first round only, and may fail
+	env  []string // besides the environment
+	drop bool     // its output is so large that a file would measure the file system
+}
+
+// peers are other programs that read traces, each told to end after reading.
+var peers = []tool{
+	{name: "go tool trace -pprof=sched", argv: func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, peer: true},
+	{name: "gotraceui's parser", argv: func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, peer: true},
+}
+
+const (
+	plainLoop = "plain loop"
+	analysis  = "analyze"
+	oneCore   = "analyze, GOMAXPROCS=1"
+	// central is the name of the trace that is looked at more closely.
+	central = "mixed"
+	// largeTrace, in bytes, is read fewer times.
+	largeTrace  = 200e6
+	largeRounds = 3
+	// onceTrace, in bytes, is analysed on one core once only.
+	onceTrace = 100e6
+)
+
+// tools returns what is measured on a trace: report, dump and the peers only where it is
+// looked at closely. The peers need so much memory that they meet one load only.
+func (b *bench) tools(t spec, f facts) []tool {
+	own := func(args ...string) func(string) []string {
+		return func(file string) []string {
+			return append(append([]string{b.gmpscope}, args...), file)
+		}
+	}
+	tools := []tool{
+		{name: plainLoop, argv: func(file string) []string { return []string{b.self, "bench", "plain", file} }},
+		{name: analysis, argv: own("analyze", "--format", "json")},
+		{name: oneCore, argv: own("analyze", "--format", "json"), env: []string{"GOMAXPROCS=1"}},
+	}
+	if !t.closely {
+		return tools
+	}
+	tools = append(tools, tool{name: "report", argv: own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html"))})
+	tools = append(tools, tool{name: "dump", argv: own("dump"), drop: true})
+	for _, p := range peers {
+		if _, err := exec.LookPath(p.argv("")[0]); err == nil && t.name == central {
+			tools = append(tools, p)
+		}
+	}
+	return tools
+}
+
+// measured is what the tools took for a trace.
+type measured struct {
+	spec
+	facts
+	file  string
+	tools []string
+	costs map[string][]cost // of each tool, a round each
+	fails map[string]string // why a tool has no costs
+}
+
+// measure makes a trace and runs the tools on it in turns. What is there already of an
+// earlier call, which was interrupted, is not measured again. It calls save after each run.
+func (b *bench) measure(ctx context.Context, t spec, m *measured, save func(*measured) error) (*measured, error) {
+	file, f, err := b.made(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		m = &measured{costs: make(map[string][]cost), fails: make(map[string]string)}
+	}
+	m.spec, m.facts, m.file, m.tools = t, f, file, nil
+	tools := b.tools(t, f)
+	for _, tool := range tools {
+		m.tools = append(m.tools, tool.name)
+	}
+	for round := range b.roundsOf(f) {
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, b.roundsOf(f))
+		for _, tool := range tools {
+			if !m.lacks(tool, round) {
+				continue
+			}
+			c, err := b.cost(ctx, tool.argv(file), tool.env, tool.drop)
+			switch {
+			case err != nil && tool.peer && ctx.Err() == nil:
+				m.fails[tool.name] = err.Error()
+			case err != nil:
+				return nil, fmt.Errorf("%s: %w", tool.name, err)
+			default:
+				m.costs[tool.name] = append(m.costs[tool.name], c)
+			}
+			if err := save(m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// roundsOf returns how often a trace is read.
+func (b *bench) roundsOf(f facts) int {
+	if f.Bytes > largeTrace {
+		return min(b.rounds, largeRounds)
+	}
+	return b.rounds
+}
+
+// lacks reports whether a tool is to run in a round, and has not.
+func (m *measured) lacks(t tool, round int) bool {
+	once := t.peer || t.name == oneCore && m.Bytes > onceTrace
+	return len(m.costs[t.name]) <= round && m.fails[t.name] == "" && (round == 0 || !once)
+}
+
+// complete reports whether no tool has to run any more.
+func (b *bench) complete(m *measured) bool {
+	for _, t := range b.tools(m.spec, m.facts) {
+		for round := range b.roundsOf(m.facts) {
+			if m.lacks(t, round) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// cost runs a program with its output to a file, as a shell would, or, if it is to be
+// dropped, to the null device.
+func (b *bench) cost(ctx context.Context, argv, env []string, drop bool) (cost, error) {
+	name := filepath.Join(b.dir, "output")
+	if drop {
+		name = os.DevNull
+	} else {
+		defer os.Remove(name)
+	}
+	out, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return cost{}, err
+	}
+	defer out.Close()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Env = out, append(os.Environ(), env...)
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return cost{}, err
+	}
+	wall := time.Since(start)
+	s := cmd.ProcessState
+	return cost{Wall: wall, CPU: s.UserTime() + s.SystemTime(), Memory: rss.Peak(s)}, nil
+}
+
+// ratios are what a tool took, round by round, as a multiple of the plain loop's.
+func (m *measured) ratios(tool string, of func(cost) float64) []float64 {
+	var out []float64
+	for i, c := range m.costs[tool] {
+		out = append(out, of(c)/of(m.costs[plainLoop][i]))
+	}
+	return out
+}
+
+// typical is the median of what a tool took.
+func (m *measured) typical(tool string, of func(cost) float64) float64 {
+	var all []float64
+	for _, c := range m.costs[tool] {
+		all = append(all, of(c))
+	}
+	return median(all)
+}
+
+func wallSeconds(c cost) float64   { return c.Wall.Seconds() }
+func cpuSeconds(c cost) float64    { return c.CPU.Seconds() }
+func residentBytes(c cost) float64 { return float64(c.Memory) }
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}

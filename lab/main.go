@@ -1,0 +1,45 @@
+// Lab measures gmpscope: it records programs, holds what gmpscope says of them against what is
+// known, and writes the pages about that.
+//
+//	scripts/lab               lists the commands
+//	scripts/lab COMMAND -h    lists the flags of one
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/lab/accuracy"
+	"github.com/gmpscope/gmpscope/lab/bench"
+	"github.com/gmpscope/gmpscope/lab/cli"
+	"github.com/gmpscope/gmpscope/lab/corpus"
+	"github.com/gmpscope/gmpscope/lab/hostile"
+	"github.com/gmpscope/gmpscope/lab/jsondoc"
+	"github.com/gmpscope/gmpscope/lab/std"
+	"github.com/gmpscope/gmpscope/lab/sweep"
+	"github.com/gmpscope/gmpscope/lab/textbook"
+	"github.com/gmpscope/gmpscope/lab/truth/commands"
+	"github.com/gmpscope/gmpscope/lab/typecheck"
+)
+
+var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, []cli.Command{
+	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
+	{Name: "textbook", What: "write docs/textbook.md and its pictures", Init: textbook.Command},
+	{Name: "jsondoc", What: "write docs/json.md and docs/schema", Init: jsondoc.Command},
+	{Name: "std", What: "write the list of the standard library's packages", Init: std.Command},
+	{Name: "typecheck", Args: "PACKAGE…", What: "type-check for another platform", Init: typecheck.Command},
+})
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := cli.Run(ctx, table, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(1)
+	}
+}

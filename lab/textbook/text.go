@@ -1,0 +1,98 @@
+package textbook
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference/sim"
+)
+
+// text is the page.
+func text(all []outcome) string {
+	var b strings.Builder
+	b.WriteString(`# The textbook, executed
+
+Every mechanism of Go's scheduler is there because of a program that goes badly without it. Here are those programs, run on
+the model in [reference/sim](../reference/sim), each with the mechanism off and on. 4 Ps unless said otherwise; everything
+else is as in Go 1.26. This page and its pictures are made by
+
+    scripts/lab textbook
+
+and a test fails if they are not what the model gives. The times are those of the model with [its costs](#costs).
+
+| program | without | with |
+|---|---|---|
+`)
+	table(&b, all[:lessons])
+	b.WriteString("\nAnd the arguments about fairness:\n\n| program | without | with |\n|---|---|---|\n")
+	table(&b, all[lessons:])
+	for _, o := range all {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", o.title, o.about)
+		fmt.Fprintf(&b, "* %s: %s.\n* %s: %s.\n\n", upper(o.off.name), o.off.says(o.without.result), upper(o.on.name), o.on.says(o.with.result))
+		fmt.Fprintf(&b, "![%s, without and with](textbook/%s.svg)\n", o.title, o.id)
+	}
+	b.WriteString("\n## Policies\n\n| name | what it is |\n|---|---|\n")
+	for _, n := range sim.PolicyNames() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", n, sim.About(n))
+	}
+	c := sim.DefaultCosts()
+	b.WriteString("\n## Costs\n\nDefaults; each is a parameter (`sim.Costs`), and its comment says how it was found.\n\n| cost | ns |\n|---|---:|\n")
+	for _, x := range []struct {
+		what string
+		ns   int64
+	}{
+		{"from the end of a run interval to the look at the queues", c.Switch},
+		{"a look at another P's queue", c.Look},
+		{"wake-up of a parked thread", c.ThreadWake},
+		{"start of a new thread", c.ThreadStart},
+		{"the kernel's switch between threads (`thread-per-goroutine` only)", c.ThreadSwitch},
+		{"what the kernel adds to a short sleep", c.Slack},
+		{"an operation under the scheduler's lock", c.Lock},
+		{"from a request to yield to the safe point", c.Preempt},
+		{"sending such a request, for each", c.Signal},
+		{"a system call's return without its P, more", c.Syscall},
+	} {
+		fmt.Fprintf(&b, "| %s | %s |\n", x.what, quantity.Count(x.ns))
+	}
+	b.WriteString(leftOut)
+	return b.String()
+}
+
+const leftOut = `
+## What the model leaves out
+
+* The machine: each P's thread has a core of its own. There are no caches, no NUMA, no other processes, no CPU quota.
+* Races within an operation. An operation on a queue happens at one instant, and threads see each other's at once; only
+  ` + "`sched.lock`" + ` makes one wait for the other. A goroutine that the real scheduler would race for goes to whom comes first.
+* Unsafe points: who is asked to yield does so after a constant time.
+* The goroutine that stops the world or starts a cycle of the garbage collector: both come from outside and use no P. Mark
+  assists and sweeping are part of the goroutines' own work.
+* The runtime's own goroutines (finalizers, cleanups, scavenger, the tracer) and the tracer's generation switches.
+* Changes of GOMAXPROCS, coroutine switches, synctest, cgo callbacks, signals.
+* Locks with spinning and starvation mode: goroutines wait for each other only through channels.
+* Platforms other than Linux: the poller's grain is 1 ms, and short sleeps last as long as Linux makes them.
+* ` + "`beam`" + ` has no migration between queues but stealing, and no priorities; ` + "`go1.0`" + ` has today's way to wake threads.
+`
+
+func table(b *strings.Builder, all []outcome) {
+	for _, o := range all {
+		fmt.Fprintf(b, "| [%s](#%s) | %s: %s | %s: %s |\n", o.title, anchor(o.title), o.off.name, o.off.says(o.without.result), o.on.name, o.on.says(o.with.result))
+	}
+}
+
+// anchor is the name that a heading gets.
+func anchor(title string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			b.WriteRune(r)
+		case r == ' ':
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
