@@ -89,7 +89,7 @@ type Options struct {
 	// ends, and the gaps. That takes a tenth less time, and 30 MB less. Pages of package
 	// report/html, and comparisons of single traces, need it.
 	NoTimeline bool
-	// Without are hypotheses that the reconstruction does without: see docs/hypotheses.md.
+	// Without are hypotheses that the reconstruction does without: see lab/docs/hypotheses.md.
 	Without reconstruct.Set
 	// Answered gets what hypotheses answer; it may be nil.
 	Answered func(reconstruct.Answer)

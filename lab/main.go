@@ -29,7 +29,7 @@ import (
 
 var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, []cli.Command{
 	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
-	{Name: "textbook", What: "write docs/textbook.md and its pictures", Init: textbook.Command},
+	{Name: "textbook", What: "write lab/docs/textbook.md and its pictures", Init: textbook.Command},
 	{Name: "jsondoc", What: "write docs/json.md and docs/schema", Init: jsondoc.Command},
 	{Name: "std", What: "write the list of the standard library's packages", Init: std.Command},
 	{Name: "typecheck", Args: "PACKAGE…", What: "type-check for another platform", Init: typecheck.Command},

@@ -18,7 +18,7 @@ const (
 )
 
 // What the trace cannot tell of another GOMAXPROCS: with two Ps, the work of real programs
-// took 1.1 to 2 times as long as with one, 1.4 in the middle (docs/replay-programs.md), for
+// took 1.1 to 2 times as long as with one, 1.4 in the middle (lab/docs/replay-programs.md), for
 // caches, memory and the allocator are shared, and threads are woken. One that never
 // collected garbage allocates too little for most of that.
 const (

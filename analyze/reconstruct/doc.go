@@ -58,7 +58,7 @@
 // of one, and other another of what the function is about. nobody is no index, none no
 // event, and reference.None no goroutine of a queue.
 //
-// To add a Go version or a hypothesis, see CONTRIBUTING.md; docs/hypotheses.md says what
+// To add a Go version or a hypothesis, see CONTRIBUTING.md; lab/docs/hypotheses.md says what
 // each is worth.
 //
 // It serves this module and is not stable: see package gmpscope.

@@ -1,4 +1,4 @@
-// Package gallery writes docs/gallery.md: what gmpscope says of pathologies that people have
+// Package gallery writes lab/docs/gallery.md: what gmpscope says of pathologies that people have
 // met, by programs of testdata/traces/pairs that are modelled on them, before and after its
 // advice was followed.
 package gallery
@@ -125,7 +125,7 @@ func (e *Exhibit) write(ctx context.Context, b *strings.Builder, from runner.Sou
 	fmt.Fprintf(b, "| what gmpscope says | %s: **%s** | %s: **%s** |\n", v.Label, v.Headline, then.Label, then.Headline)
 	fmt.Fprintf(b, "| Ps busy | %s | %s |\n", busy(before[0]), busy(after[0]))
 	fmt.Fprintf(b, "\n%s\n\n", v.Try)
-	fmt.Fprintf(b, "[The program](../%s/main.go) after the change: %s `gmpscope diff`, %d recordings a side: **%s**. %s\n\n",
+	fmt.Fprintf(b, "[The program](../../%s/main.go) after the change: %s `gmpscope diff`, %d recordings a side: **%s**. %s\n\n",
 		pairs.Program(p), e.Did, pairs.Recordings, j.Got.Verdict, strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
 	fmt.Fprintf(b, "    gmpscope report %s -o report.html\n", e.Recording())
 	fmt.Fprintf(b, "    gmpscope diff --before 'testdata/traces/pairs/%[1]s-before-*.gz' --after 'testdata/traces/pairs/%[1]s-after-*.gz'\n", e.Pair)

@@ -27,9 +27,9 @@ command-line tools, some seconds of each. They are recorded again by
 
     scripts/sweep record     # what is missing in the folder sweep
     scripts/sweep check      # every command on each
-    scripts/sweep check -page docs/sweep.md
+    scripts/sweep check -page lab/docs/sweep.md
 
-The list, with versions and with what is left out, is [list.go](../lab/sweep/list.go). Small traces of twelve lie in
+The list, with versions and with what is left out, is [list.go](../sweep/list.go). Small traces of twelve lie in
 lab/testdata/sweep, and TestSmall holds them against the invariants below. Those of bigcache, xsync and ratelimit are the beginnings of
 recordings on which analyze once did not end or failed.
 

@@ -2,7 +2,7 @@
 //
 // It runs the seven programs of the classic explanation of Go's scheduler, and
 // four about fairness, on the simulator, each with one mechanism off and on,
-// and writes docs/textbook.md with a picture for each.
+// and writes lab/docs/textbook.md with a picture for each.
 //
 //	scripts/lab textbook
 package textbook
@@ -25,7 +25,7 @@ func Command(*flag.FlagSet) cli.Do {
 		if err != nil {
 			return err
 		}
-		return write(filepath.Join(root, "docs"))
+		return write(filepath.Join(root, "lab", "docs"))
 	}
 }
 

@@ -14,7 +14,7 @@ func text(all []outcome) string {
 	b.WriteString(`# The textbook, executed
 
 Every mechanism of Go's scheduler is there because of a program that goes badly without it. Here are those programs, run on
-the model in [reference/sim](../reference/sim), each with the mechanism off and on. 4 Ps unless said otherwise; everything
+the model in [reference/sim](../../reference/sim), each with the mechanism off and on. 4 Ps unless said otherwise; everything
 else is as in Go 1.26. This page and its pictures are made by
 
     scripts/lab textbook

@@ -140,22 +140,22 @@ func longest(r *sim.Result) float64 {
 	return v
 }
 
-// TestPage compares docs/textbook.md and its pictures with what the model gives.
+// TestPage compares lab/docs/textbook.md and its pictures with what the model gives.
 func TestPage(t *testing.T) {
 	all, err := outcomes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := page(all)
-	docs := filepath.Join("..", "..", "docs")
+	docs := filepath.Join("..", "docs")
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, filepath.FromSlash(name)))
 		if err != nil || string(got) != want {
-			t.Errorf("docs/%s is not what the model gives (%v): scripts/lab textbook", name, err)
+			t.Errorf("lab/docs/%s is not what the model gives (%v): scripts/lab textbook", name, err)
 		}
 	}
 	found, err := filepath.Glob(filepath.Join(docs, "textbook", "*"))
 	if err != nil || len(found) != len(files)-1 {
-		t.Errorf("%d files in docs/textbook, of %d programs: %v", len(found), len(files)-1, err)
+		t.Errorf("%d files in lab/docs/textbook, of %d programs: %v", len(found), len(files)-1, err)
 	}
 }

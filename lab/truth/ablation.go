@@ -243,13 +243,13 @@ the examples up to date.
 
 Where one rule of the scheduler explains a start, nothing has to be assumed. Elsewhere something happened between the events of
 the trace, and the reconstruction looks for it: each such hypothesis has a name, says what of the runtime does it, and lives in
-one file of [analyze/reconstruct](../analyze/reconstruct).
+one file of [analyze/reconstruct](../../analyze/reconstruct).
 
 | hypothesis | what may have happened | in the runtime | file |
 |---|---|---|---|
 `, "`")
 	for _, h := range reconstruct.Hypotheses() {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | [%s](../analyze/reconstruct/%s) |\n", h.Name, h.Name, h.Claim, h.Cites, h.File, h.File)
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | [%s](../../analyze/reconstruct/%s) |\n", h.Name, h.Name, h.Claim, h.Cites, h.File, h.File)
 	}
 	return b.String()
 }
@@ -258,7 +258,7 @@ const examplesHead = `
 ## Examples
 
 Each hypothesis with the first start of a recording of which it found the truth: its source, if any recording has such a start,
-or else the length of a queue. The recordings are in [lab/truth/testdata](../lab/truth/testdata), and the runtime itself
+or else the length of a queue. The recordings are in [lab/truth/testdata](../truth/testdata), and the runtime itself
 tells what happened in them. Shown is what the reconstruction says of the goroutine, of its P, and of the P that it was stolen
 from; times are in µs from the start. %[1]sll%[1]s and %[1]sgl%[1]s are the lengths of the P's own queue and of the global one after a start; (wrong)
 is what the runtime says otherwise. The last column tells what would be said without the hypothesis, where that is something
@@ -285,7 +285,7 @@ func examplesPart(list []*Example) string {
 //go:embed tried.md
 var tried string
 
-// HypothesesPage is docs/hypotheses.md: with the examples of a folder of recordings, and what
+// HypothesesPage is lab/docs/hypotheses.md: with the examples of a folder of recordings, and what
 // those of another one, of which from says what they are, tell of the worth of each hypothesis.
 func HypothesesPage(examples []*Example, a *Ablation, from string) string {
 	return hypothesesList() + examplesPart(examples) + fmt.Sprintf(`
@@ -297,7 +297,7 @@ for less than 0.02. On other recordings:
 
     scripts/accuracy --dir DIR                                        # record, and print the rates
     scripts/accuracy --dir DIR --without deferred-enqueue,enqueue-order
-    scripts/lab truth ablate --dir DIR --from 'recorded with seed 78' --out docs/hypotheses.md
+    scripts/lab truth ablate --dir DIR --from 'recorded with seed 78' --out lab/docs/hypotheses.md
 
 %[4]s
 They work together: without one, another may find the same. By workload, where it makes a difference:

@@ -13,21 +13,21 @@ import (
 // The page has the hypotheses that there are, an example of each as it is told today, and what
 // it is worth. The latter is measured by its command.
 func TestHypothesesPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "hypotheses.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "hypotheses.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	list, rest, _ := strings.Cut(string(page), "\n## Examples\n")
 	if list != hypothesesList() {
-		t.Errorf("docs/hypotheses.md has another list: make it again by the command in it\n%s", hypothesesList())
+		t.Errorf("lab/docs/hypotheses.md has another list: make it again by the command in it\n%s", hypothesesList())
 	}
 	examples, worth, _ := strings.Cut(rest, "\n## What each is worth\n")
 	if !strings.HasSuffix(worth, tried) {
-		t.Error("docs/hypotheses.md does not end in tried.md")
+		t.Error("lab/docs/hypotheses.md does not end in tried.md")
 	}
 	for _, h := range reconstruct.Hypotheses() {
 		if !strings.Contains(worth, "\n| "+h.Name+" |") {
-			t.Errorf("docs/hypotheses.md does not say what %s is worth", h.Name)
+			t.Errorf("lab/docs/hypotheses.md does not say what %s is worth", h.Name)
 		}
 		if _, err := os.Stat(filepath.Join("..", "..", "analyze", "reconstruct", h.File)); err != nil {
 			t.Error(err)
@@ -36,7 +36,7 @@ func TestHypothesesPage(t *testing.T) {
 		text, _, _ = strings.Cut(text, "\n### ")
 		in := exampleRecording.FindStringSubmatch(text)
 		if in == nil {
-			t.Errorf("docs/hypotheses.md has no example of %s", h.Name)
+			t.Errorf("lab/docs/hypotheses.md has no example of %s", h.Name)
 			continue
 		}
 		stem := filepath.Join("testdata", "floor", in[1])
@@ -48,7 +48,7 @@ func TestHypothesesPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if x == nil || strings.TrimSpace(x.String()) != strings.TrimSpace(text) {
-			t.Errorf("docs/hypotheses.md has an example of %s that is told otherwise today:\n%s", h.Name, x)
+			t.Errorf("lab/docs/hypotheses.md has an example of %s that is told otherwise today:\n%s", h.Name, x)
 		}
 	}
 }

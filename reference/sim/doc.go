@@ -46,5 +46,5 @@
 //     (stopTheWorldWithSema, procresize, gcController).
 //   - fluid.go: ideal fair sharing, which needs none of this but the load.
 //
-// What the model leaves out is said in docs/textbook.md, at the end.
+// What the model leaves out is said in lab/docs/textbook.md, at the end.
 package sim

@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/truth"
 )
 
-// ablate prints docs/hypotheses.md.
+// ablate prints lab/docs/hypotheses.md.
 func ablate(flags *flag.FlagSet) cli.Do {
 	dir := flags.String("dir", "", "`directory` with recordings, for what each hypothesis is worth")
 	from := flags.String("from", "recorded for this", "what `recordings` these are, as the page says it")

@@ -368,7 +368,7 @@ func table(flags *flag.FlagSet) cli.Do {
 	by := flags.String("by", "workload", "`what` to sum up: workload, go, procs or file; several comma-separated")
 	details := flags.Bool("details", false, "print the whole score of everything together as well")
 	match := flags.String("match", "", "only recordings whose name matches this `regexp`")
-	less := flags.String("without", "", "`hypotheses` that the reconstruction does without, comma-separated; see docs/hypotheses.md")
+	less := flags.String("without", "", "`hypotheses` that the reconstruction does without, comma-separated; see lab/docs/hypotheses.md")
 	return func(ctx context.Context, _ []string, stdout io.Writer) error {
 		if *dir == "" {
 			return errors.New("--dir is missing")
