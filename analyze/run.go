@@ -397,7 +397,7 @@ func (a *analysis) reconstruct(evs []events.Event) error {
 
 // finish ends the reconstruction, and waits for the steps.
 func (a *analysis) finish() error {
-	for more := true; more; more = a.rec.Judge(eventsAtOnce) {
+	for more := true; more; more = a.rec.Step(eventsAtOnce) {
 		if err := a.failure(); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ type batchSizes struct {
 
 // sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
 // g first: a batch of size, or one at the 61st tick, and then how that is known.
-func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
+func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
 	pp := &r.ps.pStates[p]
 	tick := &pp.tick
 	size = r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
@@ -55,7 +55,7 @@ func (r *batchSizes) sizeTaken(g, p int32, basis reference.Basis) (size int, atT
 			return sizeAtTick, byTick
 		}
 	}
-	if shown == 0 && r.tookOneMore(g, p, size) {
+	if shown == 0 && r.hadOneMore(g, p, size) {
 		size++
 	}
 	return size, 0
@@ -74,7 +74,7 @@ func (r *batchSizes) sizeUnsure(g int32, size int) int {
 // tookOneMore reports whether p took one more than size from the global queue, g first: others put
 // some there while its thread was between two events, and another P takes what is behind
 // that one before p starts it.
-func (r *batchSizes) tookOneMore(g, p int32, size int) bool {
+func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 	if !r.widerThan(g, size) {
 		return false
 	}
@@ -110,7 +110,7 @@ const putsSeen = 64
 // testBatchSize asks of which of the sizes the take of g was, where 1 is a pick at the
 // 61st tick. It returns 0 if nothing tells.
 func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
-	if size, lead := r.engine.ask(hypBatchSize, question{g: g, sizes: sizes}); lead > 0 {
+	if size, lead := r.engine.decide(hypBatchSize, question{g: g, sizes: sizes}); lead > 0 {
 		return size
 	}
 	return 0

@@ -12,7 +12,7 @@ import (
 
 // deferredPut is a put that comes later than the event that shows it: into the global queue
 // (deferred_enqueue.go), or at the tail of a full ring, which then overflows (deferred_overflow.go).
-type deferredPut struct {
+type deferredEnqueue struct {
 	g      int32   // in no queue until then
 	p      int32   // whose ring overflows, nobody if g goes to the global queue
 	before int64   // event of the putting thread
@@ -20,41 +20,41 @@ type deferredPut struct {
 }
 
 // openPut is one to the global queue that may come later: its thread has not gone on yet.
-type openPut struct {
+type openEnqueue struct {
 	g      int32
 	before int64 // event of the putting thread
 }
 
 // deferredEnqueues are the enqueues that come later than their events, or may do so.
 type deferredEnqueues struct {
-	list []deferredPut
-	open []openPut
+	list []deferredEnqueue
+	open []openEnqueue
 }
 
 // putsDue does the puts that come before event i.
-func (r *enqueuer) putsDue(i int64) {
+func (r *enqueuer) enqueuesDue(i int64) {
 	for j := 0; j < len(r.list); {
 		if r.list[j].before > i {
 			j++
 			continue
 		}
-		r.putNow(j)
+		r.enqueueNow(j)
 		j = 0 // an overflow does others
 	}
 }
 
 // putDeferred does the deferred put of g. What comes with an overflow comes with all of that.
-func (r *enqueuer) putDeferred(g int32) {
+func (r *enqueuer) enqueueDeferred(g int32) {
 	for j, late := range r.list {
 		if late.g == g || slices.Contains(late.held, g) {
-			r.putNow(j)
+			r.enqueueNow(j)
 			return
 		}
 	}
 }
 
 // putNow does deferred put j. If it is an overflow, its ring may have room by now.
-func (r *enqueuer) putNow(j int) {
+func (r *enqueuer) enqueueNow(j int) {
 	late := r.list[j]
 	r.list = slices.Delete(r.list, j, j+1)
 	for _, g := range slices.Backward(late.held) {
@@ -97,6 +97,6 @@ func (r *enqueuer) enqueueBefore(g int32) {
 			i++
 			continue
 		}
-		r.putNow(i)
+		r.enqueueNow(i)
 	}
 }

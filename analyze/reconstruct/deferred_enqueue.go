@@ -18,7 +18,7 @@ func (r *enqueuer) deferEnqueue(g int32) bool {
 	r.model.queues.Remove(g)
 	r.out.corrected(g, nobody)
 	gp.deferred = true
-	r.list = append(r.list, deferredPut{g: g, p: nobody, before: gp.enqueuedBy})
+	r.list = append(r.list, deferredEnqueue{g: g, p: nobody, before: gp.enqueuedBy})
 	r.ahead.settleSoon()
 	return true
 }
@@ -30,7 +30,7 @@ func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	if next == nil || next.p != rec.p || next.Time-r.ahead.time < stalled || gp.enqueuedBy-r.ahead.now < meanwhile {
 		return false
 	}
-	return r.engine.says(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
+	return r.engine.holds(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
 }
 
 // proposeDeferredEnqueue proposes that the enqueue of q.g to the global queue, which the model
@@ -126,10 +126,10 @@ func (r *enqueuer) reorderInBatch(g, p int32, size int) {
 func (r *enqueuer) noteEnqueue(g int32, next int64) {
 	r.model.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
-		r.open = slices.DeleteFunc(r.open, func(late openPut) bool { return late.before <= r.ahead.now })
+		r.open = slices.DeleteFunc(r.open, func(late openEnqueue) bool { return late.before <= r.ahead.now })
 	}
 	if next > r.ahead.now {
-		r.open = append(r.open, openPut{g, next})
+		r.open = append(r.open, openEnqueue{g, next})
 	}
 }
 

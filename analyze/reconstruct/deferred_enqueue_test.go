@@ -127,7 +127,7 @@ func TestFindLateOwn(t *testing.T) {
 		if !same {
 			r.step.ahead.gStates.At(r.step.model.goroutine(2)).ready = r.step.ahead.gStates.At(r.step.model.goroutine(1)).ready
 		}
-		r.step.enqueuer.open = []openPut{{r.step.model.goroutine(2), r.step.ahead.win.head}}
+		r.step.enqueuer.open = []openEnqueue{{r.step.model.goroutine(2), r.step.ahead.win.head}}
 		r.step.ahead.gStates.At(r.step.model.goroutine(2)).enqueuedBy = r.step.ahead.win.head
 		r.step.enqueuer.findDeferred(r.step.model.goroutine(1), r.step.ahead.win.at(r.step.ahead.gStates.At(r.step.model.goroutine(1)).start).p)
 		if got := globalOf(r); slices.Equal(got, []int64{1}) != same {
@@ -183,7 +183,7 @@ func TestPutsBefore(t *testing.T) {
 		r.step.ahead.time = -c.ahead
 		x := r.step.model.goroutine(1)
 		r.step.ahead.gStates.At(x).deferred = true
-		r.step.enqueuer.list = []deferredPut{{g: x, p: nobody, before: c.before}}
+		r.step.enqueuer.list = []deferredEnqueue{{g: x, p: nobody, before: c.before}}
 		r.step.enqueuer.enqueueBefore(r.step.model.goroutine(2))
 		if got := r.step.model.queues.GlobalLen() == 1; got != c.want || len(r.step.enqueuer.list) == r.step.model.queues.GlobalLen() {
 			t.Errorf("%s: put %v, %d late", c.name, got, len(r.step.enqueuer.list))

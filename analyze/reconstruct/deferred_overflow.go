@@ -61,7 +61,7 @@ func proposeDeferredOverflow(r *stepper, q question) []choice {
 // deferOverflow keeps an overflow of p's ring by newcomer for later.
 func (r *enqueuer) deferOverflow(p, newcomer int32) {
 	r.ahead.gStates.At(newcomer).deferred = true
-	r.list = append(r.list, deferredPut{g: newcomer, p: p, before: r.ahead.win.at(r.ahead.now).nextM})
+	r.list = append(r.list, deferredEnqueue{g: newcomer, p: p, before: r.ahead.win.at(r.ahead.now).nextM})
 	r.ahead.settleSoon()
 	r.out.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
@@ -70,7 +70,7 @@ func (r *enqueuer) deferOverflow(p, newcomer int32) {
 // global queue, or -1.
 func (r *enqueuer) nextOverflow() int {
 	tail := r.model.queues.GlobalTail()
-	return slices.IndexFunc(r.list, func(late deferredPut) bool {
+	return slices.IndexFunc(r.list, func(late deferredEnqueue) bool {
 		switch {
 		case late.p < 0:
 			return false
@@ -87,7 +87,7 @@ func (r *enqueuer) nextOverflow() int {
 // of the global queue (runqputslow).
 func (r *enqueuer) holdOverflow(victim int32, size int) bool {
 	half, n := r.ahead.rules.RingSize/2, r.model.queues.RingLen(victim)
-	i := slices.IndexFunc(r.list, func(late deferredPut) bool { return late.p == victim && len(late.held) == 0 })
+	i := slices.IndexFunc(r.list, func(late deferredEnqueue) bool { return late.p == victim && len(late.held) == 0 })
 	if i < 0 || size <= r.ahead.rules.StealBatch(n) || size <= half || size-half > r.ahead.rules.StealBatch(n-half) {
 		return false
 	}

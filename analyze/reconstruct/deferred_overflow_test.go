@@ -82,7 +82,7 @@ func TestSpill(t *testing.T) {
 			r.step.enqueuer.catchUp()
 			n++
 		} else {
-			r.step.enqueuer.putsDue(r.step.ahead.win.at(r.step.ahead.now).nextM)
+			r.step.enqueuer.enqueuesDue(r.step.ahead.win.at(r.step.ahead.now).nextM)
 		}
 		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != n+129 || r.step.model.queues.GlobalTail() != r.step.model.goroutine(newcomer) {
 			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
@@ -115,7 +115,7 @@ func TestHoldSpill(t *testing.T) {
 		if !c.want {
 			continue
 		}
-		r.step.enqueuer.putDeferred(r.step.model.goroutine(1)) // one of them runs
+		r.step.enqueuer.enqueueDeferred(r.step.model.goroutine(1)) // one of them runs
 		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != 129 || r.step.model.queues.GlobalHead() != r.step.model.goroutine(1) || r.step.model.queues.GlobalTail() != newcomer || len(r.step.enqueuer.list) > 0 {
 			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
 		}

@@ -29,8 +29,8 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	if r.model.queues.Len(p) > 0 && !behind {
 		return r.dequeuePastOwn(g, p, basis, shown)
 	}
-	r.putsReach(g, p)
-	size, tick := r.sizes.sizeTaken(g, p, basis)
+	r.orderEnqueues(g, p)
+	size, tick := r.sizes.dequeuedSize(g, p, basis)
 	if size == sizeAtTick {
 		return r.dequeueAtTick(g, tick)
 	}
@@ -41,7 +41,7 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	if behind {
 		basis = byRepair
 	}
-	deq := taken(src, nobody, int32(size), basis)
+	deq := dequeueFrom(src, nobody, int32(size), basis)
 	deq.pending, deq.candidate = open, at
 	return deq
 }
@@ -90,18 +90,18 @@ func (r *dequeuer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool)
 		return r.dequeueLocal(g, p)
 	}
 	r.correct.rehome(g, p, nobody)
-	return taken(reference.SrcLocal, nobody, 0, reference.Known(reference.Ambiguous, reference.RuleSchedtick))
+	return dequeueFrom(reference.SrcLocal, nobody, 0, reference.Known(reference.Ambiguous, reference.RuleSchedtick))
 }
 
 // dequeueAtTick takes g alone, at the 61st tick.
 func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 	r.model.queues.Remove(g)
-	return taken(reference.SrcGlobalTick, nobody, 1, basis)
+	return dequeueFrom(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
 // putsReach lets those puts happen that come later than their events, but before p's take of
 // g, and holds back those that come after it.
-func (r *dequeuer) putsReach(g, p int32) {
+func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.findDeferred(g, p)
 	if r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
 		r.enqueuer.catchUp() // the batch may reach them
@@ -155,7 +155,7 @@ func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis referen
 	}
 	since := r.ahead.freeSince(g)
 	r.model.wider = r.sizes.widerThan(g, size)
-	r.model.lastTaker, r.model.fedSinceBatch, r.model.returned = p, false, r.model.returned[:0]
+	r.model.lastBatchP, r.model.fedSinceBatch, r.model.returned = p, false, r.model.returned[:0]
 	last := r.model.queues.Tail(p)
 	if behind {
 		last = reference.None

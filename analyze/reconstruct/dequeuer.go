@@ -72,23 +72,23 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 	if d.fits++; d.missed {
 		r.mayHaveMissedTick(p)
 	}
-	return taken(reference.SrcRunnext, nobody, 0, byRule)
+	return dequeueFrom(reference.SrcRunnext, nobody, 0, byRule)
 }
 
 // dequeueByPlace removes a goroutine from where it is, as its P's thread did, with all
 // that the take moves. g is then in no queue.
 func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	if r.ahead.gStates.At(g).deferred {
-		r.enqueuer.putDeferred(g)
+		r.enqueuer.enqueueDeferred(g)
 	}
 	place := r.model.queues.Place(g)
 	if p < 0 {
 		r.model.queues.Remove(g)
-		return taken(reference.SrcUnknown, nobody, 0, 0)
+		return dequeueFrom(reference.SrcUnknown, nobody, 0, 0)
 	}
 	switch {
 	case place.Queue == reference.QueueUnknown:
-		return taken(reference.SrcUnknown, nobody, 0, reference.Known(reference.Unknown, reference.RuleInitial))
+		return dequeueFrom(reference.SrcUnknown, nobody, 0, reference.Known(reference.Unknown, reference.RuleInitial))
 	case place.Queue == reference.QueueLocal && place.P == p:
 		return r.dequeueLocal(g, p)
 	case place.Queue == reference.QueueGlobal:
@@ -129,7 +129,7 @@ func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
 	}
 	r.model.queues.Remove(g)
 	r.ps.pStates[p].headAt = max(r.ps.pStates[p].headAt, r.ahead.freeSince(g))
-	return taken(reference.SrcLocal, nobody, 0, basis)
+	return dequeueFrom(reference.SrcLocal, nobody, 0, basis)
 }
 
 // settle makes the take of a goroutine happen now whose start comes later.
@@ -146,7 +146,7 @@ func (r *dequeuer) settle(g int32) {
 
 // clearAhead settles what stands in front of g in its queue, and moves g to
 // the front of what cannot be settled. taker is the P that takes g.
-func (r *dequeuer) clearAhead(g, taker int32) reference.Basis {
+func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	basis := byRule
 	place := r.model.queues.Place(g)
 	for n := 0; r.model.queues.Prev(g) != reference.None; n++ {
@@ -155,12 +155,12 @@ func (r *dequeuer) clearAhead(g, taker int32) reference.Basis {
 		}
 		other := reference.None
 		if place.Queue == reference.QueueGlobal {
-			other = r.model.firstInFlight(g, taker) // the first to have been taken
+			other = r.model.firstInFlight(g, p) // the first to have been taken
 		} else {
-			other = r.steals.firstStolen(place.P, g, taker)
+			other = r.steals.firstStolen(place.P, g, p)
 		}
 		if other == reference.None || n > nearEnough {
-			return r.passOver(g, taker)
+			return r.passOver(g, p)
 		}
 		r.settle(other)
 		basis = byPassed
@@ -192,11 +192,11 @@ func (r *dequeuer) clearGone(p int32) {
 
 // passOver takes g to the front of its queue although others stand there
 // that nobody seems to have in hand.
-func (r *dequeuer) passOver(g, taker int32) reference.Basis {
+func (r *dequeuer) passOver(g, p int32) reference.Basis {
 	r.out.summary.Corrections++
 	switch place := r.model.queues.Place(g); place.Queue {
 	case reference.QueueGlobal:
-		r.clearGlobal(g, taker)
+		r.clearGlobal(g, p)
 	case reference.QueueLocal:
 		r.clearRing(g, place.P)
 	}
@@ -214,16 +214,16 @@ func (r *dequeuer) passOver(g, taker int32) reference.Basis {
 // clearGlobal finds out why nobody took what stands in front of g in the global queue: it was put
 // there later than its event, or in another order, or it has been in the ring of whoever
 // took the last batch, which was larger than the model thought.
-func (r *dequeuer) clearGlobal(g, taker int32) {
+func (r *dequeuer) clearGlobal(g, p int32) {
 	// Whose thread has lost its CPU at the put has not come yet.
 	for other := r.model.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.model.queues.Prev(g) {
 	}
-	if r.model.queues.Prev(g) != reference.None && r.misordered(g, taker) {
+	if r.model.queues.Prev(g) != reference.None && r.misordered(g, p) {
 		r.correct.reorder(g)
 	}
 	for n := 0; n < 2 && r.model.queues.Prev(g) != reference.None; n++ {
 		other := r.model.queues.Prev(g)
-		if !r.enqueuer.reorderEnqueue(other, g) && !r.enqueuer.deferEnqueue(other) && !r.widenBatch(other, g, taker) {
+		if !r.enqueuer.reorderEnqueue(other, g) && !r.enqueuer.deferEnqueue(other) && !r.widenBatch(other, g, p) {
 			return
 		}
 	}
@@ -231,14 +231,14 @@ func (r *dequeuer) clearGlobal(g, taker int32) {
 
 // widenBatch moves other, which g was taken past in the global queue, to the ring of the P that took
 // the last batch, or to where it runs. It reports whether it may have been there.
-func (r *dequeuer) widenBatch(other, g, taker int32) bool {
-	to, gp := r.model.lastTaker, r.ahead.gStates.At(other)
+func (r *dequeuer) widenBatch(other, g, p int32) bool {
+	to, gp := r.model.lastBatchP, r.ahead.gStates.At(other)
 	if gp.passedOver < 2 {
 		gp.passedOver++
 		if to < 0 || r.ahead.startsOn(other) != to || r.ahead.nearlyConcurrent(other, g) && !r.model.wider {
 			return false
 		}
-	} else if to = r.ahead.startsOn(other); to < 0 || to == taker {
+	} else if to = r.ahead.startsOn(other); to < 0 || to == p {
 		return false // passed over again and again: only where it runs can tell
 	}
 	if !r.model.fitsRing(to, other) {

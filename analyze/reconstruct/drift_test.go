@@ -56,7 +56,7 @@ func TestTookMore(t *testing.T) {
 		{"it runs elsewhere", true, true, 6, 1, false},
 	} {
 		r := drifting(c.yields, c.before, c.last, c.on)
-		if got := r.step.sizes.tookOneMore(r.step.model.goroutine(3), 0, 3); got != c.want {
+		if got := r.step.sizes.hadOneMore(r.step.model.goroutine(3), 0, 3); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -158,7 +158,7 @@ func TestPassOverTheEnd(t *testing.T) {
 		r.step.model.queues.PutGlobal(r.step.model.goroutine(c.runs))
 		r.step.model.queues.PutGlobal(r.step.model.goroutine(7))
 		r.step.ahead.gStates.At(r.step.model.goroutine(7)).readyM = r.link.mix.Find(1)
-		r.step.model.lastTaker, r.step.model.wider = 0, c.wider
+		r.step.model.lastBatchP, r.step.model.wider = 0, c.wider
 		r.step.dequeuer.passOver(r.step.model.goroutine(7), 1)
 		if got := r.step.model.queues.RingLen(0); got != c.local || c.local > 0 && r.step.model.wider {
 			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.step.model.wider)

@@ -39,10 +39,10 @@ func (r *dequeuer) dequeueEarly(rec *record) {
 // Times of such a thief, in ns: about those of mutex and workerpool, in recordings with truth. Half
 // or twice: nothing.
 const (
-	thiefTakes = 1_500     // from the start of its P to its take, mostly
-	thiefWakes = 3_000     // from the start of its P to that of a goroutine if it wakes a thread in between, at least
-	thiefLags  = 20_000    // at most, if it does not lack a CPU
-	thiefLacks = 1_000_000 // at least, if it does: before its take or, more often, after it
+	thiefSteals = 1_500     // from the start of its P to its take, mostly
+	thiefWakes  = 3_000     // from the start of its P to that of a goroutine if it wakes a thread in between, at least
+	thiefLags   = 20_000    // at most, if it does not lack a CPU
+	thiefLacks  = 1_000_000 // at least, if it does: before its take or, more often, after it
 )
 
 // wakingThief is a thread that has come for a P and will start a goroutine of another one.
@@ -69,7 +69,7 @@ func (r *wakingThieves) expectThief(rec *record) {
 		return
 	}
 	if lag := start.Time - r.ahead.time; lag >= thiefWakes {
-		r.list = append(r.list, wakingThief{r.ahead.time + thiefTakes, rec.nextM})
+		r.list = append(r.list, wakingThief{r.ahead.time + thiefSteals, rec.nextM})
 		r.ahead.settleSoon()
 	}
 }

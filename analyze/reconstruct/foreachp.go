@@ -99,7 +99,7 @@ func (r *requests) endForEachPs(rec *record) {
 		}
 	}
 	for len(r.forEachPsAhead) > 0 && r.forEachPsAhead[0].to <= r.ahead.now {
-		r.asked, r.askedAt, r.askedBy = r.forEachPsAhead[0].why, r.ahead.time, rec.m
+		r.endedWhy, r.endedAt, r.endedBy = r.forEachPsAhead[0].why, r.ahead.time, rec.m
 		r.forEachPsAhead = r.forEachPsAhead[1:]
 	}
 }
@@ -113,7 +113,7 @@ func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
 // endForEachP notes that the present forEachP is over, and whom it was for: a goroutine that
 // was asked to stop may do so only later.
 func (r *requests) endForEachP() {
-	r.asked, r.askedAt, r.askedBy = r.current.why, r.ahead.time, r.current.m
+	r.endedWhy, r.endedAt, r.endedBy = r.current.why, r.ahead.time, r.current.m
 	r.current.m = nobody
 }
 

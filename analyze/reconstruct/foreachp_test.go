@@ -77,7 +77,7 @@ func TestForEachPByWorker(t *testing.T) {
 		r.step.ahead.gStates.At(r.step.model.goroutine(3)).flags = flags
 		r.step.ps.stw = stwState{open: true, g: 3, why: "GC mark termination"}
 		r.link.enter(&events.Event{Kind: events.Procs, M: 1, P: 0, G: 3, Res: 2})
-		r.step.judgeNext()
+		r.step.next()
 		if why, sure := r.step.requests.forEachPNow(); why != reference.WhyGC || sure != want {
 			t.Errorf("%v: %v, %v", flags, why, sure)
 		}

@@ -77,7 +77,7 @@ type Choice struct {
 type then uint8
 
 const (
-	thenJudge  then = iota // all of it: the question comes before the event is judged
+	thenStep   then = iota // all of it: the question comes before the event is judged
 	thenFinish             // nothing but to finish it
 	thenRepeat             // to judge it, the start of a goroutine, from its beginning
 )
@@ -128,7 +128,7 @@ func (r *engine) mayFork() bool {
 // ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
 // first of them if others are contradicted as much. lead is how much more speaks for the
 // answer than for what it was compared with last.
-func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) {
+func (r *engine) decide(h hypothesis, q question) (answer int, lead evidence.Nats) {
 	if r.on && r.given.by == h && r.given.at == r.whole.ahead.now {
 		return r.given.is, forkSure
 	}
@@ -140,25 +140,25 @@ func (r *engine) ask(h hypothesis, q question) (answer int, lead evidence.Nats) 
 	if horizon == 0 {
 		horizon = forkLen
 	}
-	best, told := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.whole.ahead.time}
+	best, report := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.whole.ahead.time}
 	for i, c := range choices {
 		if i > 0 {
 			lead = r.compare(h, choices[best], c, horizon)
 		}
-		told.Choices = append(told.Choices, Choice{Says: c.says, Lead: lead})
+		report.Choices = append(report.Choices, Choice{Says: c.says, Lead: lead})
 		if lead > 0 {
 			best = i
 		}
 	}
-	if told.Chosen = best; r.answered != nil {
-		r.answered(told)
+	if report.Chosen = best; r.answered != nil {
+		r.answered(report)
 	}
 	return choices[best].is, max(lead, -lead)
 }
 
 // says asks a hypothesis for yes or no.
-func (r *engine) says(h hypothesis, q question) bool {
-	answer, _ := r.ask(h, q)
+func (r *engine) holds(h hypothesis, q question) bool {
+	answer, _ := r.decide(h, q)
 	return answer == yes
 }
 
@@ -169,7 +169,7 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 	first := x.ahead.win.tail
 	for n := int64(0); n < horizon && first+n < x.ahead.win.head; n += forkStep {
 		said, until := says, min(first+n+forkStep, x.ahead.win.head)
-		againstX, againstY := x.engine.judgeUntil(until), y.engine.judgeUntil(until)
+		againstX, againstY := x.engine.stepUntil(until), y.engine.stepUntil(until)
 		if said != 0 && min(againstX, againstY) >= forkSure {
 			says = said // something else is wrong by now: what came before tells
 			break
@@ -186,17 +186,17 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 }
 
 // judgeUntil has a copy judge the events before one, and returns how much they speak against it.
-func (r *engine) judgeUntil(end int64) evidence.Nats {
+func (r *engine) stepUntil(end int64) evidence.Nats {
 	before := r.against
-	r.judgeOn(end)
+	r.stepOn(end)
 	return r.against - before
 }
 
-func (r *engine) judgeOn(end int64) {
+func (r *engine) stepOn(end int64) {
 	defer r.refute()
 	for fork := r.whole; fork.ahead.win.tail < end && !r.refuted; {
 		wrong := fork.out.summary.Corrections + r.odd
-		fork.judgeNext()
+		fork.next()
 		if fork.out.summary.Corrections+r.odd > wrong {
 			r.against += contradiction
 		}
@@ -222,7 +222,7 @@ func (fork *stepper) choose(c choice) {
 	if c.then == thenRepeat {
 		fork.start(rec, fork.ahead.gStates.At(rec.of))
 	}
-	if c.then != thenJudge {
+	if c.then != thenStep {
 		fork.dequeuer.dequeueEarly(rec)
 		fork.model.pass()
 	}

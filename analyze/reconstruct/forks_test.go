@@ -27,13 +27,13 @@ func TestCopies(t *testing.T) {
 					c = r.step.engine.copy(copies % 2)
 					copies++
 					for c.ahead.win.tail < min(r.step.ahead.win.tail+far, r.step.ahead.win.head) {
-						c.judgeNext()
+						c.next()
 					}
 				}
 				r.step.engine.spent, r.step.ahead.depth = 1<<62, 0 // no forks of its own
 				until := min(r.step.ahead.win.tail+far, r.step.ahead.win.head)
 				for r.step.ahead.win.tail < until {
-					r.step.judgeNext()
+					r.step.next()
 				}
 				if c != nil && (c.out.summary.Corrections != r.step.out.summary.Corrections || !c.state.meets(&r.step.state) || !reflect.DeepEqual(c.out.starts, r.step.out.starts)) {
 					t.Fatalf("at event %d, the copy has %d corrections, starts %d, %d queued globally; the model %d, %d, %d",
@@ -92,7 +92,7 @@ func TestCompare(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	for r.step.ahead.win.tail < n+5 {
-		r.step.judgeNext()
+		r.step.next()
 	}
 	right := choice{}
 	turned := func(by int) choice {
@@ -150,7 +150,7 @@ func TestTold(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(f.evs)
 	for r.step.ahead.win.tail < n+5 {
-		r.step.judgeNext()
+		r.step.next()
 	}
 	idle, never := r.link.proc(1), r.step.model.goroutine(5000)
 	turned := choice{apply: func(c *stepper) {

@@ -45,7 +45,7 @@ func (r *stepper) lost(rec *record) {
 	for p := range r.ps.pStates {
 		pp := &r.ps.pStates[p]
 		pp.unseen = true
-		pp.released, pp.told = false, false
+		pp.released, pp.emitted = false, false
 		r.requests.works(pp, 0)
 		r.ps.setRunning(pp, nobody)
 	}

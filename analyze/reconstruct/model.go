@@ -11,7 +11,7 @@ type model struct {
 	ahead lookahead
 
 	queues        reference.Queues
-	lastTaker     int32      // P that took the last batch from the global queue
+	lastBatchP    int32      // P that took the last batch from the global queue
 	returned      []returned // of that, what overflows have put back
 	wider         bool       // that batch may have been a larger one
 	fedSinceBatch bool       // something was put into the global queue since that batch

@@ -40,11 +40,11 @@ func (r *model) stayed(victim int32, since int64) int {
 // firstInFlight returns the first goroutine in front of g in the global queue
 // that is in flight to another P than taker, or None. The queue can be far
 // longer than there are threads, so it looks at what these will do next.
-func (r *model) firstInFlight(g, taker int32) int32 {
+func (r *model) firstInFlight(g, p int32) int32 {
 	first := reference.None
 	for m := range r.ahead.mStates[:min(len(r.ahead.mStates), farEnough)] {
 		start := r.ahead.win.at(r.ahead.mStates[m].next)
-		if start == nil || start.Kind != events.Go || start.p == taker {
+		if start == nil || start.Kind != events.Go || start.p == p {
 			continue
 		}
 		if other := start.of; r.queues.Place(other).Queue == reference.QueueGlobal && r.ahead.gStates.At(other).start == r.ahead.mStates[m].next && r.ahead.inFlight(other) &&

@@ -17,7 +17,7 @@ type output struct {
 	model     *model
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
-	judging   bool               // an event is judged: a panic is not that of the sink
+	stepping  bool               // an event is judged: a panic is not that of the sink
 	discarded reference.Decision // drafted in a fork
 }
 
@@ -133,8 +133,8 @@ func (r *output) flush(all bool) {
 	if h.block != nil && h.n > 0 {
 		h.full = append(h.full, h.block[:h.n])
 	}
-	judging := r.judging
-	r.judging = false
+	judging := r.stepping
+	r.stepping = false
 	n := 0
 	for ; n < len(h.full) && (all || h.first+BlockLen <= waits); n++ {
 		h.first += int64(len(h.full[n]))
@@ -142,7 +142,7 @@ func (r *output) flush(all bool) {
 			h.free = append(h.free, b)
 		}
 	}
-	r.judging = judging
+	r.stepping = judging
 	h.full = slices.Delete(h.full, 0, n)
 	h.n = 0
 	if n := len(h.free); n > 0 {

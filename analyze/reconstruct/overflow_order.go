@@ -18,7 +18,7 @@ func (r *dequeuer) misordered(g, p int32) bool {
 	if r.ahead.without.has(hypOverflowOrder) || r.ahead.gStates.At(g).overflowID == 0 || r.model.queues.Len(p) > 0 && !r.ps.pStates[p].tick.May() {
 		return false
 	}
-	return r.ahead.startOf(g) != r.ahead.now || r.engine.says(hypOverflowOrder, question{g: g, likely: yes})
+	return r.ahead.startOf(g) != r.ahead.now || r.engine.holds(hypOverflowOrder, question{g: g, likely: yes})
 }
 
 // proposeOverflowOrder proposes that the overflows came in the order of their events, or in
@@ -38,7 +38,7 @@ type returned struct{ g, from, to int32 } // numbers of the overflows that put i
 // noteReturn notes that the present overflow puts g, of p's ring, into the global queue.
 func (r *model) noteReturn(g, p int32) {
 	x := r.ahead.gStates.At(g)
-	if x.fromGlobal == r.lastTaker && p == r.lastTaker {
+	if x.fromGlobal == r.lastBatchP && p == r.lastBatchP {
 		r.returned = append(r.returned, returned{g, x.overflowID, r.lastOverflow})
 	}
 	x.overflowID = r.lastOverflow
@@ -48,13 +48,13 @@ func (r *model) noteReturn(g, p int32) {
 // as far as it did not come together with g: what is in the ring of who took it, and
 // what has been put again and stands behind g. It appends them to list.
 func (r *model) lastBatch(list []returned, g int32) []returned {
-	if r.lastTaker < 0 {
+	if r.lastBatchP < 0 {
 		return list
 	}
 	own := r.ahead.gStates.At(g).overflowID
-	for other := r.queues.Tail(r.lastTaker); other != reference.None; other = r.queues.Prev(other) {
+	for other := r.queues.Tail(r.lastBatchP); other != reference.None; other = r.queues.Prev(other) {
 		gp := r.ahead.gStates.At(other)
-		if gp.fromGlobal != r.lastTaker {
+		if gp.fromGlobal != r.lastBatchP {
 			continue
 		}
 		if gp.overflowID == own {

@@ -32,7 +32,7 @@ func TestReorder(t *testing.T) {
 		{"fewer, put again", []int64{1}, true, nil, []int64{6, 7, 1, 2, 3, 4, 5}},
 	} {
 		r := ahead(7, upTo(1, 7), nil)
-		r.step.model.lastTaker = 0
+		r.step.model.lastBatchP = 0
 		for g := range int64(7) {
 			ix := r.step.model.goroutine(g + 1)
 			r.step.ahead.gStates.At(ix).overflowID = 1

@@ -70,29 +70,29 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	if !over {
 		r.noSlice = r.ahead.time
 	}
-	visited, sure := r.forEachPNow()
+	why, sure := r.forEachPNow()
 	switch {
-	case visited != reference.WhyUnknown && !over:
-		return visited, byRule
-	case visited == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.asksOthers(rec, pp):
+	case why != reference.WhyUnknown && !over:
+		return why, byRule
+	case why == reference.WhyGC && (!sure || r.sysmonQuick()) && !r.requestsOthers(rec, pp):
 		return reference.WhySlice, ambiguous
-	case visited != reference.WhyUnknown:
-		return visited, ambiguous
+	case why != reference.WhyUnknown:
+		return why, ambiguous
 	case !over && r.gcOpen:
 		return reference.WhyGC, byRule
-	case !over && r.asked != reference.WhyUnknown && pp.began < r.askedAt:
-		return r.asked, byRule
-	case !over && r.asked != reference.WhyUnknown && r.ahead.time-pp.began < strayTime && r.ahead.time-r.askedAt < r.ahead.rules.Slice:
-		return r.asked, ambiguous
+	case !over && r.endedWhy != reference.WhyUnknown && pp.began < r.endedAt:
+		return r.endedWhy, byRule
+	case !over && r.endedWhy != reference.WhyUnknown && r.ahead.time-pp.began < strayTime && r.ahead.time-r.endedAt < r.ahead.rules.Slice:
+		return r.endedWhy, ambiguous
 	case !over:
 		return reference.WhySlice, ambiguous
-	case r.gcOpen && r.collectorAsks(rec, pp, r.ahead.time-tick):
+	case r.gcOpen && r.collectorRequests(rec, pp, r.ahead.time-tick):
 		return reference.WhyGC, ambiguous
 	case r.gcOpen:
 		return reference.WhySlice, ambiguous
 	case r.lateRequest(rec, pp):
 		if pp.began < r.noSlice {
-			return r.asked, ambiguous
+			return r.endedWhy, ambiguous
 		}
 		return reference.WhySlice, ambiguous
 	}
@@ -105,14 +105,14 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 // an idle P instead). A visitor does not ask itself (preemptone). A worker
 // heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
 // sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
-func (r *requests) collectorAsks(rec *record, pp *proc, since int64) bool {
+func (r *requests) collectorRequests(rec *record, pp *proc, since int64) bool {
 	wanted := r.marks.wantedFor(r.ahead.time) > pp.wanted
 	switch {
-	case r.askedByItself(rec, pp):
+	case r.requestedByItself(rec, pp):
 		return false
 	case pp.worker != 0:
 		return wanted && since < r.ahead.rules.Slice*3/2
-	case r.asksOthers(rec, pp):
+	case r.requestsOthers(rec, pp):
 		return true
 	}
 	return wanted && !r.sysmonQuick() && (!r.ahead.rules.EnlistWakesIdle || r.ps.busy >= r.ps.gomaxprocs) && r.ahead.startsDedicated(rec)
@@ -128,14 +128,14 @@ func (r *requests) sysmonQuick() bool {
 // asksOthers reports whether while P's goroutine ran, or soon, one was asked to stop that had
 // not had its time slice: whoever visits asks all at once, and again every 100 µs
 // (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
-func (r *requests) asksOthers(rec *record, pp *proc) bool {
+func (r *requests) requestsOthers(rec *record, pp *proc) bool {
 	if r.noSlice > pp.began {
 		return true
 	}
 	for i := r.ahead.now + 1; i < min(r.ahead.win.head, r.ahead.now+farEnough); i++ {
 		x := r.ahead.win.at(i)
 		e := &x.event
-		if e.Time > r.ahead.time+askAgain || e.Kind == events.STWBegin {
+		if e.Time > r.ahead.time+requestAgain || e.Kind == events.STWBegin {
 			break
 		}
 		if x.isStop() && e.To == events.Runnable && e.Reason == events.ReasonPreempted &&
@@ -160,14 +160,14 @@ func (r *lookahead) startsDedicated(rec *record) bool {
 // enough, and that it stops before it would have had a time slice since: its thread was
 // off CPU.
 func (r *requests) lateRequest(rec *record, pp *proc) bool {
-	return r.asked != reference.WhyUnknown && !r.askedByItself(rec, pp) && pp.began < r.askedAt-askTime && r.askedAt < r.ahead.time &&
-		r.ahead.time-r.askedAt < r.ahead.rules.Slice && r.ahead.time-pp.began < 2*r.ahead.rules.Slice
+	return r.endedWhy != reference.WhyUnknown && !r.requestedByItself(rec, pp) && pp.began < r.endedAt-requestTime && r.endedAt < r.ahead.time &&
+		r.ahead.time-r.endedAt < r.ahead.rules.Slice && r.ahead.time-pp.began < 2*r.ahead.rules.Slice
 }
 
 // askedByItself reports whether it was P's thread that visited last, while its goroutine ran:
 // preemptone spares the thread that calls it.
-func (r *requests) askedByItself(rec *record, pp *proc) bool {
-	return rec.m >= 0 && rec.m == r.askedBy && pp.began < r.askedAt
+func (r *requests) requestedByItself(rec *record, pp *proc) bool {
+	return rec.m >= 0 && rec.m == r.endedBy && pp.began < r.endedAt
 }
 
 // Half or twice of these: nothing, but half of askAgain tells 2 in 100 causes more of gc.
@@ -177,12 +177,12 @@ const (
 	strayTime = 10_000
 	// askTime is how long a goroutine has to run during a visit to be asked for
 	// certain, in ns: the visitor asks every 100 µs if it has a CPU.
-	askTime = 1_000_000
+	requestTime = 1_000_000
 	// sleepLag is what the system adds to a sleep of sysmon, in ns: on Linux 50 µs are a
 	// thread's slack.
 	sleepLag = 60_000
 	// askAgain is the time within which a visitor has asked again, in ns.
-	askAgain = 200_000
+	requestAgain = 200_000
 )
 
 // requests is who may have asked goroutines to stop: whoever visits all Ps (forEachP),
@@ -199,9 +199,9 @@ type requested struct {
 	current           forEachP
 	suspendedAdvancer int32           // goroutine that was preempted in it, and goes on with it, nobody if none
 	forEachPsAhead    []forEachPAhead // in the order of their ends
-	asked             reference.Why   // for whom the last visit was
-	askedAt           int64           // when it ended
-	askedBy           int32           // thread that visited
+	endedWhy          reference.Why   // for whom the last visit was
+	endedAt           int64           // when it ended
+	endedBy           int32           // thread that visited
 	noSlice           int64           // when a goroutine was preempted last that had not had its time slice
 	retaken           int64           // when sysmon took a P last
 	marks             marking         // what the mark phase wants

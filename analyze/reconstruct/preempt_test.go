@@ -22,7 +22,7 @@ func TestPreemptCause(t *testing.T) {
 	}
 	late := func(by int32, ago int64) state {
 		return func(r *Reconstructor, _ *proc) {
-			r.step.requests.asked, r.step.requests.askedAt, r.step.requests.askedBy = reference.WhyGC, now-ago, by
+			r.step.requests.endedWhy, r.step.requests.endedAt, r.step.requests.endedBy = reference.WhyGC, now-ago, by
 		}
 	}
 	visits := func(worker bool) state {
@@ -116,7 +116,7 @@ func TestSysmonTakes(t *testing.T) {
 		r.step.ps.setProcState(r.link.proc(1), true)
 		r.step.ahead.gStates.At(r.step.model.goroutine(3)).state = events.Syscall
 		r.link.enter(&events.Event{Kind: events.Proc, Time: 1_000, M: 1, P: int32(events.None), G: by, Res: 1, From: events.Running, To: events.Idle})
-		r.step.judgeNext()
+		r.step.next()
 		if r.step.requests.sysmonQuick() != want {
 			t.Errorf("by %d: %v", by, !want)
 		}

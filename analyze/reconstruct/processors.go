@@ -43,7 +43,7 @@ type proc struct {
 // release is how a P lost its thread last, and to whom it goes.
 type release struct {
 	released bool          // handed off (handoffp) to a thread that has not come yet
-	told     bool          // as was said, the thread being in sight
+	emitted  bool          // as was said, the thread being in sight
 	why      reference.Why // of it
 	freed    int64         // and its time
 	lastM    int32         // thread that gave the P up, nobody if it was retaken

@@ -90,10 +90,10 @@ func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	r.ps.setProcState(rec.of, true)
 	pp.m, pp.came = rec.m, r.ahead.time
 	r.ps.setRunning(pp, nobody)
-	if pp.released && !pp.told && rec.m >= 0 && rec.m != pp.lastM {
+	if pp.released && !pp.emitted && rec.m >= 0 && rec.m != pp.lastM {
 		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
 	}
-	pp.released, pp.told = false, false
+	pp.released, pp.emitted = false, false
 	r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
 }
 
@@ -137,7 +137,7 @@ func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32
 	r.ps.setProcState(rec.of, false)
 	pp.m, pp.lastM = nobody, by
 	r.ps.setRunning(pp, nobody)
-	pp.released, pp.told = false, false
+	pp.released, pp.emitted = false, false
 	pp.why, pp.freed = why, r.ahead.time
 }
 
@@ -156,7 +156,7 @@ func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
 	pp.released = true
 	r.ps.claimP(rec.of)
 	if next != nil {
-		pp.told = true
+		pp.emitted = true
 		r.out.emit(rec.of, next.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: why, Basis: basis})
 	}
 }
@@ -202,7 +202,7 @@ func (r *lookahead) nextOfP(rec *record) *record {
 // else.
 func (r *stepper) procRetaken(rec *record, pp *proc) {
 	why := reference.WhyRetakeSlow
-	visited, _ := r.requests.forEachPNow()
+	during, _ := r.requests.forEachPNow()
 	switch {
 	case rec.g >= 0:
 		switch gp := r.ahead.gStates.At(rec.g); {
@@ -210,7 +210,7 @@ func (r *stepper) procRetaken(rec *record, pp *proc) {
 			why = reference.WhyRetakeReturn
 		case r.ps.stw.open && r.ps.stw.g == gp.id:
 			why = reference.WhySTW
-		case gp.flags&reference.FlagTracer != 0 || visited == reference.WhyGeneration:
+		case gp.flags&reference.FlagTracer != 0 || during == reference.WhyGeneration:
 			why = reference.WhyGeneration
 		default:
 			why = reference.WhyGC

@@ -28,7 +28,7 @@ const (
 
 // survive, deferred, recovers from a panic of this package while an event was judged.
 func (r *stepper) survive() {
-	if !r.out.judging || checked {
+	if !r.out.stepping || checked {
 		return
 	}
 	if v := recover(); v != nil {
@@ -39,13 +39,13 @@ func (r *stepper) survive() {
 // rebuild passes over the event under judgement, whose goroutine is then unknown until its next
 // event, and puts each goroutine that waits for a P into the queue from which it will start.
 func (r *stepper) rebuild() {
-	r.out.judging, r.ahead.depth = false, 0
+	r.out.stepping, r.ahead.depth = false, 0
 	r.out.summary.Violations++
 	r.rebuilding += int64(r.ahead.gStates.Len())
 	r.ahead.reduced = r.ahead.reduced || r.rebuilding > rebuildFirst+r.ahead.now/rebuildShare
 	r.enqueuer.list, r.enqueuer.open = r.enqueuer.list[:0], r.enqueuer.open[:0]
 	r.workers.list, r.waking.list = r.workers.list[:0], r.waking.list[:0]
-	r.model.returned, r.model.lastTaker, r.model.driftingP = r.model.returned[:0], nobody, nobody
+	r.model.returned, r.model.lastBatchP, r.model.driftingP = r.model.returned[:0], nobody, nobody
 	for m := range r.ahead.mStates {
 		r.ahead.mStates[m].lastG = nobody
 	}

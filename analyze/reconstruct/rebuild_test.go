@@ -68,7 +68,7 @@ func TestRebuild(t *testing.T) {
 			})})
 			r.Add(f.evs)
 			for r.step.ahead.win.tail < 3*(3*size+3)+size {
-				r.step.judgeNext()
+				r.step.next()
 			}
 			c.spoil(r)
 			sum := r.Finish()
@@ -88,7 +88,7 @@ func TestRefuted(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
 	for r.step.ahead.win.tail < 25 {
-		r.step.judgeNext()
+		r.step.next()
 	}
 	right, creator := choice{}, r.step.model.goroutine(1000)
 	for name, wrong := range map[string]choice{
@@ -116,7 +116,7 @@ func TestGivesUpRebuilding(t *testing.T) {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
 	for r.step.ahead.win.tail < 25 {
-		r.step.judgeNext()
+		r.step.next()
 	}
 	r.step.rebuilding = rebuildFirst + 1<<20
 	r.step.model.queues.PutGlobal(r.step.model.goroutine(1000))

@@ -49,7 +49,7 @@ type Summary struct {
 // It enters events at the head of the window, where they are linked; its judge decides on
 // those at the tail.
 type Reconstructor struct {
-	link linker
+	link    linker
 	step *stepper
 }
 
@@ -70,14 +70,14 @@ func New(t *events.Tables, o Options) *Reconstructor {
 				traits:  stacks.New(t),
 				gStates: ids.NewTable[goroutine](),
 			},
-			queues:    *reference.NewQueues(o.Rules),
-			lastTaker: nobody,
-			driftingP: nobody,
+			queues:     *reference.NewQueues(o.Rules),
+			lastBatchP: nobody,
+			driftingP:  nobody,
 		},
 		requests: requested{
 			current:           forEachP{m: nobody},
 			suspendedAdvancer: nobody,
-			askedBy:           nobody,
+			endedBy:           nobody,
 			noSlice:           math.MinInt64,
 			retaken:           math.MinInt64 / 2,
 			worker:            none,
@@ -117,7 +117,7 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 		rest = evs[i+1:]
 		r.link.enter(&evs[i])
 		if r.step.ahead.win.head > aheadLen { // then as many are judged as enter
-			r.step.judgeNext()
+			r.step.next()
 		}
 	}
 	return rest
@@ -125,24 +125,24 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 
 // Judge judges up to n of the events that wait for later ones, as if none came, and reports
 // whether some are left.
-func (r *Reconstructor) Judge(n int) (more bool) {
+func (r *Reconstructor) Step(n int) (more bool) {
 	for end := min(r.step.ahead.win.tail+int64(n), r.step.ahead.win.head); r.step.ahead.win.tail < end; {
-		r.judgeTo(end)
+		r.stepTo(end)
 	}
 	return r.step.ahead.win.tail < r.step.ahead.win.head
 }
 
 // judgeTo judges the events before one, up to one at which the judge panics.
-func (r *Reconstructor) judgeTo(end int64) {
+func (r *Reconstructor) stepTo(end int64) {
 	defer r.step.survive()
 	for r.step.ahead.win.tail < end {
-		r.step.judgeNext()
+		r.step.next()
 	}
 }
 
 // Finish judges what is left and returns the counts.
 func (r *Reconstructor) Finish() Summary {
-	for r.Judge(aheadLen) {
+	for r.Step(aheadLen) {
 	}
 	r.step.out.settleTicks(true)
 	r.step.out.flush(true)

@@ -65,7 +65,7 @@ func TestForkOwnsItsState(t *testing.T) {
 	s := &r.step.state
 	s.model.returned = make([]returned, 1)
 	s.requests.forEachPsAhead = make([]forEachPAhead, 1)
-	s.deferred = deferredEnqueues{list: []deferredPut{{held: []int32{1}}}, open: make([]openPut, 1)}
+	s.deferred = deferredEnqueues{list: []deferredEnqueue{{held: []int32{1}}}, open: make([]openEnqueue, 1)}
 	s.drains.list, s.thieves.list = make([]drain, 1), make([]wakingThief, 1)
 	fork, second := r.step.engine.copy(0), r.step.engine.copy(1)
 	second.state.copyFrom(&fork.state)

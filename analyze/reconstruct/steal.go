@@ -17,7 +17,7 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 		// A thief has nothing of its own: the model had g in the wrong ring.
 		r.out.summary.Corrections++
 		r.correct.rehome(g, p, victim)
-		return taken(reference.SrcLocal, nobody, 0, byRepair)
+		return dequeueFrom(reference.SrcLocal, nobody, 0, byRepair)
 	}
 	basis := byRule
 	r.clearGone(p)
@@ -54,7 +54,7 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 		r.ahead.gStates.At(other).ringSince = since
 		r.out.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
 	})
-	return taken(reference.SrcSteal, victim, int32(size), basis)
+	return dequeueFrom(reference.SrcSteal, victim, int32(size), basis)
 }
 
 // stayedGlobal reports whether g, which the model has in victim's ring after a take from
@@ -99,5 +99,5 @@ func (r *dequeuer) stealRunnext(g, p, victim int32) dequeue {
 	}
 	r.out.emitBatch(reference.KindSteal, g, p, victim, 1, r.model.lower(basis, g))
 	r.model.queues.Remove(g)
-	return taken(reference.SrcStealRunnext, victim, 1, basis)
+	return dequeueFrom(reference.SrcStealRunnext, victim, 1, basis)
 }

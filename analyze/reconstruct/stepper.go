@@ -109,10 +109,10 @@ func init() {
 }
 
 // judgeNext decides on the oldest event that has not been judged.
-func (r *stepper) judgeNext() {
+func (r *stepper) next() {
 	i := r.ahead.win.tail
 	rec := r.ahead.win.there(i)
-	r.ahead.now, r.ahead.time, r.out.judging = i, rec.Time, true
+	r.ahead.now, r.ahead.time, r.out.stepping = i, rec.Time, true
 	if i >= r.ahead.due {
 		r.settleDue(rec)
 	}
@@ -123,7 +123,7 @@ func (r *stepper) judgeNext() {
 	}
 	if rec.Kind == events.Go {
 		gp := r.ahead.gStates.At(rec.of)
-		r.judgeTransition(rec, gp)
+		r.transition(rec, gp)
 		if gp.dead && !r.engine.on {
 			r.remove(rec.of, gp)
 		}
@@ -135,7 +135,7 @@ func (r *stepper) judgeNext() {
 	if checked {
 		r.check()
 	}
-	r.out.judging = false
+	r.out.stepping = false
 }
 
 // remove forgets a goroutine that has ended, if its last event is being judged.
@@ -151,7 +151,7 @@ func (r *stepper) remove(g int32, gp *goroutine) {
 
 // judgeTransition judges a goroutine's transition, or what a generation says of a
 // goroutine that it had not named yet.
-func (r *stepper) judgeTransition(rec *record, gp *goroutine) {
+func (r *stepper) transition(rec *record, gp *goroutine) {
 	switch {
 	case rec.From == events.Undetermined || rec.From == rec.To:
 		if gp.state != rec.To { // else it is no news
@@ -179,7 +179,7 @@ func (r *stepper) settleDue(rec *record) {
 		r.beginning.begin()
 		r.ahead.time = rec.Time
 	}
-	r.enqueuer.putsDue(r.ahead.now)
+	r.enqueuer.enqueuesDue(r.ahead.now)
 	r.workers.drainsDue(rec)
 	r.workers.drainEarly(rec)
 	r.waking.wakingThievesSteal()

@@ -28,13 +28,13 @@ const (
 
 // drain is a P whose dedicated mark worker may drain its queue.
 type drain struct {
-	p     int32
-	m     int32 // thread
-	g     int32 // the worker
-	due   int64 // time at which its time slice is over
-	tried bool  // trials have told that it comes when it is due
-	began int64 // when the worker started
-	asked int32 // the first in the queue, when drainEarly tried last
+	p           int32
+	m           int32 // thread
+	g           int32 // the worker
+	due         int64 // time at which its time slice is over
+	decided     bool  // trials have told that it comes when it is due
+	began       int64 // when the worker started
+	testedFirst int32 // the first in the queue, when drainEarly tried last
 }
 
 // drains are the dedicated mark workers that run, and may drain their P's queue.
@@ -56,7 +56,7 @@ func (r *workerDrains) expectDrain(rec *record) {
 		return
 	}
 	r.list = slices.DeleteFunc(r.list, func(worker drain) bool { return worker.p == rec.p }) // its end was lost
-	r.list = append(r.list, drain{p: rec.p, m: rec.m, g: rec.of, due: r.ahead.time + r.ahead.rules.Slice + drainLag, began: r.ahead.time, asked: nobody})
+	r.list = append(r.list, drain{p: rec.p, m: rec.m, g: rec.of, due: r.ahead.time + r.ahead.rules.Slice + drainLag, began: r.ahead.time, testedFirst: nobody})
 	r.ahead.settleSoon()
 }
 
@@ -66,14 +66,14 @@ func (r *workerDrains) drainsDue(rec *record) {
 	for j := 0; j < len(r.list); {
 		worker := &r.list[j]
 		ends := stops && rec.of == worker.g
-		if !ends && r.ahead.time >= worker.due && !worker.tried && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
+		if !ends && r.ahead.time >= worker.due && !worker.decided && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
 			worker.due = r.ahead.time + drainAgain
 		}
 		if !ends && r.ahead.time < worker.due {
 			j++
 			continue
 		}
-		drained, keep, done := worker.tried, 0, worker.tried
+		drained, keep, done := worker.decided, 0, worker.decided
 		if !drained {
 			says, kept := r.drained(*worker)
 			if drained = says; r.model.queues.Len(worker.p) > 0 && (says || ends && !kept) {
@@ -81,12 +81,12 @@ func (r *workerDrains) drainsDue(rec *record) {
 				if says {
 					q.likely = yes
 				}
-				drained = r.engine.says(hypWorkerDrain, q)
+				drained = r.engine.holds(hypWorkerDrain, q)
 			}
 			if drained && !ends && r.engine.mayFork() {
 				at, begun := r.drainTime(j)
 				if at > r.ahead.time {
-					worker.due, worker.tried = at, true
+					worker.due, worker.decided = at, true
 					j++
 					continue
 				}
@@ -124,11 +124,11 @@ func (r *workerDrains) drainEarly(rec *record) {
 	}
 	worker := &r.list[j]
 	n := r.model.queues.RingLen(worker.p)
-	if worker.asked == rec.of || rec.of != r.model.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
+	if worker.testedFirst == rec.of || rec.of != r.model.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
-	worker.asked = rec.of
-	if keep, _ := r.engine.ask(hypEarlyDrain, question{other: int32(j), sizes: r.lots(worker), likely: undrained}); keep != undrained {
+	worker.testedFirst = rec.of
+	if keep, _ := r.engine.decide(hypEarlyDrain, question{other: int32(j), sizes: r.lots(worker), likely: undrained}); keep != undrained {
 		r.drain(worker.p, keep)
 	}
 }
@@ -243,7 +243,7 @@ func (r *workerDrains) drainTime(j int) (time int64, begun int) {
 		return r.ahead.time, 0
 	}
 	at := [...]int64{drainNow: r.ahead.time, drainNext: next, drainAfter: after}
-	answer, _ := r.engine.ask(hypLateDrain, question{other: int32(j)})
+	answer, _ := r.engine.decide(hypLateDrain, question{other: int32(j)})
 	return at[answer], begun
 }
 
@@ -252,7 +252,7 @@ func proposeLateDrain(r *stepper, q question) []choice {
 	j := int(q.other)
 	begun, next, after := r.ahead.putsAround(r.workers.list[j].m)
 	later := func(is int, says string, at int64) choice {
-		return choice{is: is, says: says, apply: func(fork *stepper) { fork.workers.list[j].due, fork.workers.list[j].tried = at, true }}
+		return choice{is: is, says: says, apply: func(fork *stepper) { fork.workers.list[j].due, fork.workers.list[j].decided = at, true }}
 	}
 	choices := []choice{{is: drainNow, says: "the drain comes now", apply: func(fork *stepper) {
 		fork.workers.finish(j, begun)

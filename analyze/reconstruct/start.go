@@ -34,7 +34,7 @@ type dequeueTick struct {
 }
 
 // taken is a take of batch from a source; victim is the P stolen from, nobody if it is none.
-func taken(src reference.Source, victim, batch int32, basis reference.Basis) dequeue {
+func dequeueFrom(src reference.Source, victim, batch int32, basis reference.Basis) dequeue {
 	return dequeue{victim: victim, batch: batch, dequeueSource: dequeueSource{src: src, basis: basis}}
 }
 
@@ -96,12 +96,12 @@ func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	case gp.isDequeued:
 		*deq = gp.dequeued
 	case gp.direct != reference.SrcUnknown:
-		*deq = taken(gp.direct, nobody, 0, byAhead)
+		*deq = dequeueFrom(gp.direct, nobody, 0, byAhead)
 		if gp.unsure || gp.direct == reference.SrcSyscallExit && gp.fresh {
 			deq.taint = reference.RuleLookahead // from a queue it might look the same
 		}
 	case r.ahead.reduced:
-		*deq = taken(reference.SrcUnknown, nobody, 0, 0)
+		*deq = dequeueFrom(reference.SrcUnknown, nobody, 0, 0)
 	default:
 		gp.start = r.ahead.now
 		if rec.p >= 0 && r.model.queues.Runnext(rec.p) == rec.of { // often

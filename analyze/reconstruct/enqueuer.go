@@ -26,7 +26,7 @@ func (r *enqueuer) displace(p, g int32) {
 			if later {
 				q.likely = yes
 			}
-			later = r.engine.says(hypDeferredOverflow, q)
+			later = r.engine.holds(hypDeferredOverflow, q)
 		}
 		if later {
 			r.deferOverflow(p, g)
@@ -49,7 +49,7 @@ func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 	}
 	for r.model.queues.Full(p) {
 		thief := r.steals.thiefOfFullRing(p)
-		if !now || thief == reference.None || !r.engine.says(hypEarlyThief, question{g: newcomer, p: p, other: thief}) {
+		if !now || thief == reference.None || !r.engine.holds(hypEarlyThief, question{g: newcomer, p: p, other: thief}) {
 			return true
 		}
 		r.dequeuer.settle(thief)
@@ -96,7 +96,7 @@ func (r *enqueuer) catchUpOne() bool {
 		return false
 	}
 	if i := r.nextOverflow(); i >= 0 {
-		r.putNow(i)
+		r.enqueueNow(i)
 		return true
 	}
 	tail := r.model.queues.GlobalTail()

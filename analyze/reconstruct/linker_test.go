@@ -57,7 +57,7 @@ func TestStatusOfP(t *testing.T) {
 func TestNumberAgain(t *testing.T) {
 	r := New(&events.Tables{}, Options{Rules: reference.RulesFor(26)})
 	r.link.enter(&events.Event{Kind: events.Go, Time: 1, M: 1, P: 0, G: 1, Res: 1, From: events.Running, To: events.NotExist})
-	r.step.judgeNext()
+	r.step.next()
 	if g := r.step.ahead.gStates.Find(1); g != 0 {
 		t.Fatalf("it is still there, at %d", g)
 	}
