@@ -15,9 +15,7 @@ const sizeAtTick = 0
 // size follows from the length of the queue at a moment that no event shows
 // (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
 type batchSizes struct {
-	ps       *processors
-	ahead    *lookahead
-	model    *model
+	view
 	ticks    *ticks
 	engine   *engine
 	deferred *deferredEnqueues
@@ -91,17 +89,18 @@ func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 // widerThan reports whether the take of g may have been a batch larger than size: other threads
 // put some into the global queue before the start that shows it.
 func (r *batchSizes) widerThan(g int32, size int) bool {
+	ahead := r.ahead
 	n := r.model.queues.GlobalLen()
-	to := min(r.ahead.gStates.At(g).start, r.ahead.win.head, r.ahead.now+putsSeen)
-	if most := n + int(max(0, to-r.ahead.now-1)); r.ahead.rules.GlobalBatch(most, r.ps.gomaxprocs) <= size {
+	to := min(ahead.gStates.At(g).start, ahead.win.head, ahead.now+putsSeen)
+	if most := n + int(max(0, to-ahead.now-1)); ahead.rules.GlobalBatch(most, r.ps.gomaxprocs) <= size {
 		return false // even if all of them put one there
 	}
-	for i := r.ahead.now + 1; i < to; i++ {
-		if rec := r.ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable && rec.From == events.Running {
+	for i := ahead.now + 1; i < to; i++ {
+		if rec := ahead.win.at(i); rec.Kind == events.Go && rec.To == events.Runnable && rec.From == events.Running {
 			n++
 		}
 	}
-	return r.ahead.rules.GlobalBatch(n, r.ps.gomaxprocs) > size
+	return ahead.rules.GlobalBatch(n, r.ps.gomaxprocs) > size
 }
 
 // putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
@@ -137,13 +136,14 @@ func proposeBatchSize(r *stepper, q question) (choices []choice) {
 // the take of g may not have known: other threads put them there while its
 // thread was between two events.
 func (r *batchSizes) unsure(g int32) int {
-	start := r.ahead.win.at(r.ahead.gStates.At(g).start)
+	ahead := r.ahead
+	start := ahead.win.at(ahead.gStates.At(g).start)
 	if start == nil {
 		return 0
 	}
 	n := 0
 	for other, steps := r.model.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.model.queues.Prev(other), steps+1 {
-		gp := r.ahead.gStates.At(other)
+		gp := ahead.gStates.At(other)
 		if gp.ready < start.prevM {
 			break
 		}
@@ -152,7 +152,7 @@ func (r *batchSizes) unsure(g int32) int {
 		}
 	}
 	for _, late := range r.deferred.open {
-		if gp := r.ahead.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.model.queues.Place(late.g).Queue == reference.QueueGlobal {
+		if gp := ahead.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.model.queues.Place(late.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}

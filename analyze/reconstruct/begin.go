@@ -12,9 +12,7 @@ import (
 
 // beginning looks over the first events for what was so before them.
 type beginning struct {
-	ps     *processors
-	ahead  *lookahead
-	model  *model
+	view
 	out    *output
 	resize *resizer
 }

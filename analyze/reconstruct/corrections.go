@@ -5,11 +5,9 @@ import "github.com/gmpscope/gmpscope/reference"
 // corrections move goroutines in the model against its rules, where an event shows that it had
 // them in the wrong place.
 type corrections struct {
-	ps    *processors
-	ahead *lookahead
-	model *model
-	out   *output
-	room  []returned // for model.lastBatch
+	view
+	out  *output
+	room []returned // for model.lastBatch
 }
 
 // forget takes a goroutine out of what the model thought of it.

@@ -136,18 +136,19 @@ func (r *enqueuer) noteEnqueue(g int32, next int64) {
 // findDeferred looks for puts that have not happened, although their events have, when p takes g from the
 // global queue: those behind run first. That of g itself has happened.
 func (r *enqueuer) findDeferred(g, p int32) {
-	if r.ahead.without.has(hypDeferredEnqueue) {
+	ahead := r.ahead
+	if ahead.without.has(hypDeferredEnqueue) {
 		return
 	}
 	keep := r.open[:0]
 	for _, late := range r.open {
-		if late.before <= r.ahead.now || late.g == g || r.model.queues.Place(late.g).Queue != reference.QueueGlobal {
+		if late.before <= ahead.now || late.g == g || r.model.queues.Place(late.g).Queue != reference.QueueGlobal {
 			continue
 		}
 		behind := r.model.queues.Next(late.g)
-		x, y := r.ahead.gStates.At(late.g), r.ahead.startOf(behind)
-		if (y > r.ahead.now && r.ahead.gStates.At(behind).ready < r.ahead.now && (x.start < 0 || y < x.start) && !r.ahead.inFlight(late.g) && r.ahead.startsOn(behind) != r.ahead.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
-			r.ahead.startsOn(late.g) != p && r.ahead.yieldedHere(late.g, r.ahead.startsOn(late.g)) || r.ahead.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
+		x, y := ahead.gStates.At(late.g), ahead.startOf(behind)
+		if (y > ahead.now && ahead.gStates.At(behind).ready < ahead.now && (x.start < 0 || y < x.start) && !ahead.inFlight(late.g) && ahead.startsOn(behind) != ahead.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
+			ahead.startsOn(late.g) != p && ahead.yieldedHere(late.g, ahead.startsOn(late.g)) || ahead.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
 			continue
 		}
 		keep = append(keep, late)

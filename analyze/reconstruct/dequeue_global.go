@@ -146,28 +146,29 @@ func (r *dequeuer) makeRoom(p int32, size int) int {
 // that what the model has in p's own queue came there later, if at all. It returns how many of what it took
 // decisions know.
 func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
+	q, ahead := &r.model.queues, r.ahead
 	known = size
-	if r.model.queues.ShownGlobalLen() < r.model.queues.GlobalLen() {
+	if q.ShownGlobalLen() < q.GlobalLen() {
 		known = r.model.known(g, size)
 	}
 	if known > 1 {
 		r.out.emitBatch(reference.KindGlobalBatch, g, p, nobody, known, r.model.lower(basis, g))
 	}
-	since := r.ahead.freeSince(g)
+	since := ahead.freeSince(g)
 	r.model.wider = r.sizes.widerThan(g, size)
 	r.model.lastBatchP, r.model.fedSinceBatch, r.model.returned = p, false, r.model.returned[:0]
-	last := r.model.queues.Tail(p)
+	last := q.Tail(p)
 	if behind {
 		last = reference.None
 	}
-	r.model.queues.TakeBatch(p, g, size, last, func(other int32) {
+	q.TakeBatch(p, g, size, last, func(other int32) {
 		last = other
-		gp := r.ahead.gStates.At(other)
+		gp := ahead.gStates.At(other)
 		gp.fromGlobal, gp.ringSince = p, since
 		r.out.move(other, p, nobody, reference.QueueLocal, reference.WhyGlobalBatch)
 	})
 	if behind && last != reference.None {
-		for other := r.model.queues.Next(last); other != reference.None; other = r.model.queues.Next(other) {
+		for other := q.Next(last); other != reference.None; other = q.Next(other) {
 			r.out.corrected(other, p)
 		}
 	}

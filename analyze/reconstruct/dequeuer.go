@@ -8,9 +8,7 @@ import (
 // dequeuer finds out how goroutines left their queues: by the rules of the run queues here and
 // in dequeue_global.go and steal.go, and by the hypotheses where these leave it open.
 type dequeuer struct {
-	ps       *processors
-	ahead    *lookahead
-	model    *model
+	view
 	out      *output
 	correct  *corrections
 	ticks    *ticks
@@ -27,39 +25,40 @@ const maxDepth = 64
 // dequeue removes a goroutine from where it is, as p's thread did, and says what of that is
 // uncertain.
 func (r *dequeuer) dequeue(g, p int32) dequeue {
+	m := r.model
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
 	}
-	if r.model.queues.Runnext(p) == g { // often
-		return r.model.dequeueRunnext(p)
+	if m.queues.Runnext(p) == g { // often
+		return m.dequeueRunnext(p)
 	}
 	gp := r.ahead.gStates.At(g)
-	place, d := r.model.queues.Place(g), &r.ps.pStates[p].taint
-	in, moved := r.model.taintedAt(gp, place), gp.moved
-	n, less := r.model.queues.GlobalLen(), false
+	place, d := m.queues.Place(g), &r.ps.pStates[p].taint
+	in, moved := m.taintedAt(gp, place), gp.moved
+	n, less := m.queues.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
 		less = r.ahead.rules.GlobalBatch(n-r.sizes.unsure(g), r.ps.gomaxprocs) < r.ahead.rules.GlobalBatch(n, r.ps.gomaxprocs)
 	}
 	deq := r.dequeueByPlace(g, p)
 	d.fits++
-	missed := d.missed && r.model.mayHaveMissedTick(p)
+	missed := d.missed && m.mayHaveMissedTick(p)
 	switch deq.src {
 	case reference.SrcLocal:
-		in = in && moved && (r.model.driftingP == p || d.fits <= fitting)
+		in = in && moved && (m.driftingP == p || d.fits <= fitting)
 		deq.missedTick = missed
 	case reference.SrcSteal:
 		in = in || n > 0 || min(d.fits, r.ps.pStates[deq.victim].taint.fits) <= fittingSteal
 	case reference.SrcGlobal:
 		deq.missedTick = missed
-		r.model.taintAfterBatch(p, deq.batch, less)
+		m.taintAfterBatch(p, deq.batch, less)
 	}
 	if in {
 		deq.taint = reference.RuleTaint
 	}
 	if rule := deq.basis.Rule(); deq.basis.Level() < reference.Inferred && (rule == reference.RuleSchedtick || rule == reference.RuleRepair || rule == reference.RuleReorder) {
-		r.model.taint(p)
+		m.taint(p)
 		if place.Queue != reference.QueueUnknown {
-			r.model.taint(place.P)
+			m.taint(place.P)
 		}
 	}
 	return deq

@@ -15,19 +15,20 @@ import (
 // dequeueEarly lets a thread by whose event its P has nothing to run take what it starts
 // next, if that is in a queue already, unless nothing comes in between.
 func (r *dequeuer) dequeueEarly(rec *record) {
-	if r.ahead.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= r.ahead.now+1 || r.ahead.reduced {
+	ahead := r.ahead
+	if ahead.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= ahead.now+1 || ahead.reduced {
 		return
 	}
 	p := rec.p
-	start := r.ahead.startsNext(rec, p)
+	start := ahead.startsNext(rec, p)
 	if start == nil || r.model.queues.Len(p) > 0 {
 		return
 	}
 	g := start.of
-	if gp := r.ahead.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
+	if gp := ahead.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	if g == r.model.queues.GlobalHead() && start.Time-r.ahead.time <= stalled || r.model.maySteal(g, p) {
+	if g == r.model.queues.GlobalHead() && start.Time-ahead.time <= stalled || r.model.maySteal(g, p) {
 		r.out.emitDequeued(g, p, r.dequeue(g, p))
 	}
 }
@@ -76,18 +77,19 @@ func (r *wakingThieves) expectThief(rec *record) {
 
 // wakingThievesSteal lets thieves take what they start later.
 func (r *wakingThieves) wakingThievesSteal() {
+	ahead := r.ahead
 	r.list = slices.DeleteFunc(r.list, func(t wakingThief) bool {
-		start := r.ahead.win.at(t.start)
-		if start == nil || t.start <= r.ahead.now {
+		start := ahead.win.at(t.start)
+		if start == nil || t.start <= ahead.now {
 			return true
 		}
-		if r.ahead.time < t.at {
+		if ahead.time < t.at {
 			return false
 		}
 		if lag := start.Time - t.at; lag >= thiefLags && lag < thiefLacks {
 			return true
 		}
-		if gp := r.ahead.gStates.At(start.of); gp.state == events.Runnable && gp.start == t.start && r.model.maySteal(start.of, start.p) {
+		if gp := ahead.gStates.At(start.of); gp.state == events.Runnable && gp.start == t.start && r.model.maySteal(start.of, start.p) {
 			r.dequeuer.settle(start.of)
 		}
 		return true

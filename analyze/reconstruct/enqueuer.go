@@ -6,9 +6,7 @@ import "github.com/gmpscope/gmpscope/reference"
 // comes later than its event.
 type enqueuer struct {
 	*deferredEnqueues
-	ps       *processors
-	ahead    *lookahead
-	model    *model
+	view
 	out      *output
 	correct  *corrections
 	engine   *engine

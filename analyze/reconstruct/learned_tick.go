@@ -29,10 +29,8 @@ const slipped = 0.1
 
 // ticks learns when the 61st tick of each P comes.
 type ticks struct {
-	ps    *processors
-	ahead *lookahead
-	model *model
-	out   *output
+	view
+	out *output
 }
 
 // learnTick notes evidence for the tick of p being now.

@@ -39,12 +39,13 @@ type linker struct {
 
 // enter puts an event into the window and links it.
 func (r *linker) enter(e *events.Event) {
+	ahead := r.ahead
 	if e.M != r.newest.thread || e.P != r.newest.p {
 		r.enterContext(e)
 	}
 	of, in, gp := r.identify(e)
-	i := r.ahead.win.head
-	rec := r.ahead.win.push()
+	i := ahead.win.head
+	rec := ahead.win.push()
 	// Field by field: a whole item would be made elsewhere and copied.
 	ev := &rec.event
 	ev.Time, ev.Stack, ev.TStack, ev.Reason = e.Time, e.Stack, e.TStack, e.Reason
@@ -62,7 +63,7 @@ func (r *linker) enter(e *events.Event) {
 			r.linkReady(i, rec, gp)
 		case events.Waiting:
 			// All workers are done before one visits; those that come later wait for it.
-			if e.From == events.Running && r.ahead.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
+			if e.From == events.Running && ahead.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
 				r.requests.worker = i
 			}
 		}
@@ -71,7 +72,7 @@ func (r *linker) enter(e *events.Event) {
 		}
 	case events.Proc:
 		pp := &r.ps.pStates[of]
-		if prev := r.ahead.win.at(pp.newest); prev != nil {
+		if prev := ahead.win.at(pp.newest); prev != nil {
 			prev.link = i
 		}
 		pp.newest = i

@@ -21,6 +21,13 @@ type model struct {
 	globalTaint   int64      // event by which what is in the global queue was put in doubt
 }
 
+// view is what most parts look at: the model, and the look-ahead and the Ps in it.
+type view struct {
+	ps    *processors
+	ahead *lookahead
+	model *model
+}
+
 // goroutine is what is known of one live goroutine. Its index is reused after
 // its death.
 //

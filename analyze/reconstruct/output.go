@@ -12,9 +12,7 @@ import (
 // output is the decisions that were made, and what is told of them only later.
 type output struct {
 	*tally
-	ps        *processors
-	ahead     *lookahead
-	model     *model
+	view
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
 	stepping  bool               // an event is judged: a panic is not that of the sink
@@ -190,6 +188,7 @@ func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, ba
 // and told before another one is: for those that come most often, since a copy of what
 // was just filled in costs more than filling it in.
 func (r *output) draft(p, m int32) *reference.Decision {
+	ahead := r.ahead
 	h := &r.held
 	if h.n >= BlockLen {
 		return r.draftNext(p, m)
@@ -198,12 +197,12 @@ func (r *output) draft(p, m int32) *reference.Decision {
 	h.n++
 	h.held++
 	*d = reference.Decision{}
-	d.Time, d.P, d.M = r.ahead.time, reference.NoP, reference.NoM
+	d.Time, d.P, d.M = ahead.time, reference.NoP, reference.NoM
 	if pp := r.ps.procOf(p); pp != nil {
 		d.P, d.Local = pp.id, int32(r.model.queues.ShownLen(p))
 	}
-	if mx := uint(m); mx < uint(len(r.ahead.mStates)) {
-		d.M = r.ahead.mStates[mx].id
+	if mx := uint(m); mx < uint(len(ahead.mStates)) {
+		d.M = ahead.mStates[mx].id
 	}
 	d.Global = int32(r.model.queues.ShownGlobalLen())
 	return d

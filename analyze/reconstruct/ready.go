@@ -12,6 +12,7 @@ import (
 
 // ready judges a goroutine that became runnable: where it was put.
 func (r *stepper) ready(rec *record, gp *goroutine) {
+	ahead := r.ahead
 	from := rec.From
 	r.becomesRunnable(rec, gp)
 	enq := r.targets.target(rec, gp)
@@ -21,23 +22,23 @@ func (r *stepper) ready(rec *record, gp *goroutine) {
 	if enq.batch && enq.to == reference.QueueLocal && r.model.queues.Full(enq.p) {
 		enq.to = reference.QueueGlobal
 	}
-	if rec.of == r.requests.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || r.ahead.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
+	if rec.of == r.requests.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || ahead.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
 		r.requests.suspendedAdvancer = nobody // the reader has read the old generation: the visit is over
 	}
-	if r.ahead.now <= r.targets.inject.until {
-		if last := r.ahead.win.at(r.targets.inject.until); last != nil && last.m == rec.m {
+	if ahead.now <= r.targets.inject.until {
+		if last := ahead.win.at(r.targets.inject.until); last != nil && last.m == rec.m {
 			gp.enqueuedBy = last.nextM // a list is put when all of it has been made runnable
 		}
 	}
 	r.endRunInterval(rec, gp, &enq)
 	gp.state = events.Runnable
 	if gp.class == 0 && rec.g >= 0 && rec.g != rec.of && !r.engine.on {
-		r.out.setClass(gp, r.ahead.classes.Woken(r.ahead.gStates.At(rec.g).class))
+		r.out.setClass(gp, ahead.classes.Woken(ahead.gStates.At(rec.g).class))
 	}
-	if from != events.Running && enq.to != reference.QueueDirect && rec.p >= 0 && r.ahead.now >= r.targets.inject.until && r.ps.idle.searching < 2 { // else others search
+	if from != events.Running && enq.to != reference.QueueDirect && rec.p >= 0 && ahead.now >= r.targets.inject.until && r.ps.idle.searching < 2 { // else others search
 		r.ps.wakep(rec.p)
 	}
-	if r.ahead.reduced && enq.to != reference.QueueDirect {
+	if ahead.reduced && enq.to != reference.QueueDirect {
 		enq.to, enq.p, enq.basis = reference.QueueUnknown, nobody, reference.Known(reference.Unknown, reference.RuleNone)
 	}
 	gp.unsure = enq.unsure
@@ -46,18 +47,19 @@ func (r *stepper) ready(rec *record, gp *goroutine) {
 
 // becomesRunnable makes what is known of a goroutine new.
 func (r *stepper) becomesRunnable(rec *record, gp *goroutine) {
+	ahead := r.ahead
 	// OPT: who is new in the model is in no queue, and to look there is a miss of the cache.
 	if (gp.readyAt >= 0 || gp.hidden) && r.model.queues.Place(rec.of).Queue != reference.QueueUnknown {
 		r.correct.forget(rec.of, gp)
 	}
 	gp.start = rec.link
-	gp.readyAt, gp.ready = r.ahead.time, r.ahead.now
+	gp.readyAt, gp.ready = ahead.time, ahead.now
 	gp.direct = reference.SrcUnknown
 	gp.isDequeued = false
 	gp.fromGlobal = nobody
 	gp.deferred, gp.wasDeferred, gp.passedOver = false, false, 0
 	gp.readyM, gp.enqueuedBy = rec.m, rec.nextM
-	gp.tainted, gp.moved, gp.queued = false, false, r.ahead.now
+	gp.tainted, gp.moved, gp.queued = false, false, ahead.now
 }
 
 // endRunInterval tells what a goroutine that ran, or was in a system call, has ended with becoming

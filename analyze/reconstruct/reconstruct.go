@@ -49,7 +49,7 @@ type Summary struct {
 // It enters events at the head of the window, where they are linked; its judge decides on
 // those at the tail.
 type Reconstructor struct {
-	link    linker
+	link linker
 	step *stepper
 }
 
@@ -135,7 +135,7 @@ func (r *Reconstructor) Step(n int) (more bool) {
 // judgeTo judges the events before one, up to one at which the judge panics.
 func (r *Reconstructor) stepTo(end int64) {
 	defer r.step.survive()
-	for r.step.ahead.win.tail < end {
+	for win := &r.step.ahead.win; win.tail < end; {
 		r.step.next()
 	}
 }

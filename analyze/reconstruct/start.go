@@ -40,9 +40,10 @@ func dequeueFrom(src reference.Source, victim, batch int32, basis reference.Basi
 
 // start judges a goroutine's start: where it was taken from.
 func (r *stepper) start(rec *record, gp *goroutine) {
+	ahead := r.ahead
 	waited := int64(-1)
 	if gp.readyAt >= 0 {
-		waited = max(r.ahead.time-gp.readyAt, 0)
+		waited = max(ahead.time-gp.readyAt, 0)
 	}
 	flags := gp.flags
 	if gp.isDequeued {
@@ -56,7 +57,7 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 	inherits := deq.src == reference.SrcRunnext || deq.src == reference.SrcCoroutine ||
 		deq.src == reference.SrcSyscallExit && !gp.fresh || gp.direct == reference.SrcDirect
 	r.locks.learnLock(rec, gp)
-	if pp := r.ps.procOf(rec.p); pp != nil && pp.handed == r.ahead.now {
+	if pp := r.ps.procOf(rec.p); pp != nil && pp.handed == ahead.now {
 		flags |= reference.FlagLocked
 		inherits = false // stoplockedm returns to execute without inheritance
 	}
@@ -66,10 +67,10 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 	gp.state = events.Running
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued = -1, none, none, false
 	r.execute(rec, gp, inherits)
-	if rec.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !r.ahead.reduced && len(r.workers.list) < farEnough {
+	if rec.mark&markDedicated != 0 && rec.p >= 0 && rec.m >= 0 && !ahead.reduced && len(r.workers.list) < farEnough {
 		r.workers.expectDrain(rec)
 	}
-	if flags&reference.FlagTracer != 0 && r.ahead.classes.Advances(gp.class) {
+	if flags&reference.FlagTracer != 0 && ahead.classes.Advances(gp.class) {
 		r.requests.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
 	}
 	if rec.of == r.requests.suspendedAdvancer {
@@ -86,7 +87,7 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 	}
 	d := r.out.draftOf(gp, reference.KindStart, rec.p, rec.m)
 	d.Flags, d.Basis = flags, deq.basis
-	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, r.ahead.procID(deq.victim), deq.batch, waited, mode(rec)
+	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, ahead.procID(deq.victim), deq.batch, waited, mode(rec)
 	r.out.commit()
 }
 
@@ -127,8 +128,9 @@ func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 // execute notes that a thread and its P run a goroutine (execute); inherits reports whether it goes
 // on with the time slice of the one before, and does not count for the 61st tick.
 func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
-	if mx := uint(rec.m); mx < uint(len(r.ahead.mStates)) {
-		mp := &r.ahead.mStates[mx]
+	ahead := r.ahead
+	if mx := uint(rec.m); mx < uint(len(ahead.mStates)) {
+		mp := &ahead.mStates[mx]
 		mp.g, mp.lastG = rec.of, rec.of
 	}
 	gp.lastM = rec.m
@@ -137,16 +139,16 @@ func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
 		return
 	}
 	r.ps.setRunning(pp, rec.of)
-	pp.began = r.ahead.time
+	pp.began = ahead.time
 	if worker := rec.mark; worker != pp.worker {
 		r.requests.works(pp, worker)
 	}
-	pp.wanted = r.requests.marks.wantedFor(r.ahead.time)
+	pp.wanted = r.requests.marks.wantedFor(ahead.time)
 	pp.m = rec.m
 	if !inherits {
 		pp.tick.Next()
 		pp.tickHeard = false
-		pp.ticks = [2]int64{pp.ticks[1], r.ahead.time}
+		pp.ticks = [2]int64{pp.ticks[1], ahead.time}
 	}
 	if gp.direct != reference.SrcUnknown && gp.unsure { // it may be the other way round
 		by := 1

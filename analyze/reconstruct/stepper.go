@@ -14,9 +14,7 @@ type stepper struct {
 
 	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a
 	// dequeue, and the reverse; and the engine has copies of the whole judge on.
-	ps        *processors
-	ahead     *lookahead
-	model     *model
+	view
 	requests  requests
 	out       output
 	correct   corrections
@@ -44,19 +42,19 @@ type stepper struct {
 func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	s := &stepper{}
 	m := &s.state.model
-	s.model, s.ahead, s.ps = m, &m.ahead, &m.ahead.ps
+	s.view = view{ps: &m.ahead.ps, ahead: &m.ahead, model: m}
 	s.requests = requests{&s.state.requests, s.ps, s.ahead}
-	s.out = output{tally: &s.state.tally, ps: s.ps, ahead: s.ahead, model: m, sink: sink, held: noHolding()}
-	s.correct = corrections{ps: s.ps, ahead: s.ahead, model: m, out: &s.out}
-	s.ticks = ticks{s.ps, s.ahead, m, &s.out}
+	s.out = output{tally: &s.state.tally, view: s.view, sink: sink, held: noHolding()}
+	s.correct = corrections{view: s.view, out: &s.out}
+	s.ticks = ticks{s.view, &s.out}
 	s.resize = resizer{s.ps, m, &s.out}
-	s.beginning = beginning{s.ps, s.ahead, m, &s.out, &s.resize}
+	s.beginning = beginning{s.view, &s.out, &s.resize}
 	s.engine = engine{forkState: &s.state.fork, whole: s}
-	s.steals = unseenSteals{ps: s.ps, ahead: s.ahead, model: m}
-	s.workers = workerDrains{&s.state.drains, s.ps, s.ahead, m, &s.out, &s.engine}
-	s.sizes = batchSizes{s.ps, s.ahead, m, &s.ticks, &s.engine, &s.state.deferred}
-	s.enqueuer = enqueuer{&s.state.deferred, s.ps, s.ahead, m, &s.out, &s.correct, &s.engine, &s.steals, &s.workers, &s.dequeuer}
-	s.dequeuer = dequeuer{s.ps, s.ahead, m, &s.out, &s.correct, &s.ticks, &s.engine, &s.steals, &s.sizes, &s.enqueuer}
+	s.steals = unseenSteals{view: s.view}
+	s.workers = workerDrains{&s.state.drains, s.view, &s.out, &s.engine}
+	s.sizes = batchSizes{s.view, &s.ticks, &s.engine, &s.state.deferred}
+	s.enqueuer = enqueuer{&s.state.deferred, s.view, &s.out, &s.correct, &s.engine, &s.steals, &s.workers, &s.dequeuer}
+	s.dequeuer = dequeuer{s.view, &s.out, &s.correct, &s.ticks, &s.engine, &s.steals, &s.sizes, &s.enqueuer}
 	s.waking = wakingThieves{&s.state.thieves, s.ahead, m, &s.dequeuer}
 	s.locks = locks{s.ahead, m, &s.ticks, &s.dequeuer}
 	s.targets = targets{s.ps, s.ahead, &s.requests, &s.state.inject}
@@ -110,19 +108,20 @@ func init() {
 
 // judgeNext decides on the oldest event that has not been judged.
 func (r *stepper) next() {
-	i := r.ahead.win.tail
-	rec := r.ahead.win.there(i)
-	r.ahead.now, r.ahead.time, r.out.stepping = i, rec.Time, true
-	if i >= r.ahead.due {
+	ahead := r.ahead
+	i := ahead.win.tail
+	rec := ahead.win.there(i)
+	ahead.now, ahead.time, r.out.stepping = i, rec.Time, true
+	if i >= ahead.due {
 		r.settleDue(rec)
 	}
-	if mx := uint(rec.m); mx < uint(len(r.ahead.mStates)) {
-		if mp := &r.ahead.mStates[mx]; mp.next == i {
+	if mx := uint(rec.m); mx < uint(len(ahead.mStates)) {
+		if mp := &ahead.mStates[mx]; mp.next == i {
 			mp.next = rec.nextM
 		}
 	}
 	if rec.Kind == events.Go {
-		gp := r.ahead.gStates.At(rec.of)
+		gp := ahead.gStates.At(rec.of)
 		r.transition(rec, gp)
 		if gp.dead && !r.engine.on {
 			r.remove(rec.of, gp)
@@ -175,21 +174,24 @@ func (r *stepper) transition(rec *record, gp *goroutine) {
 // settleDue lets happen what comes later than the event that it belongs to, and is due,
 // and ends the visits that are over. Before the first event, it begins.
 func (r *stepper) settleDue(rec *record) {
-	if r.ahead.now == 0 {
+	ahead := r.ahead
+	if ahead.now == 0 {
 		r.beginning.begin()
-		r.ahead.time = rec.Time
+		ahead.time = rec.Time
 	}
-	r.enqueuer.enqueuesDue(r.ahead.now)
+	r.enqueuer.enqueuesDue(ahead.now)
 	r.workers.drainsDue(rec)
 	r.workers.drainEarly(rec)
-	r.waking.wakingThievesSteal()
+	if len(r.waking.list) > 0 {
+		r.waking.wakingThievesSteal()
+	}
 	r.requests.endForEachPs(rec)
-	r.ahead.due = math.MaxInt64
+	ahead.due = math.MaxInt64
 	if len(r.requests.forEachPsAhead) > 0 {
-		r.ahead.due = r.requests.forEachPsAhead[0].to
+		ahead.due = r.requests.forEachPsAhead[0].to
 	}
 	if len(r.enqueuer.list)|len(r.workers.list)|len(r.waking.list) != 0 || r.requests.current.m >= 0 {
-		r.ahead.settleSoon()
+		ahead.settleSoon()
 	}
 }
 

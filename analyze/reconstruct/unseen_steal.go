@@ -35,10 +35,8 @@ const (
 
 // unseenSteals finds out which steals have happened of those that no start has shown yet.
 type unseenSteals struct {
-	ps    *processors
-	ahead *lookahead
-	model *model
-	ends  [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
+	view
+	ends [maxThieves + 1]batchEnd // in firstStolen, which need not clear them
 }
 
 // batchEnd is the goroutine that ends a batch: that its thief runs next.
@@ -55,16 +53,17 @@ type batchEnd struct {
 // g. g may be None: then the whole ring was taken; and p may be victim: then all in
 // front of g was taken.
 func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
+	ahead, q := r.ahead, &r.model.queues
 	ends := &r.ends
 	m, pos := 0, 0
-	for other := r.model.queues.Head(victim); other != reference.None && other != g; other = r.model.queues.Next(other) {
+	for other := q.Head(victim); other != reference.None && other != g; other = q.Next(other) {
 		pos++
-		if m < maxThieves && r.ahead.inFlight(other) && r.ahead.startsOn(other) != victim && r.ahead.startsOn(other) != p {
+		if m < maxThieves && ahead.inFlight(other) && ahead.startsOn(other) != victim && ahead.startsOn(other) != p {
 			ends[m] = batchEnd{g: other, pos: pos}
 			m++
 		}
 	}
-	if m == 0 || r.ahead.without.has(hypUnseenSteal) {
+	if m == 0 || ahead.without.has(hypUnseenSteal) {
 		return reference.None
 	}
 	last := m
@@ -72,13 +71,13 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 	for i := 0; i <= last; i++ {
 		end := &ends[i]
 		end.cost = evidence.Nats(math.Inf(1))
-		from, at := r.model.queues.Head(victim), 0
+		from, at := q.Head(victim), 0
 		for j := -1; j < i; j++ {
 			before := evidence.Nats(0)
 			if j >= 0 {
 				before = ends[j].cost
 				for at < ends[j].pos {
-					from = r.model.queues.Next(from)
+					from = q.Next(from)
 					at++
 				}
 			}
@@ -88,7 +87,7 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 			c := before
 			switch {
 			case i < last:
-				c += r.stealCost(victim, from, end.g, end.pos-at, r.ahead.startsOn(end.g))
+				c += r.stealCost(victim, from, end.g, end.pos-at, ahead.startsOn(end.g))
 			case p == victim:
 				c += costLeft * evidence.Nats(end.pos-1-at)
 			default:
@@ -133,16 +132,17 @@ func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 // stealCost is what speaks against thief having taken size goroutines, from
 // first to g from victim's ring, first being the head of it then.
 func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
+	ahead, q := r.ahead, &r.model.queues
 	// The ring then held 2*size-1 or 2*size: of 24 taken, the 47th must have come before the
 	// steal, which is no earlier than free, and the 49th after it.
-	free := r.ahead.freeSince(g)
+	free := ahead.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
 	cost, n := evidence.Nats(0), 0
 	foreign, run, at := nobody, 0, 0 // a run of goroutines that somebody else runs
-	for other := first; other != reference.None && n < 2*size+2; other = r.model.queues.Next(other) {
+	for other := first; other != reference.None && n < 2*size+2; other = q.Next(other) {
 		n++
-		gp := r.ahead.gStates.At(other)
+		gp := ahead.gStates.At(other)
 		switch n {
 		case 2*size - 2:
 			wider = gp.ringSince
@@ -156,7 +156,7 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 		if n >= size {
 			continue
 		}
-		to := r.ahead.startsOn(other)
+		to := ahead.startsOn(other)
 		if to == thief {
 			to = nobody
 		}
@@ -173,8 +173,8 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 		cost += foreignCost(at, run, size)
 	}
 	// Its own batch comes before what it takes later.
-	if after := r.model.queues.Next(g); size > 1 && after != reference.None && r.ahead.startsOn(after) == thief {
-		if s := r.ahead.startOf(first); s < 0 || s > r.ahead.startOf(after) {
+	if after := q.Next(g); size > 1 && after != reference.None && ahead.startsOn(after) == thief {
+		if s := ahead.startOf(first); s < 0 || s > ahead.startOf(after) {
 			cost += costSize
 		}
 	}
@@ -183,8 +183,8 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 		cost += costGlobal
 	}
 	switch {
-	case n >= 2*size-1 && upper > max(free, lower) && lower <= r.ahead.now:
-	case n >= 2*size-2 && later > max(free, wider) && wider <= r.ahead.now:
+	case n >= 2*size-1 && upper > max(free, lower) && lower <= ahead.now:
+	case n >= 2*size-2 && later > max(free, wider) && wider <= ahead.now:
 		cost += costNear
 	default:
 		cost += costSize

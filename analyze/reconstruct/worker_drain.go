@@ -43,9 +43,7 @@ type drains struct{ list []drain }
 // workerDrains finds out when dedicated mark workers drain the queues of their Ps.
 type workerDrains struct {
 	*drains
-	ps     *processors
-	ahead  *lookahead
-	model  *model
+	view
 	out    *output
 	engine *engine
 }
@@ -62,14 +60,15 @@ func (r *workerDrains) expectDrain(rec *record) {
 
 // drainsDue decides on the workers that have run for a slice or end with an event.
 func (r *workerDrains) drainsDue(rec *record) {
+	ahead := r.ahead
 	stops := rec.isStop()
 	for j := 0; j < len(r.list); {
 		worker := &r.list[j]
 		ends := stops && rec.of == worker.g
-		if !ends && r.ahead.time >= worker.due && !worker.decided && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
-			worker.due = r.ahead.time + drainAgain
+		if !ends && ahead.time >= worker.due && !worker.decided && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
+			worker.due = ahead.time + drainAgain
 		}
-		if !ends && r.ahead.time < worker.due {
+		if !ends && ahead.time < worker.due {
 			j++
 			continue
 		}
@@ -85,7 +84,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 			}
 			if drained && !ends && r.engine.mayFork() {
 				at, begun := r.drainTime(j)
-				if at > r.ahead.time {
+				if at > ahead.time {
 					worker.due, worker.decided = at, true
 					j++
 					continue
