@@ -8,12 +8,13 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// sizeAtTick is the size of a take that picks one at the 61st tick; that of a batch is 1 and more.
+// sizeAtTick is the size of a dequeue of one goroutine at the 61st tick; that of a batch is 1 and
+// more.
 const sizeAtTick = 0
 
-// batchSizes finds out how many goroutines a P took from the global queue: a batch, whose
-// size follows from the length of the queue at a moment that no event shows
-// (globrunqget until Go 1.24, globrunqgetbatch), or one at the 61st tick.
+// batchSizes finds out how many goroutines a P dequeued from the global queue: a batch, whose size
+// follows from the length of the queue at a moment that no event shows (globrunqget until Go 1.24,
+// globrunqgetbatch), or one at the 61st tick.
 type batchSizes struct {
 	view
 	ticks    *ticks
@@ -21,8 +22,8 @@ type batchSizes struct {
 	deferred *deferredEnqueues
 }
 
-// sizeTaken finds out how many p, which has nothing of its own, took from the global queue,
-// g first: a batch of size, or one at the 61st tick, and then how that is known.
+// dequeuedSize finds out how many goroutines p, whose own queue is empty, dequeued from the global
+// queue, g first: a batch of size, or one at the 61st tick, and then how that is known.
 func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
 	pp := &r.ps.pStates[p]
 	tick := &pp.tick
@@ -31,7 +32,7 @@ func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, 
 	if size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
 		shown = r.testBatchSize(g, 1, size)
 	}
-	// Before it is certain, the look-ahead has its say, but where nobody comes in between.
+	// While the tick is uncertain, the look-ahead decides, unless no other P can interfere.
 	if shown == 0 && size > 1 && (chance > schedtick.Certain || chance > schedtick.Likely && r.ps.gomaxprocs == 1) {
 		_, by := tickSource(chance)
 		return sizeAtTick, by
@@ -59,8 +60,8 @@ func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, 
 	return size, 0
 }
 
-// sizeUnsure asks for the size of a take of g, a batch of size by the length of the model's
-// queue, if its thread may not have known of the last of that. It is 0 if nothing tells.
+// sizeUnsure tests the size of a batch that g begins, if its thread may not have seen the last
+// goroutines of the model's queue. It returns 0 if nothing decides.
 func (r *batchSizes) sizeUnsure(g int32, size int) int {
 	least := r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen()-r.unsure(g), r.ps.gomaxprocs)
 	if !r.model.fedSinceBatch || least <= 1 || least >= size {
@@ -69,9 +70,9 @@ func (r *batchSizes) sizeUnsure(g int32, size int) int {
 	return r.testBatchSize(g, least, size)
 }
 
-// tookOneMore reports whether p took one more than size from the global queue, g first: others put
-// some there while its thread was between two events, and another P takes what is behind
-// that one before p starts it.
+// hadOneMore reports whether p's batch, which g begins, had one more than size: others enqueued
+// some while its thread was between two events, and another P dequeues what is behind that one
+// before p starts it.
 func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 	if !r.widerThan(g, size) {
 		return false
@@ -86,8 +87,8 @@ func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 	return next != reference.None && r.ahead.startsOn(other) == p && r.ahead.startsOn(next) >= 0 && r.ahead.startsOn(next) != p && r.ahead.gStates.At(next).start < r.ahead.gStates.At(other).start
 }
 
-// widerThan reports whether the take of g may have been a batch larger than size: other threads
-// put some into the global queue before the start that shows it.
+// widerThan reports whether the batch that g begins may have been larger than size: other threads
+// enqueued some globally before the start that shows it.
 func (r *batchSizes) widerThan(g int32, size int) bool {
 	ahead := r.ahead
 	n := r.model.queues.GlobalLen()
@@ -106,8 +107,8 @@ func (r *batchSizes) widerThan(g int32, size int) bool {
 // putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
 const putsSeen = 64
 
-// testBatchSize asks of which of the sizes the take of g was, where 1 is a pick at the
-// 61st tick. It returns 0 if nothing tells.
+// testBatchSize tests which of the sizes the dequeue of g had, where 1 is a pick at the 61st tick.
+// It returns 0 if nothing decides.
 func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
 	if size, lead := r.engine.decide(hypBatchSize, question{g: g, sizes: sizes}); lead > 0 {
 		return size
@@ -115,7 +116,7 @@ func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
 	return 0
 }
 
-// proposeBatchSize proposes that the dequeue of q.g was one of q.sizes. The present event is its
+// proposeBatchSize proposes that the dequeue of q.g had one of q.sizes. The present event is its
 // start, or it is dequeued early.
 func proposeBatchSize(r *stepper, q question) (choices []choice) {
 	then := thenFinish
@@ -132,9 +133,8 @@ func proposeBatchSize(r *stepper, q question) (choices []choice) {
 	return choices
 }
 
-// unsure is the number of goroutines at the tail of the global queue of which
-// the take of g may not have known: other threads put them there while its
-// thread was between two events.
+// unsure is the number of goroutines at the tail of the global queue that the dequeue of g may have
+// missed: other threads enqueued them while its thread was between two events.
 func (r *batchSizes) unsure(g int32) int {
 	ahead := r.ahead
 	start := ahead.win.at(ahead.gStates.At(g).start)

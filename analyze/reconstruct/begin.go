@@ -17,8 +17,8 @@ type beginning struct {
 	resize *resizer
 }
 
-// begin looks over the first events for what was so before the first of them:
-// a trace names a goroutine or a P only with its first event.
+// begin finds out the state before the first event: a trace names a goroutine or a P only with its
+// first event.
 func (r *beginning) begin() {
 	r.ahead.time = 0
 	if r.ahead.rules.WasmNoRunnext && r.onWasm() {
@@ -32,8 +32,8 @@ func (r *beginning) begin() {
 		}
 	}
 	if s.created > 0 && s.created <= int64(16*(r.ps.gomaxprocs+4)) {
-		// A P takes 16 goroutine numbers at once (newproc1): the program has
-		// hardly begun, so no P has a long history.
+		// A P takes 16 goroutine numbers at once (newproc1): the program has hardly begun, so no P
+		// has a long history.
 		r.beginYoung(s.running)
 	}
 	// A P whose first event is its status was running all along.
@@ -112,8 +112,8 @@ func (r *beginning) beginYoung(running []int32) {
 	}
 }
 
-// seed puts who was runnable before the first event in front of all that comes: where it runs
-// tells in which queue. An idle P's was empty.
+// seed enqueues the goroutines that were runnable before the first event in front of all others, in
+// the queue of the P on which they start. An idle P's queue was empty.
 func (r *beginning) seed(s *survey) {
 	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
 	for _, x := range s.runnable {
@@ -138,9 +138,8 @@ func (r *beginning) seed(s *survey) {
 	}
 }
 
-// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext
-// (from Go 1.23): a trace does not name its platform, but files of the runtime
-// do.
+// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext (from Go 1.23):
+// a trace does not name its platform, but its stacks name files of the runtime.
 func (r *beginning) onWasm() bool {
 	for h := 1; h < r.ahead.tables.Stacks(); h++ {
 		for _, f := range r.ahead.tables.Frames(events.Handle(h)) {

@@ -2,15 +2,15 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// corrections move goroutines in the model against its rules, where an event shows that it had
-// them in the wrong place.
+// corrections move goroutines in the model against its rules, where an event shows that it had them
+// in the wrong place.
 type corrections struct {
 	view
 	out  *output
 	room []returned // for model.lastBatch
 }
 
-// forget takes a goroutine out of what the model thought of it.
+// forget removes a goroutine from its queue and ends its wait.
 func (r *corrections) forget(g int32, gp *goroutine) {
 	if r.model.queues.Place(g).Queue != reference.QueueUnknown {
 		r.model.queues.Remove(g)
@@ -19,8 +19,7 @@ func (r *corrections) forget(g int32, gp *goroutine) {
 	gp.readyAt, gp.ready, gp.start, gp.isDequeued, gp.deferred = -1, none, none, false, false
 }
 
-// trim moves what p's ring cannot hold beside a batch, so cannot be there, to
-// the global queue.
+// trim moves to the global queue what p's ring cannot hold beside a batch.
 func (r *corrections) trim(p int32, room int) {
 	for r.model.queues.RingLen(p) > room {
 		g := r.model.queues.Tail(p)
@@ -52,8 +51,8 @@ func (r *corrections) exchangeWithGlobal(g, other int32) {
 	r.exchange(g, other, 0)
 }
 
-// relocate moves a goroutine that cannot be where the model has it to where it
-// will run, or to the global queue.
+// relocate moves a goroutine that cannot be where the model has it to the P that starts it, or to
+// the global queue.
 func (r *corrections) relocate(g, from int32) {
 	r.out.summary.Corrections++
 	r.model.queues.Remove(g)
@@ -86,8 +85,8 @@ func (r *corrections) requeue(g, after int32) {
 	r.out.corrected(g, nobody)
 }
 
-// promote moves g, and what came to the global queue together with it and stands
-// behind it, to its head.
+// promote moves g, and what came by the same overflow and stands behind it, to the head of the
+// global queue.
 func (r *corrections) promote(g int32) {
 	last := g
 	for other := r.model.queues.Next(g); other != reference.None && r.ahead.sameOverflow(other, g); other = r.model.queues.Next(other) {
@@ -109,8 +108,8 @@ func (r *corrections) promote(g int32) {
 	}
 }
 
-// exchange puts g, out of a batch, back to the head of the global queue, where it was
-// by the overflow of that number, and other from there into its place.
+// exchange moves g, of a batch, back to the head of the global queue, where it was by the overflow
+// of that number, and other from there into its place.
 func (r *corrections) exchange(g, other, overflow int32) {
 	from, front := r.model.queues.Place(g), r.model.queues.Prev(g)
 	a, b := r.ahead.gStates.At(g), r.ahead.gStates.At(other)
@@ -129,8 +128,7 @@ func (r *corrections) exchange(g, other, overflow int32) {
 	r.out.corrected(other, nobody)
 }
 
-// rehome tells that g had been at the head of p's ring, and not in from's, and
-// takes it from there.
+// rehome emits that g was at the head of p's ring and not in from's, and dequeues it.
 func (r *corrections) rehome(g, p, from int32) {
 	r.trim(p, r.ahead.rules.RingSize-1)
 	r.model.queues.Remove(g)
@@ -139,7 +137,7 @@ func (r *corrections) rehome(g, p, from int32) {
 	r.model.queues.Remove(g)
 }
 
-// undoBatchEnd undoes the end of victim's take from the global queue, from g on.
+// undoBatchEnd returns the end of victim's batch, from g on, to the global queue.
 func (r *corrections) undoBatchEnd(g, victim int32) {
 	r.out.summary.Corrections++
 	other := g
@@ -159,8 +157,8 @@ func (r *corrections) undoBatchEnd(g, victim int32) {
 	}
 }
 
-// purgeOwn takes what will run elsewhere out of p's own queue: p took from the
-// global queue without being at the 61st tick, so its own was empty.
+// purgeOwn moves what starts elsewhere out of p's own queue: p dequeued globally without being at
+// the 61st tick, so its own was empty.
 func (r *corrections) purgeOwn(p int32) {
 	for g := range r.model.queues.Local(p) {
 		if to := r.ahead.startsOn(g); to >= 0 && to != p {
@@ -169,19 +167,19 @@ func (r *corrections) purgeOwn(p int32) {
 	}
 }
 
-// undisturbed is how many events of a thread are too few for an overflow of its ring, which takes more
-// puts than half of that. Half: nothing; twice, or 256: ll of a tree falls from 100 to 77.6.
+// undisturbed is how many events of a thread are too few for an overflow of its ring, for which
+// half of it must be enqueued. Half: nothing; twice, or 256: ll of a tree falls from 100 to 77.6.
 const undisturbed = 64
 
-// continuesGlobal reports whether p goes on with the goroutine behind g, the head of the
-// global queue, before it runs what the model has in its own queue: that cannot
-// have been there, for a P with an own queue takes only one, at the 61st tick.
+// continuesGlobal reports whether p starts the goroutine behind g, the head of the global queue,
+// before what the model has in p's own queue: that cannot have been there, for a P with an own
+// queue dequeues only one, at the 61st tick.
 func (r *corrections) continuesGlobal(g, p int32) bool {
 	succ := r.model.queues.Next(g)
 	if r.model.queues.Len(p) == 0 || succ == reference.None || r.ahead.startsOn(succ) != p || r.ps.pStates[p].tick.Is() {
 		return false
 	}
-	// Farther on, an overflow in between would have taken its own queue away.
+	// Farther on, an overflow in between would have emptied its own queue.
 	for i, n := r.ahead.startOf(g), 0; i != r.ahead.startOf(succ); n++ {
 		rec := r.ahead.win.at(i)
 		if rec == nil || n > undisturbed {
@@ -204,8 +202,8 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 	return true
 }
 
-// reorder promotes g. What stands in front of it of its own overflow, the last P to take a
-// batch has taken, instead of the last that it is thought to have.
+// reorder promotes g. What stands in front of it of its own overflow was in the last batch, in
+// place of the last goroutines that the model has in that.
 func (r *corrections) reorder(g int32) {
 	if !r.ahead.sameOverflow(r.model.queues.GlobalHead(), g) {
 		r.room = r.model.lastBatch(r.room[:0], g)

@@ -6,12 +6,13 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A put follows its event. The thread may lose its CPU in between, for
-// milliseconds; what others take meanwhile shows that the goroutine was not in
-// the queue yet. Its put then comes before the thread's next event.
+// An enqueue follows its event. The thread may lose its CPU in between, for milliseconds; what
+// others dequeue meanwhile shows that the goroutine was not in the queue yet. The enqueue then
+// comes before the thread's next event.
 
-// deferredPut is a put that comes later than the event that shows it: into the global queue
-// (deferred_enqueue.go), or at the tail of a full ring, which then overflows (deferred_overflow.go).
+// deferredEnqueue is an enqueue that comes later than its event: to the global queue
+// (deferred_enqueue.go), or at the tail of a full ring, which then overflows
+// (deferred_overflow.go).
 type deferredEnqueue struct {
 	g      int32   // in no queue until then
 	p      int32   // whose ring overflows, nobody if g goes to the global queue
@@ -31,7 +32,7 @@ type deferredEnqueues struct {
 	open []openEnqueue
 }
 
-// putsDue does the puts that come before event i.
+// enqueuesDue does the deferred enqueues that come before event i.
 func (r *enqueuer) enqueuesDue(i int64) {
 	for j := 0; j < len(r.list); {
 		if r.list[j].before > i {
@@ -43,7 +44,7 @@ func (r *enqueuer) enqueuesDue(i int64) {
 	}
 }
 
-// putDeferred does the deferred put of g. What comes with an overflow comes with all of that.
+// enqueueDeferred does the deferred enqueue of g, and if g is held by an overflow, all of that.
 func (r *enqueuer) enqueueDeferred(g int32) {
 	for j, late := range r.list {
 		if late.g == g || slices.Contains(late.held, g) {
@@ -53,7 +54,7 @@ func (r *enqueuer) enqueueDeferred(g int32) {
 	}
 }
 
-// putNow does deferred put j. If it is an overflow, its ring may have room by now.
+// enqueueNow does deferred enqueue j. If it is an overflow, its ring may have room by now.
 func (r *enqueuer) enqueueNow(j int) {
 	late := r.list[j]
 	r.list = slices.Delete(r.list, j, j+1)
@@ -81,13 +82,13 @@ func (r *enqueuer) enqueueNow(j int) {
 	}
 }
 
-// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts
-// tells that of the puts better than its thread's next event does: a time slice, for a thread
-// that has lost its CPU to another one. Half or twice: nothing.
+// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts shows that
+// of the enqueues better than its thread's next event does: a time slice, for a thread that has
+// lost its CPU to another one. Half or twice: nothing.
 const afar = 10_000_000
 
-// enqueueBefore does the late puts of what runs before g, which is put now, if nothing else
-// bounds them: its thread has no event until after the start.
+// enqueueBefore does the deferred enqueues of what starts before g, which is enqueued now, if
+// nothing else bounds them: their threads have no event until after the start.
 func (r *enqueuer) enqueueBefore(g int32) {
 	start := r.ahead.startOf(g)
 	for i := 0; i < len(r.list); {

@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// deferEnqueue takes g, put in the model but passed over by others, out of the
-// global queue until its thread goes on. It says whether that explains g.
+// deferEnqueue defers the enqueue of g, which others have passed over in the global queue, until
+// its thread goes on. It reports whether that explains g.
 func (r *enqueuer) deferEnqueue(g int32) bool {
 	gp := r.ahead.gStates.At(g)
 	if r.ahead.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.ahead.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
@@ -23,8 +23,8 @@ func (r *enqueuer) deferEnqueue(g int32) bool {
 	return true
 }
 
-// testDeferEnqueue tries whether the put of it's goroutine to the global queue comes later,
-// if its thread seems to have lost its CPU at that.
+// testDeferEnqueue tests whether a global enqueue comes later than its event rec, if its thread
+// seems to have lost its CPU.
 func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	next := r.ahead.win.at(gp.enqueuedBy)
 	if next == nil || next.p != rec.p || next.Time-r.ahead.time < stalled || gp.enqueuedBy-r.ahead.now < meanwhile {
@@ -33,8 +33,8 @@ func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	return r.engine.holds(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
 }
 
-// proposeDeferredEnqueue proposes that the enqueue of q.g to the global queue, which the model
-// has done, comes with its event, or later.
+// proposeDeferredEnqueue proposes that the global enqueue of q.g, which the model has done, comes
+// with its event, or later.
 func proposeDeferredEnqueue(r *stepper, q question) []choice {
 	return []choice{
 		{is: no, says: "the enqueue comes with its event", then: thenFinish},
@@ -42,8 +42,8 @@ func proposeDeferredEnqueue(r *stepper, q question) []choice {
 	}
 }
 
-// enqueuerStalls reports whether the thread that put g, alone, has lost its CPU for long at that. It
-// goes on when it has done the put.
+// enqueuerStalls reports whether the thread that enqueued g, alone, has lost its CPU for long
+// before that.
 func (r *lookahead) enqueuerStalls(g int32) bool {
 	gp := r.gStates.At(g)
 	if gp.overflowID > 0 || gp.enqueuedBy <= r.now {
@@ -53,10 +53,9 @@ func (r *lookahead) enqueuerStalls(g int32) bool {
 	return next != nil && next.Time-gp.readyAt > stalled
 }
 
-// reorderEnqueue moves other, which stands in the global queue and was passed over by g from
-// behind it, to where the order of the starts says that its put came: behind
-// g if its P runs it next, else behind what its P runs before it, or all. It
-// says whether that explains other.
+// reorderEnqueue moves other, which g was dequeued past in the global queue, to where the order of
+// the starts puts it: behind g if its P starts it next, else behind what its P starts before it, or
+// the tail. It reports whether that explains other.
 func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 	if r.ahead.without.has(hypEnqueueOrder) {
 		return false
@@ -102,9 +101,8 @@ func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 	return true
 }
 
-// reorderInBatch delays what the model would give p with a batch of size of which g is the
-// first, although its put may have come later and p runs what stands behind it
-// but not itself: a ring gives out its goroutines in order.
+// reorderInBatch moves back what p would get with a batch of size, which g begins, if it may have
+// been enqueued later and p starts what stands behind it but not itself: a ring is FIFO.
 func (r *enqueuer) reorderInBatch(g, p int32, size int) {
 	prev, other := g, r.model.queues.Next(g)
 	for i := 1; i < size && other != reference.None; i++ {
@@ -122,7 +120,7 @@ func (r *enqueuer) reorderInBatch(g, p int32, size int) {
 	}
 }
 
-// noteEnqueue notes a put to the global queue whose thread has not gone on yet.
+// noteEnqueue notes a global enqueue whose thread has not gone on yet.
 func (r *enqueuer) noteEnqueue(g int32, next int64) {
 	r.model.fedSinceBatch = true
 	if n := len(r.open); n >= 256 && n == cap(r.open) { // findDeferred may not be called for long
@@ -133,8 +131,8 @@ func (r *enqueuer) noteEnqueue(g int32, next int64) {
 	}
 }
 
-// findDeferred looks for puts that have not happened, although their events have, when p takes g from the
-// global queue: those behind run first. That of g itself has happened.
+// findDeferred defers enqueues that have not happened when p dequeues g from the global queue,
+// although their events have: those behind start first. That of g itself has happened.
 func (r *enqueuer) findDeferred(g, p int32) {
 	ahead := r.ahead
 	if ahead.without.has(hypDeferredEnqueue) {
@@ -156,8 +154,8 @@ func (r *enqueuer) findDeferred(g, p int32) {
 	r.open = keep
 }
 
-// endsBatch reports whether p takes other with the batch that g begins, as the last of it:
-// what stands behind other was left to others.
+// endsBatch reports whether other is the last of the batch of p that g begins: what stands behind
+// other was left to others.
 func (r *enqueuer) endsBatch(other, g, p int32) bool {
 	if r.ahead.startsOn(other) != p {
 		return false
@@ -170,9 +168,9 @@ func (r *enqueuer) endsBatch(other, g, p int32) bool {
 	return other == y
 }
 
-// yieldsBefore reports whether p, which runs g next, goes on through the global queue
-// at least twice before event start: it then has nothing in its own queue, and
-// nothing was in the global one that it had to run first.
+// yieldsBefore reports whether p, which starts g next, goes on through the global queue at least
+// twice before event start: its own queue is then empty, and nothing was in the global one that it
+// had to start first.
 func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
 	again := 0
 	for _, rec := range r.win.thread(r.startOf(g), 24) {

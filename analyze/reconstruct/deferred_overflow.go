@@ -6,17 +6,16 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Who is put into the global queue first runs first, and a batch is run by one
-// thread in its order. So what the thread runs just before a goroutine stood in
-// front of it, unless that one began a batch or was picked at the 61st tick. This
-// tells the order of the puts of threads that lose their CPU in the middle of one.
+// The global queue is FIFO, and one thread runs a batch in order. So what a thread starts just
+// before a goroutine stood in front of it, unless that one began a batch or was picked at the 61st
+// tick. This shows the order of the enqueues of threads that lose their CPU in the middle of one.
 
-// longBatch is the least batch of which it is unlikely that a goroutine begins it: one in 16
-// does. Half or twice: nothing.
+// longBatch is the least batch of which it is unlikely that a goroutine begins it: one in 16 does.
+// Half or twice: nothing.
 const longBatch = 16
 
-// overflowsLater reports whether the overflow of p's ring by newcomer, displaced from
-// runnext, comes after others whose events come later.
+// overflowsLater reports whether the overflow of p's ring by newcomer, displaced from runnext,
+// comes after others whose events come later.
 func (r *enqueuer) overflowsLater(p, newcomer int32) bool {
 	before := r.ahead.win.at(r.ahead.now).nextM
 	head := r.model.queues.Head(p)
@@ -35,9 +34,9 @@ const (
 	meanwhile = 16
 )
 
-// mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
-// it has no other event for long, or another thread takes from the global queue before
-// that, and how much tells.
+// mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event
+// announces: it has no other event for long, or another thread dequeues globally before that, and
+// how much is evidence.
 func (r *enqueuer) mayHaveLostCPU() bool {
 	next := r.ahead.win.at(r.ahead.now).nextM
 	if next == none {
@@ -47,8 +46,8 @@ func (r *enqueuer) mayHaveLostCPU() bool {
 	return next-r.ahead.now > meanwhile || taken > r.ahead.now && taken < next && r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
 }
 
-// proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from
-// runnext, comes with its event, or later.
+// proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from runnext,
+// comes with its event, or later.
 func proposeDeferredOverflow(r *stepper, q question) []choice {
 	now := choice{is: no, says: "the overflow comes with its event", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.overflow(q.p, q.g, q.p, nil) }}
 	later := choice{is: yes, says: "the overflow comes later", then: thenFinish, apply: func(fork *stepper) { fork.enqueuer.deferOverflow(q.p, q.g) }}
@@ -66,7 +65,7 @@ func (r *enqueuer) deferOverflow(p, newcomer int32) {
 	r.out.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 
-// nextOverflow is the number of the late overflow that continues what is at the tail of the
+// nextOverflow is the number of the deferred overflow that continues what is at the tail of the
 // global queue, or -1.
 func (r *enqueuer) nextOverflow() int {
 	tail := r.model.queues.GlobalTail()
@@ -81,10 +80,9 @@ func (r *enqueuer) nextOverflow() int {
 	})
 }
 
-// holdOverflow takes the older half of victim's ring out of it, for an overflow that comes
-// later: a thief takes size of the ring, which are too many if that half is still there, and
-// half of what is left if not. The half leaves the ring before its thread gets the lock
-// of the global queue (runqputslow).
+// holdOverflow removes the older half of victim's ring for a deferred overflow: a thief steals
+// size, which is too many if that half is still there, and half of what is left if not. The half
+// leaves the ring before its thread gets the lock of the global queue (runqputslow).
 func (r *enqueuer) holdOverflow(victim int32, size int) bool {
 	half, n := r.ahead.rules.RingSize/2, r.model.queues.RingLen(victim)
 	i := slices.IndexFunc(r.list, func(late deferredEnqueue) bool { return late.p == victim && len(late.held) == 0 })

@@ -5,14 +5,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A thread looks at the global queue before its P's own at each 61st tick, and takes one
-// (findRunnable, globrunqget with max 1); otherwise only when the P's own queue is empty,
-// and then a batch: its share of the queue by the number of Ps, and no more than half a ring.
-// No event shows the size, nor which of both it was: the P's own queue does, and what comes
-// next.
+// A thread looks at the global queue before its P's own at each 61st tick, and dequeues one
+// (findRunnable, globrunqget with max 1); otherwise only when the P's own queue is empty, and then
+// a batch: its share of the queue by the number of Ps, and no more than half a ring. No event shows
+// the size, nor which of both it was: the P's own queue does, and what comes next.
 
-// dequeueGlobal takes from the head of the global queue: one at the 61st tick,
-// else a batch, of which the first runs.
+// dequeueGlobal dequeues the head of the global queue: alone at the 61st tick, else with a batch.
 func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	if r.stoodInRing(g, p) {
 		return r.dequeueLocal(g, p)
@@ -46,17 +44,17 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	return deq
 }
 
-// stoodInRing reports whether g, the head of the global queue, was in p's ring instead of the head
-// of that, which others run, and exchanges the two.
+// stoodInRing reports whether g, the head of the global queue, was in p's ring in place of its
+// head, which others start, and exchanges the two.
 func (r *dequeuer) stoodInRing(g, p int32) bool {
 	own := r.model.queues.Head(p)
 	return g == r.model.queues.GlobalHead() && own != reference.None && r.ahead.startsOn(own) >= 0 && r.ahead.startsOn(own) != p &&
 		r.model.queues.Runnext(p) == reference.None && !r.ps.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
 }
 
-// clearOwn takes out of p's own queue what others run, unless p runs some of it itself:
-// p takes from the global queue, so the rest is gone. Where there is too much for that to be
-// wrong, p is at its 61st tick, and clearOwn says so.
+// clearOwn moves what others start out of p's own queue, unless p starts some of it itself: p
+// dequeues globally, so its own queue is empty. If too much is there for that, p is at its 61st
+// tick, which shown reports.
 func (r *dequeuer) clearOwn(p int32) (shown bool) {
 	if r.model.hasOwn(p) {
 		return false
@@ -93,14 +91,14 @@ func (r *dequeuer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool)
 	return dequeueFrom(reference.SrcLocal, nobody, 0, reference.Known(reference.Ambiguous, reference.RuleSchedtick))
 }
 
-// dequeueAtTick takes g alone, at the 61st tick.
+// dequeueAtTick dequeues g alone, at the 61st tick.
 func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 	r.model.queues.Remove(g)
 	return dequeueFrom(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
-// putsReach lets those puts happen that come later than their events, but before p's take of
-// g, and holds back those that come after it.
+// orderEnqueues does the deferred enqueues that come before p dequeues g, and defers those that
+// come after it.
 func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.findDeferred(g, p)
 	if r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
@@ -109,8 +107,8 @@ func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.reorderInBatch(g, p, r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs))
 }
 
-// batchSource says how a take of size by p, from the global queue with its own empty, is known:
-// one may have been picked at the 61st tick, and then it may be open whether it was.
+// batchSource returns how a global dequeue of size by p, whose own queue is empty, is known: one
+// may have been picked at the 61st tick, and then it may be open whether it was.
 func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
 	pp := &r.ps.pStates[p]
 	chance := pp.tick.Now()
@@ -131,8 +129,8 @@ func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src re
 	return reference.SrcGlobal, false, basis
 }
 
-// makeRoom makes room in p's ring for a batch of size, and returns its size: what had to leave
-// the ring stood in the global queue before.
+// makeRoom makes room in p's ring for a batch of size, and returns its size: what has to leave the
+// ring was in the global queue before.
 func (r *dequeuer) makeRoom(p int32, size int) int {
 	if size > 1 && size == r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs) {
 		r.correct.trim(p, r.ahead.rules.RingSize-size+1)
@@ -142,9 +140,8 @@ func (r *dequeuer) makeRoom(p int32, size int) int {
 	return size
 }
 
-// dequeueBatch takes size from the global queue: g, and what goes into p's ring. behind says
-// that what the model has in p's own queue came there later, if at all. It returns how many of what it took
-// decisions know.
+// dequeueBatch dequeues a batch of size that g begins. behind reports whether what the model has in
+// p's own queue came there later, if at all. It returns how many of the batch decisions know.
 func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
 	q, ahead := &r.model.queues, r.ahead
 	known = size

@@ -5,8 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// dequeuer finds out how goroutines left their queues: by the rules of the run queues here and
-// in dequeue_global.go and steal.go, and by the hypotheses where these leave it open.
+// dequeuer finds out how goroutines left their queues: by the rules of the run queues here and in
+// dequeue_global.go and steal.go, and by the hypotheses where these leave it open.
 type dequeuer struct {
 	view
 	out      *output
@@ -18,12 +18,12 @@ type dequeuer struct {
 	enqueuer *enqueuer
 }
 
-// maxDepth bounds how many takes may ask for one another: in a damaged trace
-// they may do so in a circle. Half or twice: nothing.
+// maxDepth bounds how many dequeues may need one another: in a damaged trace they may do so in a
+// circle. Half or twice: nothing.
 const maxDepth = 64
 
-// dequeue removes a goroutine from where it is, as p's thread did, and says what of that is
-// uncertain.
+// dequeue removes a goroutine from its queue as p's thread did, and marks what is uncertain of
+// that.
 func (r *dequeuer) dequeue(g, p int32) dequeue {
 	m := r.model
 	if p < 0 {
@@ -74,8 +74,8 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 	return dequeueFrom(reference.SrcRunnext, nobody, 0, byRule)
 }
 
-// dequeueByPlace removes a goroutine from where it is, as its P's thread did, with all
-// that the take moves. g is then in no queue.
+// dequeueByPlace removes a goroutine from its queue as p's thread did, with all that moves with it.
+// g is then in no queue.
 func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	if r.ahead.gStates.At(g).deferred {
 		r.enqueuer.enqueueDeferred(g)
@@ -99,11 +99,11 @@ func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	}
 }
 
-// dequeueLocal takes from the own ring. Those in front have been stolen by
-// threads that have not started them yet.
+// dequeueLocal dequeues from p's own ring. Threads that have not started them yet have stolen those
+// in front.
 func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
-	// A P that passes over what it then runs itself is at the 61st tick: what
-	// it took had not been in the last batch from the global queue.
+	// A P that passes over what it then starts itself is at the 61st tick: g was not in its last
+	// batch.
 	if r.ahead.gStates.At(g).fromGlobal == p && r.ps.pStates[p].tick.May() {
 		for other := r.model.queues.Prev(g); other != reference.None; other = r.model.queues.Prev(other) {
 			if r.ahead.startsOn(other) == p {
@@ -131,7 +131,7 @@ func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
 	return dequeueFrom(reference.SrcLocal, nobody, 0, basis)
 }
 
-// settle makes the take of a goroutine happen now whose start comes later.
+// settle does the dequeue of a goroutine now whose start comes later.
 func (r *dequeuer) settle(g int32) {
 	p := r.ahead.startsOn(g)
 	r.ahead.depth++
@@ -143,8 +143,8 @@ func (r *dequeuer) settle(g int32) {
 	r.out.emitDequeued(g, p, deq)
 }
 
-// clearAhead settles what stands in front of g in its queue, and moves g to
-// the front of what cannot be settled. taker is the P that takes g.
+// clearAhead settles what stands in front of g in its queue, and moves g to the front of what
+// cannot be settled. p dequeues g.
 func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	basis := byRule
 	place := r.model.queues.Place(g)
@@ -167,7 +167,7 @@ func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	return basis
 }
 
-// settleThieves settles what others have stolen from victim before P p took g, as firstStolen
+// settleThieves settles what others have stolen from victim before P p dequeued g, as firstStolen
 // finds it. It reports whether there was something.
 func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 	for n := range nearEnough {
@@ -180,8 +180,8 @@ func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 	return true
 }
 
-// clearGone settles what the model still has in p's own queue although p took
-// from elsewhere: others have it in hand.
+// clearGone settles what the model still has in p's own queue and others have in flight, as p
+// dequeued from elsewhere.
 func (r *dequeuer) clearGone(p int32) {
 	r.settleThieves(p, reference.None, p)
 	if g := r.model.queues.Runnext(p); g != reference.None && r.model.queues.RingLen(p) == 0 && r.ahead.inFlight(g) && r.ahead.startsOn(g) != p {
@@ -189,8 +189,7 @@ func (r *dequeuer) clearGone(p int32) {
 	}
 }
 
-// passOver takes g to the front of its queue although others stand there
-// that nobody seems to have in hand.
+// passOver moves g to the front of its queue although what stands there is not in flight.
 func (r *dequeuer) passOver(g, p int32) reference.Basis {
 	r.out.summary.Corrections++
 	switch place := r.model.queues.Place(g); place.Queue {
@@ -210,11 +209,11 @@ func (r *dequeuer) passOver(g, p int32) reference.Basis {
 	return byRepair
 }
 
-// clearGlobal finds out why nobody took what stands in front of g in the global queue: it was put
-// there later than its event, or in another order, or it has been in the ring of whoever
-// took the last batch, which was larger than the model thought.
+// clearGlobal explains what stands in front of g in the global queue: it was enqueued later than
+// its event, or in another order, or it is in the ring of the P of the last batch, which was larger
+// than the model had it.
 func (r *dequeuer) clearGlobal(g, p int32) {
-	// Whose thread has lost its CPU at the put has not come yet.
+	// A thread that lost its CPU at the enqueue has not done it yet.
 	for other := r.model.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.model.queues.Prev(g) {
 	}
 	if r.model.queues.Prev(g) != reference.None && r.misordered(g, p) {
@@ -228,8 +227,8 @@ func (r *dequeuer) clearGlobal(g, p int32) {
 	}
 }
 
-// widenBatch moves other, which g was taken past in the global queue, to the ring of the P that took
-// the last batch, or to where it runs. It reports whether it may have been there.
+// widenBatch moves other, which stands in front of g in the global queue, to the ring of the P of
+// the last batch, or to where it starts. It reports whether it may have been there.
 func (r *dequeuer) widenBatch(other, g, p int32) bool {
 	to, gp := r.model.lastBatchP, r.ahead.gStates.At(other)
 	if gp.passedOver < 2 {

@@ -7,13 +7,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A take comes before the start that shows it: the thread moves the rest of a batch,
-// and gets the goroutine ready, in between (findRunnable, globrunqget,
-// globrunqgetbatch, runqgrab, schedule; all versions). Meanwhile others put and take,
-// and see the queues without it.
+// A dequeue comes before the start that shows it: in between, the thread moves the rest of a batch
+// and gets the goroutine ready (findRunnable, globrunqget, globrunqgetbatch, runqgrab, schedule;
+// all versions). Meanwhile others enqueue and dequeue, and see the queues without it.
 
-// dequeueEarly lets a thread by whose event its P has nothing to run take what it starts
-// next, if that is in a queue already, unless nothing comes in between.
+// dequeueEarly dequeues what a thread starts next when its P has nothing left to run, if that is in
+// a queue already, unless nothing comes in between.
 func (r *dequeuer) dequeueEarly(rec *record) {
 	ahead := r.ahead
 	if ahead.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= ahead.now+1 || ahead.reduced {
@@ -33,9 +32,9 @@ func (r *dequeuer) dequeueEarly(rec *record) {
 	}
 }
 
-// A thread that has come for a P looks for work at once. If it steals some, it wakes
-// another thread (resetspinning, wakep), which takes a system call, before it says what
-// it starts: its take then comes soon after its P's start, long before the goroutine's.
+// A thread that has come for a P looks for work at once. If it steals some, it wakes another thread
+// (resetspinning, wakep), which needs a system call, before its start: the steal then comes soon
+// after its P's start, long before the goroutine's.
 
 // Times of such a thief, in ns: about those of mutex and workerpool, in recordings with truth. Half
 // or twice: nothing.
@@ -75,7 +74,7 @@ func (r *wakingThieves) expectThief(rec *record) {
 	}
 }
 
-// wakingThievesSteal lets thieves take what they start later.
+// wakingThievesSteal settles the steals that have come by now.
 func (r *wakingThieves) wakingThievesSteal() {
 	ahead := r.ahead
 	r.list = slices.DeleteFunc(r.list, func(t wakingThief) bool {

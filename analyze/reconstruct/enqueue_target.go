@@ -54,9 +54,8 @@ type targets struct {
 	inject   *injection
 }
 
-// target applies the rules of who puts a goroutine where: runtime/proc.go
-// newproc, ready, goready, goschedImpl, goyield_m, exitsyscall, injectglist,
-// and their callers.
+// target applies the rules of what goes where: newproc, ready, goready, goschedImpl, goyield_m,
+// exitsyscall and injectglist in runtime/proc.go, and their callers.
 func (r *targets) target(rec *record, gp *goroutine) enqueue {
 	switch rec.From {
 	case events.NotExist:
@@ -117,8 +116,8 @@ func (r *targets) leftSyscall(rec *record) enqueue {
 	return enq
 }
 
-// startsAtOnce says whether the same thread starts a blocked goroutine next, without a queue,
-// why it became runnable then, and whether that may have been otherwise; SrcUnknown if not.
+// startsAtOnce returns why a blocked goroutine became runnable that the same thread starts next,
+// without a queue, how it starts, and whether that is unsure; SrcUnknown if it does not.
 func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, direct reference.Source, unsure bool) {
 	next := r.ahead.win.at(rec.nextM)
 	if next == nil {
@@ -154,8 +153,8 @@ func (r *targets) startsAtOnce(rec *record, gp *goroutine) (why reference.Why, d
 	return
 }
 
-// foundReady is target for a blocked goroutine that a P's thread makes runnable while it
-// looks for work: by the poller, or as a timer's.
+// foundReady is target for a blocked goroutine that a P's thread makes runnable while it looks for
+// work: by the poller, or as a timer's.
 func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 	switch st := r.ahead.traits.Of(gp.stack); {
 	case gp.reason == events.ReasonNetwork:
@@ -166,8 +165,8 @@ func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 	return r.runnext(rec.p, reference.WhyTimer)
 }
 
-// injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
-// finds no idle P while the world is stopped.
+// injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist,
+// which finds no idle P while the world is stopped.
 func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 	if !r.ahead.traits.Has(rec.Stack, stacks.SysStack) {
 		return false
@@ -183,30 +182,27 @@ func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 	return gp.reason == events.ReasonNetwork || gp.reason == events.ReasonGCEnds || strings.HasPrefix(r.ahead.tables.Name(gp.reason), "GC weak")
 }
 
-// runnext is the target of what goready, newproc and timers make runnable: runqput with next,
-// which puts into runnext, or into the ring where the platform has no runnext.
+// runnext is the target of what goready, newproc and timers make runnable: runqput with next, which
+// puts into runnext, or into the ring where the platform has no runnext.
 func (r *targets) runnext(p int32, why reference.Why) enqueue {
 	return putTo(r.ahead.rules.Local(true), p, why, byRule)
 }
 
-// parkedLast reports whether the goroutine that becomes runnable blocked just before
-// on the same thread. Two unlock functions can undo a park, and then it goes on
-// without a queue (park_m): netpollblockcommit, if the poller came first, and
-// synctestidle_c, of a bubble's root. Otherwise the thread's search for work
-// made it runnable: by a timer as a rule, or by the poller.
+// parkedLast reports whether the goroutine that becomes runnable blocked just before on the same
+// thread. Two unlock functions can undo a park, and then it goes on without a queue (park_m):
+// netpollblockcommit, if the poller came first, and synctestidle_c, of a bubble's root. Otherwise
+// the thread's search for work made it runnable: by a timer as a rule, or by the poller.
 func (r *targets) parkedLast(rec *record) bool {
 	prev := r.ahead.win.at(rec.prevM)
 	return prev != nil && prev.Kind == events.Go && prev.of == rec.of && prev.To == events.Waiting && prev.From == events.Running
 }
 
-// pollTime is how long after its park a goroutine is made runnable at the
-// earliest if the same thread polls the network for it, in ns: that is a system
-// call. Half or twice: nothing.
+// pollTime is how long after its park a goroutine is made runnable at the earliest if the same
+// thread polls the network for it, in ns: that is a system call. Half or twice: nothing.
 const pollTime = 1_200
 
-// coroutine reports whether a wake-up is the first of the three events of a
-// coroutine switch (coroswitch_m): the running goroutine stops without a
-// reason, and the woken one starts.
+// coroutine reports whether a wake-up is the first of the three events of a coroutine switch
+// (coroswitch_m): the running goroutine stops without a reason, and the woken one starts.
 func (r *targets) coroutine(rec, next *record) bool {
 	if next.Kind != events.Go || next.of != rec.g || next.From != events.Running || next.Reason != events.ReasonNone {
 		return false
@@ -214,15 +210,14 @@ func (r *targets) coroutine(rec, next *record) bool {
 	return next.nextM == rec.link && rec.link != none
 }
 
-// injection is a list of goroutines that injectglist puts into the queues
-// together.
+// injection is a list of goroutines that injectglist puts into the queues together.
 type injection struct {
 	until int64 // event after which it is over
 	left  int   // goroutines that still go to the global queue
 }
 
-// injected applies injectglist: as many as there are idle Ps go to the global
-// queue, one for each to take; the rest to the local tail.
+// injected applies injectglist: as many as there are idle Ps go to the global queue, one for each
+// of them; the rest to the local tail.
 func (r *targets) injected(rec *record, why reference.Why) enqueue {
 	if r.ahead.now > r.inject.until {
 		last := r.ahead.now

@@ -2,8 +2,7 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// enqueuer puts goroutines into the queues where that may show that others have left these, or
-// comes later than its event.
+// enqueuer does the enqueues that may be deferred, or may show what has left a queue before.
 type enqueuer struct {
 	*deferredEnqueues
 	view
@@ -37,10 +36,10 @@ func (r *enqueuer) displace(p, g int32) {
 	r.out.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 
-// overflows reports whether a put of newcomer at the tail of p's ring finds it full. A
-// thief whose take shows itself later may have emptied half of it: its goroutine
-// is among the first and in flight. What comes late and is due by now may do so, too.
-// now reports whether the put ends the judgement of the present event.
+// overflows reports whether an enqueue of newcomer at the tail of p's ring finds it full. A thief
+// whose steal shows itself later may have emptied half of it: its goroutine is among the first and
+// in flight. A deferred overflow or drain may have done so, too. now reports whether the present
+// event ends with the enqueue.
 func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 	if r.model.queues.Full(p) {
 		r.catchUp()
@@ -55,9 +54,9 @@ func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 	return false
 }
 
-// overflow moves half of p's ring and then the newcomer to the global queue
-// (runqputslow). ready says the newcomer's Ready decision; it is nil if it was
-// displaced from runnext: of P from, or nobody's if that was before.
+// overflow moves half of p's ring and then the newcomer to the global queue (runqputslow). ready
+// emits the newcomer's Ready decision; it is nil if it was displaced from runnext: of P from, or
+// nobody's if that was before.
 func (r *enqueuer) overflow(p, newcomer, from int32, ready func()) {
 	basis := byRule
 	if r.ps.pStates[p].taint.fits <= fitting {
@@ -79,16 +78,16 @@ func (r *enqueuer) overflow(p, newcomer, from int32, ready func()) {
 	r.out.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
 }
 
-// catchUp does what comes late and continues what is at the tail of the global
-// queue, before something else comes there. No sooner: a thread that has lost its
-// CPU goes on at once when it has done its put.
+// catchUp does the deferred enqueues and drains that continue what is at the tail of the global
+// queue, before anything else comes there. No sooner: a thread that has lost its CPU goes on at
+// once after its enqueue.
 func (r *enqueuer) catchUp() {
 	for r.catchUpOne() {
 	}
 }
 
-// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is
-// at the tail of the global queue. It reports whether there was one.
+// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is at
+// the tail of the global queue. It reports whether there was one.
 func (r *enqueuer) catchUpOne() bool {
 	if len(r.list)+len(r.workers.list) == 0 {
 		return false

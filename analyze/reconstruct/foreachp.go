@@ -25,15 +25,14 @@ type forEachP struct {
 	sure bool  // until the visitor's next event, for it has nothing else to do
 }
 
-// forEachPAhead is a visit that shows itself with its end, ahead: it was between
-// these events.
+// forEachPAhead is a forEachP that shows itself with its end, ahead: it was between these events.
 type forEachPAhead struct {
 	from, to int64
 	why      reference.Why
 }
 
-// noteReadyAhead notes the visit that ends with event i, a goroutine that becomes runnable,
-// at the head of the window.
+// noteReadyAhead notes the forEachP that ends with event i, a goroutine that becomes runnable, at
+// the head of the window.
 func (r *requests) noteReadyAhead(i int64, rec *record) {
 	stack := rec.Stack
 	switch rec.From {
@@ -48,8 +47,7 @@ func (r *requests) noteReadyAhead(i int64, rec *record) {
 	}
 }
 
-// noteSTWAhead is noteReadyAhead for the begin of a stop-the-world and the statement of
-// GOMAXPROCS.
+// noteSTWAhead is noteReadyAhead for the begin of a stop-the-world and the statement of GOMAXPROCS.
 func (r *requests) noteSTWAhead(i int64, rec *record) {
 	if rec.Kind == events.STWBegin {
 		r.stops = true
@@ -64,8 +62,7 @@ func (r *requests) noteSTWAhead(i int64, rec *record) {
 	r.stops = false
 }
 
-// addForEachP adds a visit that began after event from, and after the last event
-// of its thread.
+// addForEachP adds a forEachP that began after event from, and after the last event of its thread.
 func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int64) {
 	if rec.m < 0 {
 		return
@@ -87,9 +84,8 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 	r.ahead.due = min(r.ahead.due, r.forEachPsAhead[0].to)
 }
 
-// endForEachPs ends the visits that are over with the event under judgement: the
-// visitor's goroutine stops, or wakes those that wait for the semaphores of the
-// garbage collector.
+// endForEachPs ends the forEachPs that are over with the present event: the goroutine that called
+// it stops, or wakes those that wait for the semaphores of the garbage collector.
 func (r *requests) endForEachPs(rec *record) {
 	v := &r.current
 	if v.m >= 0 && v.m == rec.m && rec.Kind == events.Go && (rec.From == events.Running || v.why == reference.WhyGC) {
@@ -104,21 +100,20 @@ func (r *requests) endForEachPs(rec *record) {
 	}
 }
 
-// beginForEachP notes that the thread of it visits now.
+// beginForEachP notes that the thread of rec begins a forEachP.
 func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
 	r.current = forEachP{m: rec.m, why: why, from: r.ahead.now, at: r.ahead.time, sure: sure}
 	r.ahead.settleSoon()
 }
 
-// endForEachP notes that the present forEachP is over, and whom it was for: a goroutine that
-// was asked to stop may do so only later.
+// endForEachP notes that the present forEachP is over, and its reason: a goroutine that was
+// requested to stop may do so only later.
 func (r *requests) endForEachP() {
 	r.endedWhy, r.endedAt, r.endedBy = r.current.why, r.ahead.time, r.current.m
 	r.current.m = nobody
 }
 
-// generationBegins judges the statement of GOMAXPROCS by which traceAdvance
-// begins a generation.
+// generationBegins handles the statement of GOMAXPROCS by which traceAdvance begins a generation.
 func (r *requests) generationBegins(rec *record) {
 	r.advances = false
 	if !r.ahead.rules.AdvanceVisitsFirst {
@@ -128,8 +123,8 @@ func (r *requests) generationBegins(rec *record) {
 	}
 }
 
-// advancerStarts judges a start of the goroutine that begins generations. It
-// slept until the present one was old enough, or waited for worldsema.
+// advancerStarts handles a start of the goroutine that begins generations. It slept until the
+// present one was old enough, or waited for worldsema.
 func (r *requests) advancerStarts(rec *record, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.ahead.rules.AdvanceVisitsFirst && r.current.m < 0 {
@@ -137,9 +132,9 @@ func (r *requests) advancerStarts(rec *record, slept bool) {
 	}
 }
 
-// forEachPNow says for whom all Ps are visited now. A visitor may have no event for long
-// after its visit; another one's then shows that it is over. It is sure to go on if its
-// end is in sight, or if the visitor has nothing else to do.
+// forEachPNow returns the reason of the present forEachP. Its thread may have no event for long
+// after its end; another forEachP then shows that it is over. It surely goes on if its end is in
+// sight, or if its thread has nothing else to do.
 func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	for _, v := range r.forEachPsAhead[:min(len(r.forEachPsAhead), farEnough)] {
 		if v.from < r.ahead.now && (r.current.m < 0 || r.current.from <= v.from) {
@@ -152,7 +147,7 @@ func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	return r.current.why, r.current.sure
 }
 
-// forEachPTime bounds a visit, in ns, where the garbage collector has reasons of its own
-// to ask goroutines to stop (enlistWorker): a time slice, after which sysmon asks. Half or
-// twice: nothing.
+// forEachPTime bounds a forEachP, in ns, where the garbage collector has other reasons to request
+// that goroutines stop (enlistWorker): a time slice, after which sysmon does. Half or twice:
+// nothing.
 const forEachPTime = 10_000_000

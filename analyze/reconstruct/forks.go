@@ -5,36 +5,33 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 )
 
-// Where neither the rules nor the look-ahead tell what has happened, and much hangs on it, the
-// engine tests the choices that a hypothesis proposes: a copy of the model is judged on with
-// each, and the one that the following events contradict least is believed. All forks are
-// made here.
+// Where neither the rules nor the look-ahead decide, and much hangs on it, the engine tests the
+// choices that a hypothesis proposes: a fork of the state goes on with each, and the one that the
+// following events contradict least is believed. All forks are made here.
 
 const (
-	// forkLen is for how many events a choice is judged, if its hypothesis does not say
-	// otherwise. Half or twice: nothing.
+	// forkLen is for how many events a fork goes on, if its hypothesis has no horizon of its own.
+	// Half or twice: nothing.
 	forkLen = 1 << 14
-	// longFork is the same for what a worker drains, which often waits long in the global
-	// queue. Half or twice: nothing.
+	// longFork is the same for what a worker drains, which often waits long in the global queue.
+	// Half or twice: nothing.
 	longFork = 4 * forkLen
 	// forkStep is after how many events two choices are compared. Half or twice: nothing.
 	forkStep = 1 << 8
-	// forkMostGs is how many goroutines a model to be copied has at most: each takes about
-	// 150 bytes of a copy.
+	// forkMostGs is the most goroutines of a state to be copied: each takes about 150 bytes.
 	forkMostGs = 1 << 16
 
-	// contradiction is what an event for which a copy has to be corrected says against its
+	// contradiction is what an event for which a fork has to be corrected is evidence against its
 	// choice. It is not as unlikely as it seems, for a model that is wrong in something else
 	// contradicts itself, too. Half or twice: nothing, but 0.5 in ll of an uneven (twice).
 	contradiction evidence.Nats = 1
 	// forkSure is by how much the better choice is surely so. Half or twice: nothing.
 	forkSure evidence.Nats = 8
 
-	// Forks may cost as much as forkFirst events, and one more for forkShare that
-	// are judged: of a long trace, a third of all that is judged. A quarter of
-	// forkFirst: recall of steals falls by 8, ll by 6 for a fanout of 155,000 starts, and
-	// analyses of short traces take 3 to 7 % less CPU time; twice: nothing. forkShare, half or
-	// twice: nothing.
+	// Forks may cost as much as forkFirst events, and one more for forkShare events of the trace:
+	// of a long trace, a third of all. A quarter of forkFirst: recall of steals falls by 8, ll by 6
+	// for a fanout of 155,000 starts, and analyses of short traces take 3 to 7 % less CPU time;
+	// twice: nothing. forkShare, half or twice: nothing.
 	forkFirst = 1 << 20
 	forkShare = 2
 	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a
@@ -42,8 +39,8 @@ const (
 	copyCost = 4
 )
 
-// question is what a hypothesis is asked about the present event: a goroutine that is
-// put or taken, and what the hypothesis needs beside it.
+// question is what a hypothesis has to answer about the present event: about a goroutine that is
+// enqueued or dequeued, and what the hypothesis needs beside it.
 type question struct {
 	g, p   int32 // the goroutine, and the P that puts or takes it
 	other  int32 // another goroutine, or the number of a drain
@@ -87,16 +84,16 @@ const (
 	yes = 1
 )
 
-// given is a choice that the present event is judged with, in a copy. The hypothesis
-// that it belongs to asks for it where it would ask the question again.
+// given is the choice of a fork for the present event. The hypothesis that it belongs to looks for
+// it before it decides the same question again.
 type given struct {
 	by hypothesis
 	at int64 // the event
 	is int
 }
 
-// engine chooses among what the hypotheses propose, and keeps account of the forks that it
-// takes.
+// engine decides among the choices that hypotheses propose, and keeps account of the forks that it
+// makes.
 type engine struct {
 	*forkState
 	whole    *stepper // which it copies
@@ -125,9 +122,9 @@ func (r *engine) mayFork() bool {
 	return !ahead.without.has(hypForks) && !r.on && ahead.depth == 0 && ahead.ps.gomaxprocs > 1 && r.spent < forkFirst+ahead.now/forkShare
 }
 
-// ask asks a hypothesis, whose answer is what is contradicted least of its choices: the
-// first of them if others are contradicted as much. lead is how much more speaks for the
-// answer than for what it was compared with last.
+// decide returns the choice of a hypothesis that is contradicted least, the first of them if others
+// are contradicted as much. lead is how much more evidence there is for it than for what it was
+// compared with last.
 func (r *engine) decide(h hypothesis, q question) (answer int, lead evidence.Nats) {
 	if r.on && r.given.by == h && r.given.at == r.whole.ahead.now {
 		return r.given.is, forkSure
@@ -156,7 +153,7 @@ func (r *engine) decide(h hypothesis, q question) (answer int, lead evidence.Nat
 	return choices[best].is, max(lead, -lead)
 }
 
-// says asks a hypothesis for yes or no.
+// holds reports whether a hypothesis, which proposes yes and no, answers yes.
 func (r *engine) holds(h hypothesis, q question) bool {
 	answer, _ := r.decide(h, q)
 	return answer == yes
@@ -185,7 +182,7 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 	return says
 }
 
-// judgeUntil has a copy judge the events before one, and returns how much they speak against it.
+// stepUntil has a fork go on to an event, and returns the evidence against it from there.
 func (r *engine) stepUntil(end int64) evidence.Nats {
 	before := r.against
 	r.stepOn(end)
@@ -203,8 +200,8 @@ func (r *engine) stepOn(end int64) {
 	}
 }
 
-// fork returns a copy of the model, the i-th of two that there can be, that has judged the
-// present event with a choice, or is about to.
+// fork returns the i-th of two forks, which has handled the present event with a choice, or is
+// about to.
 func (r *engine) fork(i int, h hypothesis, with choice) *stepper {
 	fork := r.copy(i)
 	fork.engine.given = given{by: h, at: fork.ahead.now, is: with.is}
@@ -228,8 +225,8 @@ func (fork *stepper) choose(c choice) {
 	}
 }
 
-// copy returns a copy of the model, the i-th of two that there can be, which can
-// judge on its own what is in the window.
+// copy returns the i-th of two copies of the whole stepper, which can go on alone with what is in
+// the window.
 func (r *engine) copy(i int) *stepper {
 	if r.spare[i] == nil {
 		r.spare[i] = newStepper(nil)

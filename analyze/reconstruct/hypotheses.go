@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A Hypothesis is something that may have happened between the events of a trace, and that
-// the reconstruction looks for where the plain rules leave the order of operations open.
-// [Options].Without does without some, to see what they are worth.
+// A Hypothesis is something that may have happened between the events of a trace, and that the
+// reconstruction looks for where the plain rules leave the order of operations open.
+// [Options].Without leaves some out, to see what they are worth.
 type Hypothesis struct {
 	Name  string
 	Claim string // what may have happened
 	Cites string // the functions of the runtime that do it, and their Go versions
 	File  string // of this package, that looks for it
 
-	// propose lists what may have happened, the likeliest first, where evidence does not
-	// decide and copies of the model are judged with each ([engine.ask]); it is nil if
-	// evidence always decides. The copies are judged for horizon events, forkLen if it is 0.
+	// propose lists what may have happened, the likeliest first, where evidence does not decide and
+	// forks go on with each ([engine.decide]); it is nil if evidence always decides. Forks go on
+	// for horizon events, forkLen if it is 0.
 	propose func(*stepper, question) []choice
 	horizon int64
 }

@@ -1,15 +1,14 @@
 package reconstruct
 
-// A P leaves the list of idle ones when somebody wakes a thread for it (pidleget in
-// startm's callers), but the trace shows it only when that thread has got a CPU: with
-// more Ps than CPUs, milliseconds later. injectglist goes by the list (sched.npidle).
+// A P leaves the list of idle ones when a thread is woken for it (pidleget in startm's callers),
+// but the trace shows it only when that thread has got a CPU: with more Ps than CPUs, milliseconds
+// later. injectglist goes by the list (sched.npidle).
 
-// lookAgain bounds the time from a P's release to the end of its thread's second look
-// at all queues (findRunnable), in ns. Half or twice: nothing.
+// lookAgain bounds the time from a P's release to the end of its thread's second look at all queues
+// (findRunnable), in ns. Half or twice: nothing.
 const lookAgain = 3_000
 
-// idlers is the list of idle Ps, of those that events have named, and who is on the way
-// to others.
+// idlers is the list of idle Ps, of those that events have named, and who is on the way to others.
 type idlers struct {
 	last      int32 // that went idle: the list is a stack (pidleput, pidleget); nobody if it is empty
 	claimed   int   // Ps that have no thread, but are not in the list any more
@@ -29,8 +28,8 @@ type idler struct {
 // npidle is how many Ps are in the list of idle ones.
 func (r *processors) npidle() int { return max(0, r.gomaxprocs-r.busy-r.idle.claimed) }
 
-// claim takes the P that went idle last out of the list, for a thread that is woken. It
-// returns its index, nobody if there is none that an event has named.
+// claim removes the P that went idle last from the list, for a thread that is woken. It returns its
+// index, nobody if there is none that an event has named.
 func (r *processors) claim() int32 {
 	if r.npidle() == 0 {
 		return nobody
@@ -45,7 +44,7 @@ func (r *processors) claim() int32 {
 	return p
 }
 
-// claimP takes a P out of the list.
+// claimP removes a P from the list.
 func (r *processors) claimP(p int32) {
 	if pp := &r.pStates[p]; pp.listed {
 		r.unlist(p)
@@ -76,7 +75,7 @@ func (r *processors) list(p int32) {
 	r.idle.last = p
 }
 
-// unlist takes a P out of the list if it is there.
+// unlist removes a P from the list if it is there.
 func (r *processors) unlist(p int32) {
 	pp := &r.pStates[p]
 	if !pp.listed {
@@ -93,8 +92,8 @@ func (r *processors) unlist(p int32) {
 	}
 }
 
-// wakep wakes a thread that will look for work, for an idle P, unless another one looks
-// for some. own is the P of the caller.
+// wakep wakes a thread that will look for work, for an idle P, unless another one looks for some.
+// own is the P of the caller.
 func (r *processors) wakep(own int32) {
 	n := r.idle.searching
 	if r.pStates[own].searching {
@@ -144,8 +143,8 @@ func (r *processors) listIdle() {
 	}
 }
 
-// looksAgain reports whether the thread that gives a P up finds work for it at once, when it
-// looks at all queues once more.
+// looksAgain reports whether the thread that gives a P up finds work for it at once, when it looks
+// at all queues once more.
 func (r *lookahead) looksAgain(rec *record) bool {
 	back := r.win.at(rec.nextM)
 	return back != nil && rec.nextM == rec.link && back.Time-rec.Time < lookAgain

@@ -62,7 +62,7 @@ func (r *linker) enter(e *events.Event) {
 		case events.Runnable:
 			r.linkReady(i, rec, gp)
 		case events.Waiting:
-			// All workers are done before one visits; those that come later wait for it.
+			// All workers are done before forEachP; those that come later wait for it.
 			if e.From == events.Running && ahead.traits.Of(e.TStack)&(stacks.Worker|stacks.MarkDone) == stacks.Worker {
 				r.requests.worker = i
 			}
@@ -86,8 +86,8 @@ func (r *linker) enter(e *events.Event) {
 	r.linkThread(i, rec)
 }
 
-// identify returns the goroutine or P of a transition and the goroutine in whose context it
-// is, nobody if there is none, and what is known of the former, if it is a goroutine.
+// identify returns the goroutine or P of a transition, the goroutine of its context, nobody if
+// there is none, and what is known of the former if it is a goroutine.
 func (r *linker) identify(e *events.Event) (of, in int32, gp *goroutine) {
 	of, in = nobody, nobody
 	switch e.Kind {
@@ -134,8 +134,8 @@ func (r *linker) linkThread(i int64, rec *record) {
 	}
 }
 
-// enterContext looks up the thread and the P of an event, of which one at least is not
-// that of the event before.
+// enterContext looks up the thread and the P of an event, at least one of which differs from the
+// event before.
 func (r *linker) enterContext(e *events.Event) {
 	n := &r.newest
 	if e.M != n.thread {
@@ -207,12 +207,12 @@ func (r *linker) linkStart(i int64, rec *record, gp *goroutine) {
 	r.newest.g, r.newest.state = rec.of, gp
 }
 
-// linkReady notes what made a goroutine runnable, and the visit that ends with that.
+// linkReady notes what made a goroutine runnable, and the forEachP that ends with that.
 func (r *linker) linkReady(i int64, rec *record, gp *goroutine) {
 	switch from := rec.From; {
 	case from == events.Runnable:
 	case from == events.Undetermined && gp.newReady > r.newLost:
-		// A new generation says again what is known.
+		// A new generation repeats what is known.
 	default:
 		gp.newReady = i
 		r.requests.noteReadyAhead(i, rec)
@@ -227,8 +227,8 @@ func (r *linker) proc(id int32) int32 {
 	return r.addProc(id)
 }
 
-// addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun:
-// then all Ps have run little.
+// addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun: then
+// all Ps have run little.
 func (r *linker) addProc(id int32) int32 {
 	px := int32(len(r.ps.pStates))
 	p := proc{id: id, m: nobody, g: nobody, release: release{lastM: nobody, handed: none, borrowed: none}, newest: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.ahead.rules.GlobalPoll), ticks: [2]int64{-r.ahead.rules.Slice, -r.ahead.rules.Slice}}
@@ -249,8 +249,8 @@ func (r *linker) addThread(id int64) int32 {
 	return m
 }
 
-// learnClass takes over what an event that enters the window says of the class of its
-// goroutine. So decisions up to a window before it know the class already.
+// learnClass notes what an event that enters the window shows of the class of its goroutine. So
+// decisions up to a window before it know the class already.
 func (r *linker) learnClass(gp *goroutine, e *events.Event) {
 	class := gp.class
 	switch {

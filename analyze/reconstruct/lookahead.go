@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// lookahead is what the events say, of those that are judged and of those to come: all that
-// is asked of it looks at a bounded part of the window.
+// lookahead is the events, those that were handled and those to come, and what they show: each
+// method looks at a bounded part of the window.
 type lookahead struct {
 	ps      processors
 	tables  *events.Tables
@@ -55,8 +55,8 @@ func (r *lookahead) startOf(g int32) int64 {
 	return r.gStates.At(g).start
 }
 
-// inFlight reports whether the thread that will start a goroutine has done nothing
-// else since before now: it may have taken it already.
+// inFlight reports whether the thread that will start a goroutine has no other event from now until
+// then: it may have dequeued it already.
 func (r *lookahead) inFlight(g int32) bool {
 	gp := r.gStates.At(g)
 	if gp.start <= r.now || r.depth > maxDepth {
@@ -66,8 +66,8 @@ func (r *lookahead) inFlight(g int32) bool {
 	return start != nil && start.p >= 0 && (start.prevM < r.now || r.pickedFor(start) != nil)
 }
 
-// startsNext returns the start of a goroutine on p with which its thread goes on, nil
-// if it goes on with something else.
+// startsNext returns the start of a goroutine on p with which its thread goes on, nil if it goes on
+// with something else.
 func (r *lookahead) startsNext(rec *record, p int32) *record {
 	start := r.win.at(rec.nextM)
 	if p < 0 || start == nil || start.p != p || !start.isStart() {
@@ -76,9 +76,9 @@ func (r *lookahead) startsNext(rec *record, p int32) *record {
 	return start
 }
 
-// pickedFor returns the event by which the thread that looks for work on the P of a start
-// gives that P up for the thread to which the goroutine is locked, nil if it does not:
-// it may have picked it already.
+// pickedFor returns the event by which the thread that looks for work on the P of a start gives
+// that P up for the thread to which the goroutine is locked, nil if it does not: it may have picked
+// it already.
 func (r *lookahead) pickedFor(start *record) *record {
 	m := r.ps.pStates[start.p].m
 	if m < 0 || m == start.m || r.gStates.At(start.of).lastM != start.m {
@@ -100,9 +100,9 @@ func (r *lookahead) freeSince(g int32) int64 {
 	return start.prevM
 }
 
-// ranBefore returns the start that came before start i on its thread, not
-// counting those from runnext and those that no queue had: they were made
-// runnable after the one before them ran. It returns none if that is not in sight.
+// ranBefore returns the start before start i on its thread, not counting those from runnext and
+// from no queue, which were made runnable after the one before them ran. It returns none if that is
+// not in sight.
 func (r *lookahead) ranBefore(i int64) int64 {
 	start := r.win.at(i)
 	if start == nil {
@@ -127,8 +127,8 @@ func (r *lookahead) ranBefore(i int64) int64 {
 	return none
 }
 
-// startsBetween is how many starts a thread has between that of a and that of b, or
-// -1 if there are more than one, or it does not start b after a.
+// startsBetween is how many starts a thread has between that of a and that of b, or -1 if there are
+// more than one, or it does not start b after a.
 func (r *lookahead) startsBetween(a, b int32) int {
 	from, to := r.startOf(a), r.startOf(b)
 	if from < 0 || to <= from || r.startsOn(a) != r.startsOn(b) {
@@ -148,15 +148,15 @@ func (r *lookahead) startsBetween(a, b int32) int {
 	return -1
 }
 
-// follows reports whether one thread starts b after a, with no more than one start in
-// between, which is that of a pick at the 61st tick.
+// follows reports whether one thread starts b after a, with no more than one start in between,
+// which is that of a pick at the 61st tick.
 func (r *lookahead) follows(a, b int32) bool {
 	n := r.startsBetween(a, b)
 	return n == 0 || n == 1
 }
 
-// yieldedHere reports whether the thread that takes g is the one that put it into
-// the global queue just before: it cannot have been anywhere else.
+// yieldedHere reports whether the thread that dequeues g put it into the global queue just before:
+// it cannot have been anywhere else.
 func (r *lookahead) yieldedHere(g, p int32) bool {
 	gp := r.gStates.At(g)
 	start := r.win.at(gp.start)

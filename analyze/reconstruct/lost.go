@@ -5,11 +5,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// lost begins anew behind a gap in the trace: who was runnable or ran may have
-// done anything meanwhile. A goroutine that ended there would otherwise stand in
-// a queue for ever, and each start of another would contradict the model. What a P
-// did, whether the world was stopped and the collector at work is not known any more
-// either. The statuses of the next generation say who is there, and what the Ps do.
+// lost begins anew behind a gap in the trace: goroutines that were runnable or ran may have done
+// anything meanwhile. One that ended there would otherwise stand in a queue for ever, and each
+// start of another would contradict the model. What a P did, whether the world was stopped and the
+// collector at work is unknown, too. The statuses of the next generation name goroutines and Ps
+// anew.
 func (r *stepper) lost(rec *record) {
 	on := map[int32]int32{} // P on which a goroutine runs
 	for p := range r.ps.pStates {

@@ -5,8 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// model is what the queues hold, and how sure that is. It is state alone: a fork copies it
-// and goes on with the copy.
+// model is what the queues hold, and how sure that is, with the events that show it.
 type model struct {
 	ahead lookahead
 
@@ -28,12 +27,10 @@ type view struct {
 	model *model
 }
 
-// goroutine is what is known of one live goroutine. Its index is reused after
-// its death.
+// goroutine is what is known of one live goroutine. Its index is reused after its death.
 //
-// None of its fields is a pointer: there can be a million goroutines. It is as long as
-// two lines of the cache. What enter needs, and the judge for most events, is in the
-// first.
+// None of its fields is a pointer: there can be a million goroutines. It is as long as two lines of
+// the cache. What enter needs, and the stepper for most events, is in the first.
 type goroutine struct {
 	id       int64
 	newReady int64 // event that made it runnable, at the head of the window

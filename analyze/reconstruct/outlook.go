@@ -5,7 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// What the look-ahead says of what the model has in the queues.
+// What the look-ahead shows of what the model has in the queues.
 
 // hasOwn reports whether p's own queue holds something that p will run itself.
 func (r *model) hasOwn(p int32) bool {
@@ -25,8 +25,8 @@ func (r *model) oldest(p int32) int32 {
 	return r.queues.Head(p)
 }
 
-// stayed returns how many of victim's ring have been in it since an event: all the time in which
-// a thread can have looked that had nothing to run since then.
+// stayed returns how many of victim's ring have been in it since an event: all the time in which a
+// thread can have looked that had nothing to run since then.
 func (r *model) stayed(victim int32, since int64) int {
 	n := 0
 	for g := r.queues.Head(victim); g != reference.None; g = r.queues.Next(g) {
@@ -37,9 +37,9 @@ func (r *model) stayed(victim int32, since int64) int {
 	return n
 }
 
-// firstInFlight returns the first goroutine in front of g in the global queue
-// that is in flight to another P than taker, or None. The queue can be far
-// longer than there are threads, so it looks at what these will do next.
+// firstInFlight returns the first goroutine in front of g in the global queue that is in flight to
+// another P than p, or None. The queue can be far longer than there are threads, so it looks at
+// what these will do next.
 func (r *model) firstInFlight(g, p int32) int32 {
 	first := reference.None
 	for m := range r.ahead.mStates[:min(len(r.ahead.mStates), farEnough)] {
@@ -55,8 +55,8 @@ func (r *model) firstInFlight(g, p int32) int32 {
 	return first
 }
 
-// comesLater reports whether first is not put behind tail, the tail of the global
-// queue, but behind what is put there later, though before event limit.
+// comesLater reports whether first is not put behind tail, the tail of the global queue, but behind
+// what is put there later, though before event limit.
 func (r *model) comesLater(tail, first int32, limit int64) bool {
 	if first == reference.None || r.ahead.follows(tail, first) {
 		return false
@@ -69,8 +69,8 @@ func (r *model) comesLater(tail, first int32, limit int64) bool {
 	return r.queues.Place(s.of).Queue != reference.QueueGlobal
 }
 
-// stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not the
-// first of it, as a thief does.
+// stealsFromMiddle reports whether the thread that starts g then starts one of p's ring that is not
+// the first of it, as a thief does.
 func (r *model) stealsFromMiddle(g, p int32) bool {
 	start := r.ahead.startOf(g)
 	for i, rec := range r.ahead.win.thread(start, farEnough) {
@@ -81,7 +81,7 @@ func (r *model) stealsFromMiddle(g, p int32) bool {
 	return false
 }
 
-// upTo returns how many stand in g's ring up to g: those that a thief takes who runs g first.
+// upTo returns how many stand in g's ring up to g: those that a thief steals who starts g first.
 func (r *model) upTo(g int32) int {
 	n := 1
 	for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
@@ -116,8 +116,8 @@ func (r *model) maySteal(g, p int32) bool {
 	return r.upTo(g) == r.ahead.rules.StealBatch(r.queues.RingLen(place.P))
 }
 
-// inThiefsOrder reports whether p runs the head of victim's ring after g and before what
-// stands behind g: that is a thief's order, and no queue's.
+// inThiefsOrder reports whether p starts the head of victim's ring after g and before what stands
+// behind g: that is a thief's order, and no queue's.
 func (r *model) inThiefsOrder(g, p, victim int32) bool {
 	first, start := r.queues.Head(victim), r.ahead.startOf(g)
 	if first == g || first == reference.None || r.ahead.startsOn(first) != p || r.ahead.startOf(first) <= start {
@@ -127,12 +127,12 @@ func (r *model) inThiefsOrder(g, p, victim int32) bool {
 	return next < 0 || next > r.ahead.startOf(first)
 }
 
-// slack is by how many goroutines the model's ring may differ from what is seen. Half or twice:
+// slack is by how many goroutines the model's ring may differ from the real one. Half or twice:
 // nothing.
 const slack = 4
 
-// fitsRing reports whether p runs g before it has run more than it has in its ring, so
-// that g may be there, too.
+// fitsRing reports whether p starts g before more than it has in its ring, so that g may be there,
+// too.
 func (r *model) fitsRing(p, g int32) bool {
 	start := r.ahead.startOf(g)
 	first := r.ahead.win.at(start)
@@ -153,9 +153,8 @@ func (r *model) fitsRing(p, g int32) bool {
 	return true
 }
 
-// globalSurelyHolds reports whether the global queue surely held something when a take
-// began, after event since: it is long; or what was put there before, not long ago,
-// is not in anybody's hands.
+// globalSurelyHolds reports whether the global queue surely held something when a dequeue began,
+// after event since: it is long; or what was put there before, not long ago, is not in flight.
 func (r *model) globalSurelyHolds(since int64) bool {
 	g := r.queues.GlobalHead()
 	if g == reference.None {

@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// output is the decisions that were made, and what is told of them only later.
+// output is the decisions, some of which are held back until later events complete them.
 type output struct {
 	*tally
 	view
@@ -38,20 +38,20 @@ var (
 	byRepair  = reference.Known(reference.Ambiguous, reference.RuleRepair)
 )
 
-// patience is the most decisions that are held back for the oldest ask, 5 MB. Half or twice:
-// nothing.
+// patience is the most decisions that are held back for the oldest pending tick, 5 MB. Half or
+// twice: nothing.
 const patience = 1 << 16
 
-// BlockLen is how many decisions are emitted at once, 320 KB: whoever gets them is
-// mostly asleep by then, and what it takes to wake a thread should be little beside the
-// work. With a quarter of this a tenth of the time of two Ps went into that.
+// BlockLen is how many decisions are emitted at once, 320 KB: the receiver is mostly asleep by
+// then, and waking a thread should cost little beside the work. With a quarter of this a tenth of
+// the time of two Ps went into that.
 const BlockLen = 4096
 
 // blocksAtOnce is of how many blocks the memory is made at once: 5 MB.
 const blocksAtOnce = 16
 
-// heldBack is the decisions that were not emitted yet, so that all come in order:
-// some wait for the oldest ask. They are drafted where they stay.
+// heldBack is the decisions that were not emitted yet, so that all come in order: some wait for the
+// oldest pending tick. They are drafted in place.
 type heldBack struct {
 	block   *[BlockLen]reference.Decision  // the newest
 	n       uint                           // of them there are
@@ -67,9 +67,9 @@ type heldBack struct {
 // noHolding has no block yet, and so no room.
 func noHolding() heldBack { return heldBack{n: BlockLen, due: math.MaxInt64} }
 
-// pendingTick is a start from the global queue of which it is open whether the 61st tick
-// took it: the P's own queue was empty, and a batch would have been one. What
-// comes later tells, and changes nothing else.
+// pendingTick is a start from the global queue of which it is open whether it was at the 61st tick:
+// the P's own queue was empty, and a batch would have been one. Later evidence decides, and changes
+// nothing else.
 type pendingTick struct {
 	decision  int64  // its decision
 	p         int32  // P
@@ -84,22 +84,21 @@ func (h *heldBack) at(i int64) *reference.Decision {
 	return &h.block[(i-h.first)%BlockLen]
 }
 
-// addPendingTick holds back the next decision, a start on P p, until it is known whether the
-// 61st tick comes where the start is a candidate for it.
+// addPendingTick holds back the next decision, a start on P p, until it is known whether the 61st
+// tick comes where the start is a candidate for it.
 func (h *heldBack) addPendingTick(p int32, at uint16) {
 	h.pending = append(h.pending, pendingTick{decision: h.held, p: p, candidate: at})
 	h.recheckTicks()
 }
 
-// recheckTicks has the asks, if there are any, looked at with the next decision.
+// recheckTicks has the pending ticks, if there are any, looked at with the next decision.
 func (h *heldBack) recheckTicks() {
 	if len(h.pending) > 0 {
 		h.due = 0
 	}
 }
 
-// settleTicks settles the oldest asks that can be told by now, or all, and emits what
-// was held back for them.
+// settleTicks settles the oldest pending ticks that are known by now, or all.
 func (r *output) settleTicks(all bool) {
 	h := &r.held
 	for ; len(h.pending) > 0; h.pending = h.pending[1:] {
@@ -121,7 +120,7 @@ func (r *output) settleTicks(all bool) {
 	h.due = math.MaxInt64
 }
 
-// flush emits what waits for no ask, in whole blocks, or all, and begins a block.
+// flush emits what waits for no pending tick, in whole blocks, or all, and begins a block.
 func (r *output) flush(all bool) {
 	h := &r.held
 	waits := h.held // number of the first that does
@@ -150,8 +149,7 @@ func (r *output) flush(all bool) {
 	}
 }
 
-// more returns a new block. There will be others: a dozen are under way as soon as a trace is no
-// short one.
+// more returns a new block, of a dozen that are made at once: only a short trace needs fewer.
 func (h *heldBack) more() *[BlockLen]reference.Decision {
 	if len(h.room) == 0 {
 		h.room = hugepages.Make[[BlockLen]reference.Decision](blocksAtOnce)
@@ -183,10 +181,9 @@ func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, ba
 	r.emit(p, r.ps.pStates[p].m, reference.Decision{Kind: kind, G: r.ahead.gStates.At(g).id, Victim: r.ahead.procID(victim), Batch: int32(size), Basis: basis})
 }
 
-// draft begins a decision at the present time, with the queue lengths after it: of the
-// P and the thread with these indices, nobody if there is none. It is to be filled in
-// and told before another one is: for those that come most often, since a copy of what
-// was just filled in costs more than filling it in.
+// draft begins a decision at the present time, with the queue lengths after it, of the P and the
+// thread with these indices, nobody if there is none. It is to be filled in and committed before
+// the next. Filling it in place is cheaper than copying it.
 func (r *output) draft(p, m int32) *reference.Decision {
 	ahead := r.ahead
 	h := &r.held
@@ -224,7 +221,7 @@ func (r *output) draftNext(p, m int32) *reference.Decision {
 	return r.draft(p, m)
 }
 
-// commit says that a draft is filled in.
+// commit ends a draft that is filled in.
 func (r *output) commit() {
 	if h := &r.held; h.held >= h.due {
 		r.settleTicks(false)
@@ -243,7 +240,8 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 	r.commit()
 }
 
-// corrected emits that g, which P from had (nobody: the global queue), is where the model has it now.
+// corrected emits that g, which P from had (nobody: the global queue), is where the model has it
+// now.
 func (r *output) corrected(g, from int32) {
 	to := r.model.queues.Place(g)
 	if to.Queue == reference.QueueUnknown {
@@ -252,7 +250,7 @@ func (r *output) corrected(g, from int32) {
 	r.move(g, to.P, from, to.Queue, reference.WhyCorrected)
 }
 
-// emitDequeued records that p's thread has taken a goroutine, and will start it later.
+// emitDequeued emits that p's thread has dequeued a goroutine, and will start it later.
 func (r *output) emitDequeued(g, p int32, deq dequeue) {
 	why, from := reference.WhySteal, deq.victim
 	switch deq.src {

@@ -2,18 +2,17 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// An overflow puts half of a ring into the global queue at once (runqputslow,
-// globrunqputbatch), possibly long after the event that shows it, if its thread
-// loses its CPU. Two of them may so come in another order than their events, and
-// what is taken in between is then taken for the wrong goroutines.
+// An overflow puts half of a ring into the global queue at once (runqputslow, globrunqputbatch),
+// possibly long after the event that shows it, if its thread loses its CPU. So two of them may come
+// in another order than their events, and the model then has other goroutines dequeued in between.
 
 // sameOverflow reports whether a and b came to the global queue by the same overflow.
 func (r *lookahead) sameOverflow(a, b int32) bool {
 	return r.gStates.At(a).overflowID > 0 && r.gStates.At(a).overflowID == r.gStates.At(b).overflowID
 }
 
-// misordered reports whether p takes g, which came by an overflow, from the global
-// queue because those in front of it came later than the model has it.
+// misordered reports whether p dequeues g, which came by an overflow, from the global queue because
+// those in front of it came later than the model has it.
 func (r *dequeuer) misordered(g, p int32) bool {
 	if r.ahead.without.has(hypOverflowOrder) || r.ahead.gStates.At(g).overflowID == 0 || r.model.queues.Len(p) > 0 && !r.ps.pStates[p].tick.May() {
 		return false
@@ -21,9 +20,8 @@ func (r *dequeuer) misordered(g, p int32) bool {
 	return r.ahead.startOf(g) != r.ahead.now || r.engine.holds(hypOverflowOrder, question{g: g, likely: yes})
 }
 
-// proposeOverflowOrder proposes that the overflows came in the order of their events, or in
-// the other one. The copy that judges the present event, the start of q.g, asks which of them when it comes
-// to that.
+// proposeOverflowOrder proposes that the overflows came in the order of their events, or in the
+// other one. The fork decides which when it handles the present event, the start of q.g, anew.
 func proposeOverflowOrder(r *stepper, _ question) []choice {
 	return []choice{
 		{is: no, says: "the overflows came in the order of their events", then: thenRepeat},
@@ -31,8 +29,8 @@ func proposeOverflowOrder(r *stepper, _ question) []choice {
 	}
 }
 
-// returned is a goroutine that was taken from the global queue, and put there again by
-// an overflow.
+// returned is a goroutine that was dequeued from the global queue, and put there again by an
+// overflow.
 type returned struct{ g, from, to int32 } // numbers of the overflows that put it there before and now
 
 // noteReturn notes that the present overflow puts g, of p's ring, into the global queue.
@@ -44,9 +42,9 @@ func (r *model) noteReturn(g, p int32) {
 	x.overflowID = r.lastOverflow
 }
 
-// lastBatch returns what the last batch from the global queue took, the last first,
-// as far as it did not come together with g: what is in the ring of who took it, and
-// what has been put again and stands behind g. It appends them to list.
+// lastBatch appends to list what the last batch from the global queue dequeued, the last first, as
+// far as it did not come together with g: what is in the ring of its P, and what has been put again
+// and stands behind g.
 func (r *model) lastBatch(list []returned, g int32) []returned {
 	if r.lastBatchP < 0 {
 		return list

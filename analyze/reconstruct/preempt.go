@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// yielded judges a goroutine that went from running to runnable: of its own
-// will, or preempted, and for what. The event says only "preempted".
+// yielded is target for a goroutine that went from running to runnable: of its own will, or
+// preempted, and for what. The event says only "preempted".
 func (r *targets) yielded(rec *record) enqueue {
 	if rec.Reason != events.ReasonPreempted {
 		if r.ahead.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
@@ -40,8 +40,8 @@ func (r *targets) yielded(rec *record) enqueue {
 	return enq
 }
 
-// shrinkYield reports whether a yield within procresize is followed by the change to
-// P 0 and the goroutine's restart on the same thread.
+// shrinkYield reports whether a yield within procresize is followed by the change to P 0 and the
+// goroutine's restart on the same thread.
 func (r *targets) shrinkYield(rec *record) bool {
 	stop := r.ahead.win.at(rec.nextM)
 	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle {
@@ -51,12 +51,12 @@ func (r *targets) shrinkYield(rec *record) bool {
 	return start != nil && start.Kind == events.Proc && start.nextM == rec.link && rec.link != none
 }
 
-// preemptCause tells who asked, and how sure that is. Nobody signs a request,
-// so it is what was going on at the time: all Ps are visited, or the time slice
-// is over. sysmon finds that when 10 ms have passed on the same schedtick
-// (retake), hence never earlier; then it was the garbage collector, who wants
-// another worker (enlistWorker) or visited in vain, or a late request. Where more
-// than one may have asked, it is who asked others too, or would have been first.
+// preemptCause returns why a goroutine was requested to stop, and how sure that is. Nothing names
+// the requester, so it is what was going on at the time: a forEachP, or the time slice is over.
+// sysmon finds that when 10 ms have passed on the same schedtick (retake), hence never earlier;
+// then it was the garbage collector, which wants another worker (enlistWorker) or called forEachP
+// in vain, or a late request. Where more than one may have requested it, it is the one that has
+// requested others to stop, too, or would have been first.
 func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	if rec.p < 0 {
 		return reference.WhySlice, ambiguous
@@ -99,12 +99,12 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	return reference.WhySlice, byRule
 }
 
-// collectorAsks reports whether the collector rather than sysmon asked a goroutine that has
-// had a time slice in the mark phase, after since: that others are asked as well, or
-// that a mark worker starts in its place which had been wanted (enlistWorker; it may wake
-// an idle P instead). A visitor does not ask itself (preemptone). A worker
-// heeds a request only at its end (gcBgMarkWorker), so what was first counts: sysmon
-// sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and a half.
+// collectorRequests reports whether the collector rather than sysmon requested a goroutine to stop
+// that has had a time slice in the mark phase, since ns long: others are requested as well, or a
+// mark worker that had been wanted starts in its place (enlistWorker; it may wake an idle P
+// instead). forEachP spares its own goroutine (preemptone). A worker heeds a request only at its
+// end (gcBgMarkWorker), so the first one counts: sysmon sleeps up to 10 ms (sysmon), so in the
+// middle it comes after a slice and a half.
 func (r *requests) collectorRequests(rec *record, pp *proc, since int64) bool {
 	wanted := r.marks.wantedFor(r.ahead.time) > pp.wanted
 	switch {
@@ -118,15 +118,15 @@ func (r *requests) collectorRequests(rec *record, pp *proc, since int64) bool {
 	return wanted && !r.sysmonQuick() && (!r.ahead.rules.EnlistWakesIdle || r.ps.busy >= r.ps.gomaxprocs) && r.ahead.startsDedicated(rec)
 }
 
-// sysmonQuick reports whether sysmon looks at the Ps often, and so asks as soon as a slice is
-// over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
+// sysmonQuick reports whether sysmon looks at the Ps often, and so requests a stop as soon as a
+// slice is over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
 // it sleeps longer and up to 10 ms (sysmon).
 func (r *requests) sysmonQuick() bool {
 	return r.ahead.time-r.retaken < int64(r.ahead.rules.SysmonPasses)*(r.ahead.rules.SysmonMin+sleepLag)
 }
 
-// asksOthers reports whether while P's goroutine ran, or soon, one was asked to stop that had
-// not had its time slice: whoever visits asks all at once, and again every 100 µs
+// requestsOthers reports whether while P's goroutine ran, or soon, another one was requested to
+// stop that had not had its time slice: forEachP requests all at once, and again every 100 µs
 // (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
 func (r *requests) requestsOthers(rec *record, pp *proc) bool {
 	if r.noSlice > pp.began {
@@ -156,37 +156,37 @@ func (r *lookahead) startsDedicated(rec *record) bool {
 	return false
 }
 
-// lateRequest reports whether the visitor must have asked P's goroutine if it went on long
-// enough, and that it stops before it would have had a time slice since: its thread was
-// off CPU.
+// lateRequest reports whether the last forEachP requested P's goroutine to stop, which must have
+// run for long enough, and stops before it would have had a time slice since: its thread was off
+// CPU.
 func (r *requests) lateRequest(rec *record, pp *proc) bool {
 	return r.endedWhy != reference.WhyUnknown && !r.requestedByItself(rec, pp) && pp.began < r.endedAt-requestTime && r.endedAt < r.ahead.time &&
 		r.ahead.time-r.endedAt < r.ahead.rules.Slice && r.ahead.time-pp.began < 2*r.ahead.rules.Slice
 }
 
-// askedByItself reports whether it was P's thread that visited last, while its goroutine ran:
+// requestedByItself reports whether P's thread called the last forEachP while its goroutine ran:
 // preemptone spares the thread that calls it.
 func (r *requests) requestedByItself(rec *record, pp *proc) bool {
 	return rec.m >= 0 && rec.m == r.endedBy && pp.began < r.endedAt
 }
 
-// Half or twice of these: nothing, but half of askAgain tells 2 in 100 causes more of gc.
+// Half or twice of these: nothing, but half of requestAgain finds 2 in 100 causes more of gc.
 const (
-	// strayTime bounds the run of a goroutine that is hit by the signal meant
-	// for the one before it on its P, in ns.
+	// strayTime bounds the run of a goroutine that is hit by the signal meant for the one before it
+	// on its P, in ns.
 	strayTime = 10_000
-	// askTime is how long a goroutine has to run during a visit to be asked for
-	// certain, in ns: the visitor asks every 100 µs if it has a CPU.
+	// requestTime is how long a goroutine runs during a forEachP until it has surely been requested
+	// to stop, in ns: that is done every 100 µs if there is a CPU.
 	requestTime = 1_000_000
-	// sleepLag is what the system adds to a sleep of sysmon, in ns: on Linux 50 µs are a
-	// thread's slack.
+	// sleepLag is what the system adds to a sleep of sysmon, in ns: on Linux 50 µs are a thread's
+	// slack.
 	sleepLag = 60_000
-	// askAgain is the time within which a visitor has asked again, in ns.
+	// requestAgain is the time within which forEachP repeats a request, in ns.
 	requestAgain = 200_000
 )
 
-// requests is who may have asked goroutines to stop: whoever visits all Ps (forEachP),
-// the collector (enlistWorker) and sysmon (retake).
+// requests is what may have requested goroutines to stop: forEachP, the collector (enlistWorker)
+// and sysmon (retake).
 type requests struct {
 	*requested
 	ps    *processors

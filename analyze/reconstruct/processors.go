@@ -85,8 +85,8 @@ func (r *processors) setProcState(p int32, running bool) {
 	}
 }
 
-// othersIdle reports whether Ps other than p are idle (npidle), and not on their way
-// from one thread to another.
+// othersIdle reports whether Ps other than p are idle (npidle), and not on their way from one
+// thread to another.
 func (r *lookahead) othersIdle(pp *proc) bool {
 	for i := range r.ps.pStates {
 		o := &r.ps.pStates[i]
@@ -97,8 +97,7 @@ func (r *lookahead) othersIdle(pp *proc) bool {
 	return false
 }
 
-// places is how far apart two Ps are in the list of those that are idle when the
-// process begins.
+// places is how far apart two Ps are in the list of those that are idle when the process begins.
 func (r *lookahead) places(a, b int32) int {
 	if int(max(a, b)) >= r.ps.gomaxprocs {
 		return schedtick.Distant // not there yet

@@ -5,12 +5,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A P changes hands by acquirep, releasep, handoffp and retake. The trace shows when it runs
-// and when it is idle; why it was given up follows from who did it and from what its thread
-// did before: found nothing to run (findRunnable), stopped the world, went into a system call
+// A P changes hands by acquirep, releasep, handoffp and retake. The trace shows when it runs and
+// when it is idle; why it was given up follows from the thread that did so and what that did
+// before: found nothing to run (findRunnable), stopped the world, went into a system call
 // (entersyscallblock), or has to do with a goroutine that is locked to a thread (locked.go).
 
-// procEvent judges a P's transition.
+// procEvent handles a P's transition.
 func (r *stepper) procEvent(rec *record) {
 	pp := &r.ps.pStates[rec.of]
 	if r.ps.assumed {
@@ -50,10 +50,9 @@ func (r *stepper) procEvent(rec *record) {
 	}
 }
 
-// lends reports whether a thread takes an idle P only to allocate a new
-// thread for it (allocm): sysmon, or a thread in a system call or a hand-over.
-// It runs nothing, gives the P up at once, and the new thread gets it. The
-// P's queue is not touched, so neither step is a decision.
+// lends reports whether a thread gets an idle P only to allocate a new thread for it (allocm):
+// sysmon, or a thread in a system call or a hand-over. It runs nothing, gives the P up at once, and
+// the new thread gets it. The P's queue is not touched, so neither step is a decision.
 func (r *lookahead) lends(rec *record) bool {
 	if rec.To != events.Running || rec.From != events.Idle || rec.m < 0 {
 		return false
@@ -62,8 +61,8 @@ func (r *lookahead) lends(rec *record) bool {
 	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != rec.of {
 		return false
 	}
-	// A thread that gave the P up itself (stoplockedm) is not among the idle
-	// ones, so it cannot have been woken for it.
+	// A thread that gave the P up itself (stoplockedm) is not among the idle ones, so it cannot
+	// have been woken for it.
 	prev := r.win.at(rec.prevM)
 	gave := prev != nil && prev.Kind == events.Proc && prev.To == events.Idle && r.win.at(prev.link) == rec
 	mp := &r.mStates[rec.m]
@@ -84,8 +83,8 @@ func (r *lookahead) lends(rec *record) bool {
 // borrowTime bounds the start of a new thread after its allocation, in ns. Half or twice: nothing.
 const borrowTime = 2_000_000
 
-// procStarts judges a P that gets a thread (acquirep). If somebody had handed it off to a thread
-// that was not in sight then, the handoff is told now.
+// procStarts handles a P that gets a thread (acquirep). A handoff to that thread, which was not in
+// sight then, is emitted now.
 func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	r.ps.setProcState(rec.of, true)
 	pp.m, pp.came = rec.m, r.ahead.time
@@ -97,7 +96,7 @@ func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
 	r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
 }
 
-// procStops judges a P that its own thread gives up.
+// procStops handles a P that its own thread gives up.
 func (r *stepper) procStops(rec *record, pp *proc) {
 	why := reference.WhyIdle
 	gives := false // to whichever thread comes (handoffp)
@@ -131,8 +130,8 @@ func (r *stepper) procStops(rec *record, pp *proc) {
 	}
 }
 
-// losesThread notes that a P has no thread any more, which thread by gave it up: nobody if it was
-// taken.
+// losesThread notes that a P has no thread any more. Thread by gave it up, nobody if it was
+// retaken.
 func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32) {
 	r.ps.setProcState(rec.of, false)
 	pp.m, pp.lastM = nobody, by
@@ -141,9 +140,9 @@ func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32
 	pp.why, pp.freed = why, r.ahead.time
 }
 
-// handOff judges a P that was given up or taken: handoffp starts a thread for
-// it if there is work, or if nobody else would look for some. Otherwise the P
-// goes idle, and whoever gets it later gets no handoff.
+// handOff handles a P that was given up or retaken: handoffp starts a thread for it if there is
+// work, or if no other thread would look for some. Otherwise the P goes idle, and the thread that
+// gets it later gets no handoff.
 func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
 	next := r.ahead.nextOfP(rec)
 	basis := byRule
@@ -161,13 +160,12 @@ func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
 	}
 }
 
-// wake bounds the time that a thread takes to come when it is woken, in ns, if there is a CPU for
-// it. Half or twice: nothing.
+// wake bounds the time from a thread's wake-up to its first event, in ns, if there is a CPU for it.
+// Half or twice: nothing.
 const wake = 50_000
 
-// wokenFor reports whether a thread came for a P without any other reason than that
-// the P was given up: nothing became runnable in between or was found, which
-// wakes threads, too (ready, resetspinning).
+// wokenFor reports whether a thread came for a P only because the P was given up: nothing became
+// runnable in between or was found, which wakes threads, too (ready, resetspinning).
 func (r *lookahead) wokenFor(next *record) bool {
 	for i := r.now + 1; i < min(r.win.head, r.now+farEnough); i++ {
 		n := r.win.at(i)
@@ -181,8 +179,8 @@ func (r *lookahead) wokenFor(next *record) bool {
 	return false
 }
 
-// nextOfP looks ahead for the event by which another thread gets the P that it
-// gives up or takes, nil if that is out of sight.
+// nextOfP looks ahead for the event by which another thread gets the P of rec, nil if that is out
+// of sight.
 func (r *lookahead) nextOfP(rec *record) *record {
 	own := rec.m
 	for next := r.win.at(rec.link); next != nil; next = r.win.at(next.link) {
@@ -198,8 +196,7 @@ func (r *lookahead) nextOfP(rec *record) *record {
 	return nil
 }
 
-// procRetaken judges a P that is taken from a thread in a system call by somebody
-// else.
+// procRetaken handles a P that another thread retakes from a thread in a system call.
 func (r *stepper) procRetaken(rec *record, pp *proc) {
 	why := reference.WhyRetakeSlow
 	during, _ := r.requests.forEachPNow()
@@ -237,7 +234,7 @@ func (r *stepper) procRetaken(rec *record, pp *proc) {
 	}
 }
 
-// procsEvent judges a statement of GOMAXPROCS.
+// procsEvent handles a statement of GOMAXPROCS.
 func (r *stepper) procsEvent(rec *record) {
 	if r.ps.stw.open {
 		r.endSTW(rec)
@@ -253,15 +250,15 @@ func (r *stepper) procsEvent(rec *record) {
 	r.resize.setProcs(int(min(rec.res(), 1<<20)))
 }
 
-// beginSTW judges the begin of a stop-the-world.
+// beginSTW handles the begin of a stop-the-world.
 func (r *stepper) beginSTW(rec *record) {
 	r.ps.stw = stwState{open: true, g: rec.context(), why: r.ahead.tables.Name(rec.Reason)}
 	r.out.emit(rec.p, rec.m, reference.Decision{Kind: reference.KindSTWBegin, G: rec.context(), Why: reference.WhySTW,
 		Stack: int32(rec.Stack), Label: int32(rec.Reason)})
 }
 
-// endSTW judges the end of a stop-the-world: the statement of GOMAXPROCS, or the end of the
-// range, where the trace is damaged or old.
+// endSTW handles the end of a stop-the-world: the statement of GOMAXPROCS, or the end of the range,
+// where the trace is damaged or old.
 func (r *stepper) endSTW(rec *record) {
 	if r.ps.stw.open {
 		r.ps.stw.open = false
@@ -276,8 +273,8 @@ type resizer struct {
 	out   *output
 }
 
-// assumeProcs takes GOMAXPROCS to be large enough for a P, where the trace is
-// damaged and does not say it.
+// assumeProcs assumes that GOMAXPROCS is large enough for a P, where a damaged trace does not state
+// it.
 func (r *resizer) assumeProcs(p int32) {
 	if int(p) >= r.ps.gomaxprocs {
 		r.setProcs(int(p) + 1)

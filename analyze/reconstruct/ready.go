@@ -5,12 +5,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A goroutine is put into a queue by whoever makes it runnable: into runnext, from where it
-// displaces the one before it to the ring (runqput); into the ring, of which half goes to the
-// global queue if it is full (runqputslow); or into the global queue (globrunqput). The
-// event shows who and where; enqueue_target.go says which of these follows.
+// A goroutine that becomes runnable is put into runnext, from where it displaces the one before it
+// to the ring (runqput); into the ring, of which half goes to the global queue if it is full
+// (runqputslow); or into the global queue (globrunqput). The event shows the thread and the P;
+// enqueue_target.go decides which of these follows.
 
-// ready judges a goroutine that became runnable: where it was put.
+// ready handles a goroutine that became runnable: where it was put.
 func (r *stepper) ready(rec *record, gp *goroutine) {
 	ahead := r.ahead
 	from := rec.From
@@ -48,7 +48,8 @@ func (r *stepper) ready(rec *record, gp *goroutine) {
 // becomesRunnable makes what is known of a goroutine new.
 func (r *stepper) becomesRunnable(rec *record, gp *goroutine) {
 	ahead := r.ahead
-	// OPT: who is new in the model is in no queue, and to look there is a miss of the cache.
+	// OPT: a goroutine that is new in the model is in no queue, and to look there is a miss of the
+	// cache.
 	if (gp.readyAt >= 0 || gp.hidden) && r.model.queues.Place(rec.of).Queue != reference.QueueUnknown {
 		r.correct.forget(rec.of, gp)
 	}
@@ -62,7 +63,7 @@ func (r *stepper) becomesRunnable(rec *record, gp *goroutine) {
 	gp.tainted, gp.moved, gp.queued = false, false, ahead.now
 }
 
-// endRunInterval tells what a goroutine that ran, or was in a system call, has ended with becoming
+// endRunInterval emits what a goroutine that ran, or was in a system call, has ended by becoming
 // runnable.
 func (r *stepper) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 	switch rec.From {
@@ -83,7 +84,7 @@ func (r *stepper) endRunInterval(rec *record, gp *goroutine, enq *enqueue) {
 	}
 }
 
-// enqueue puts a goroutine where enq says, and tells it.
+// enqueue puts a goroutine where enq says, and emits that.
 func (r *stepper) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 	switch enq.to {
 	case reference.QueueUnknown:
@@ -122,7 +123,7 @@ func (r *stepper) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 	}
 }
 
-// emitReady tells that a goroutine became runnable.
+// emitReady emits that a goroutine became runnable.
 func (r *output) emitReady(rec *record, gp *goroutine, enq *enqueue) {
 	d := r.draftOf(gp, reference.KindReady, enq.p, rec.m)
 	d.To, d.Why, d.Basis, d.Stack, d.By = enq.to, enq.why, enq.basis, int32(rec.Stack), reference.NoG

@@ -9,24 +9,24 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A panic while an event is judged is a mistake of this package: an operation of the queues whose
-// precondition does not hold ([reference.Violation]), or a runtime error. It costs that event and
-// what the model knew of the queues, not the analysis: the model is built again from what the
-// events show. In a fork it refutes the choice.
+// A panic of the stepper is a mistake of this package: an operation of the queues whose
+// precondition does not hold ([reference.Violation]), or a runtime error. It costs the present
+// event and what the model knew of the queues, not the analysis: the model is built again from what
+// the events show. In a fork it refutes the choice.
 
-// checked has the judge check the model after each event, and lets its panics through: in tests,
+// checked has the stepper check the model after each event, and lets its panics through: in tests,
 // and in a program built with the tag checked.
 var checked bool
 
-// To build the model again is as much work as to judge an event for each goroutine. Together this may be as much as
-// rebuildFirst events, and one more for rebuildShare that are judged; then queues are not rebuilt
-// any more, as in a reduced trace.
+// To build the model again is as much work for each goroutine as an event. Together this may be as
+// much as rebuildFirst events, and one more for rebuildShare events of the trace; then queues are
+// not rebuilt any more, as in a reduced trace.
 const (
 	rebuildFirst = 1 << 20
 	rebuildShare = 4
 )
 
-// survive, deferred, recovers from a panic of this package while an event was judged.
+// survive, deferred, recovers from a panic of this package in the present event.
 func (r *stepper) survive() {
 	if !r.out.stepping || checked {
 		return
@@ -36,8 +36,8 @@ func (r *stepper) survive() {
 	}
 }
 
-// rebuild passes over the event under judgement, whose goroutine is then unknown until its next
-// event, and puts each goroutine that waits for a P into the queue from which it will start.
+// rebuild passes over the present event, whose goroutine is then unknown until its next event, and
+// puts each goroutine that waits for a P into the queue from which it will start.
 func (r *stepper) rebuild() {
 	r.out.stepping, r.ahead.depth = false, 0
 	r.out.summary.Violations++
@@ -77,7 +77,7 @@ func (r *stepper) rebuild() {
 	}
 }
 
-// loseSight ends what is known of the goroutine of an event that is not judged.
+// loseSight ends what is known of the goroutine of an event that is passed over.
 func (r *stepper) loseSight(rec *record) {
 	gp := r.ahead.gStates.At(rec.of)
 	p := nobody
@@ -115,23 +115,23 @@ func (r *engine) refute() {
 	}
 }
 
-// effort is what had been done when the event before was judged, for check.
+// effort is what had been done up to the event before, for check.
 type effort struct {
 	links     int64 // of the queues that were followed
 	decisions int64
 	queued    int64
 }
 
-// mostWalks is how often the queues may be walked along from end to end for a decision: each question that
-// is asked of a queue takes a walk of its own. Besides, one ring may be walked along for each pair of the
+// mostWalks is how often the queues may be walked from end to end for a decision: each question
+// about a queue takes a walk of its own. Besides, one ring may be walked for each pair of the
 // batches that may have been stolen from it, mostPairs at most.
 const (
 	mostWalks = 16
 	mostPairs = (maxThieves + 1) * (maxThieves + 2) / 2
 )
 
-// check panics if the model contradicts itself, or if more links of the queues were followed for this event
-// than that takes.
+// check panics if the model contradicts itself, or if more links of the queues were followed for
+// this event than that takes.
 func (r *stepper) check() {
 	now := effort{links: r.model.queues.Links(), decisions: r.out.held.held, queued: int64(r.model.queues.GlobalLen())}
 	for p := range r.ps.pStates {

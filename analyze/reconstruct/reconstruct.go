@@ -13,16 +13,15 @@ import (
 // Options of a Reconstructor.
 type Options struct {
 	Rules reference.Rules
-	// Reduced is for traces of Go 1.21 and older: they lack threads and the
-	// reasons that the rules need, so queues are not rebuilt.
+	// Reduced is for traces of Go 1.21 and older: they lack threads and the reasons that the rules
+	// need, so queues are not rebuilt.
 	Reduced bool
 	// Without are the hypotheses that the reconstruction does without.
 	Without Set
-	// Answered gets what hypotheses answer where forks decide, for those who want to know
-	// why; it may be nil.
+	// Answered gets what hypotheses answer where forks decide, to see why; it may be nil.
 	Answered func(Answer)
-	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It
-	// may keep them, and returns an empty slice for others that it had before, or nil.
+	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It may keep them,
+	// and returns an empty slice for others that it had before, or nil.
 	Emit func(ds []reference.Decision) []reference.Decision
 }
 
@@ -43,11 +42,9 @@ type Summary struct {
 	MainFunc    string
 }
 
-// Reconstructor turns events into decisions. It is not safe for concurrent
-// use, and deterministic.
+// Reconstructor turns events into decisions. It is not safe for concurrent use, and deterministic.
 //
-// It enters events at the head of the window, where they are linked; its judge decides on
-// those at the tail.
+// Its linker enters events at the head of the window; its stepper handles those at the tail.
 type Reconstructor struct {
 	link linker
 	step *stepper
@@ -101,7 +98,7 @@ func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 // Class returns what is known of a class, by its handle. It may be more later.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
-// Add takes the next events.
+// Add adds the next events.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.step.ahead.traits.Grow()
 	r.step.ahead.classes.Grow()
@@ -110,7 +107,7 @@ func (r *Reconstructor) Add(evs []events.Event) {
 	}
 }
 
-// add takes events up to one at which the judge panics, and returns those behind it.
+// add adds events up to one at which the stepper panics, and returns those behind it.
 func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	defer r.step.survive()
 	for i := range evs {
@@ -123,8 +120,8 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	return rest
 }
 
-// Judge judges up to n of the events that wait for later ones, as if none came, and reports
-// whether some are left.
+// Step handles up to n of the events that wait for later ones, as if none came, and reports whether
+// some are left.
 func (r *Reconstructor) Step(n int) (more bool) {
 	for end := min(r.step.ahead.win.tail+int64(n), r.step.ahead.win.head); r.step.ahead.win.tail < end; {
 		r.stepTo(end)
@@ -132,7 +129,7 @@ func (r *Reconstructor) Step(n int) (more bool) {
 	return r.step.ahead.win.tail < r.step.ahead.win.head
 }
 
-// judgeTo judges the events before one, up to one at which the judge panics.
+// stepTo handles the events before one, up to one at which the stepper panics.
 func (r *Reconstructor) stepTo(end int64) {
 	defer r.step.survive()
 	for win := &r.step.ahead.win; win.tail < end; {
@@ -140,7 +137,7 @@ func (r *Reconstructor) stepTo(end int64) {
 	}
 }
 
-// Finish judges what is left and returns the counts.
+// Finish handles what is left and returns the counts.
 func (r *Reconstructor) Finish() Summary {
 	for r.Step(aheadLen) {
 	}
@@ -169,8 +166,7 @@ func (r *Reconstructor) Finish() Summary {
 	return s
 }
 
-// Holding is how many there are of what takes memory; a damaged trace can name
-// any number.
+// Holding is how many there are of what takes memory; a damaged trace can name any number.
 type Holding struct {
 	Goroutines, Ps, Threads int // the most that were followed at one time
 	Classes                 int

@@ -2,31 +2,30 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// This file holds what brings the model in line with a take that it did not
-// foresee.
+// This file brings the model in line with a dequeue that it did not foresee.
 
-// nearby is how far apart two puts on different threads may be whose order in
-// the queue differs from that of their events, in ns. Half or twice: nothing.
+// nearby is how far apart two enqueues on different threads may be whose order differs from that of
+// their events, in ns. Half or twice: nothing.
 const nearby = 20_000
 
-// mayHaveSwapped reports whether other and g, of one batch from the global queue, may have been put there
-// in the other order: each by itself, and by another thread. An overflow since has kept
-// that order.
+// mayHaveSwapped reports whether other and g, of one batch from the global queue, may have been put
+// there in the other order: each by itself, and by another thread. An overflow since has kept that
+// order.
 func (r *lookahead) mayHaveSwapped(other, g int32) bool {
 	a, b := r.gStates.At(other), r.gStates.At(g)
 	return a.fromGlobal == b.fromGlobal && a.fromGlobal != nobody && a.readyM != b.readyM && (a.overflowID == 0 || r.enqueuedAlone(a) && r.enqueuedAlone(b))
 }
 
 // enqueuedAlone reports whether g went to the global queue by itself when it became runnable: it
-// yielded, or was made to.
+// yielded, or was preempted.
 func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 	put := r.win.at(gp.ready)
 	return put != nil && put.isStop()
 }
 
-// exchangeEnqueues exchanges g, of a batch that p took from the global queue, for the head of that
-// queue, which p will run: the two were put there by different threads, and in another
-// order than their events. It says whether this may be so.
+// exchangeEnqueues exchanges g, of a batch that p dequeued from the global queue, for the head of
+// that queue, which p will start: two threads enqueued them, and in another order than their
+// events. It reports whether this may be so.
 func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
 	head, gp := r.model.queues.GlobalHead(), r.ahead.gStates.At(g)
 	if r.ahead.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.ahead.startsOn(head) != p || r.ahead.gStates.At(head).readyM == gp.readyM {
@@ -40,9 +39,9 @@ func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
 	return true
 }
 
-// exchangeForOwn reports whether p, which starts g and is not at its tick, had it in its ring
-// instead of one of the same batch that others run: different threads put the two into
-// the global queue. It exchanges them.
+// exchangeForOwn reports whether p, which starts g and is not at its tick, had it in its ring in
+// place of one of the same batch that others start: different threads enqueued the two globally. It
+// exchanges them.
 func (r *dequeuer) exchangeForOwn(g, p int32) bool {
 	if r.ahead.without.has(hypExchangedEnqueues) {
 		return false
@@ -59,7 +58,7 @@ func (r *dequeuer) exchangeForOwn(g, p int32) bool {
 	return false
 }
 
-// nearlyConcurrent reports whether two puts may have come in another order than their events:
+// nearlyConcurrent reports whether two enqueues may have come in another order than their events:
 // two threads did them, at nearly the same time.
 func (r *lookahead) nearlyConcurrent(a, b int32) bool {
 	if r.gStates.At(a).readyM == r.gStates.At(b).readyM {

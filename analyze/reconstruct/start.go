@@ -6,10 +6,10 @@ import (
 )
 
 // A goroutine's start is the first event to show that its thread has dequeued it (schedule,
-// findRunnable, execute): from the P's runnext or ring, from the global queue, from another
-// P, or from no queue, if the one who made it runnable runs it at once.
+// findRunnable, execute): from the P's runnext or ring, from the global queue, from another P, or
+// from no queue, if the thread that made it runnable runs it at once.
 
-// dequeue is a take that was settled before its start.
+// dequeue is how a goroutine left its queue.
 //
 // OPT: in parts, for the same reason as enqueue.
 type dequeue struct {
@@ -19,26 +19,27 @@ type dequeue struct {
 	dequeueTick
 }
 
-// dequeueSource is where a goroutine was taken from, and how that is known.
+// dequeueSource is where a goroutine was dequeued from, and how that is known.
 type dequeueSource struct {
 	src   reference.Source
 	basis reference.Basis
 	taint reference.Rule // why it is ambiguous nevertheless
 }
 
-// dequeueTick is what of a take depends on the 61st tick.
+// dequeueTick is what of a dequeue depends on the 61st tick.
 type dequeueTick struct {
 	missedTick bool   // it is ambiguous because one may have been missed before
 	pending    bool   // one may have taken it, and later evidence may tell
 	candidate  uint16 // if so, the candidate
 }
 
-// taken is a take of batch from a source; victim is the P stolen from, nobody if it is none.
+// dequeueFrom is a dequeue of batch from a source; victim is the P stolen from, nobody if it is
+// none.
 func dequeueFrom(src reference.Source, victim, batch int32, basis reference.Basis) dequeue {
 	return dequeue{victim: victim, batch: batch, dequeueSource: dequeueSource{src: src, basis: basis}}
 }
 
-// start judges a goroutine's start: where it was taken from.
+// start handles a goroutine's start: where it was dequeued from.
 func (r *stepper) start(rec *record, gp *goroutine) {
 	ahead := r.ahead
 	waited := int64(-1)
@@ -74,8 +75,9 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 		r.requests.advancerStarts(rec, gp.reason == events.ReasonChanReceive)
 	}
 	if rec.of == r.requests.suspendedAdvancer {
-		// It was preempted in what seemed its visit, or waited: before that, it writes out the tables of
-		// the old generation, and takes worldsema, which the collector may hold (traceAdvance, until Go 1.25).
+		// It was preempted in what seemed its forEachP, or waited: before that, it writes out the
+		// tables of the old generation, and acquires worldsema, which the collector may hold
+		// (traceAdvance, until Go 1.25).
 		r.requests.beginForEachP(rec, reference.WhyGeneration, false)
 		r.requests.suspendedAdvancer = nobody
 	}
@@ -91,7 +93,7 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 	r.out.commit()
 }
 
-// dequeueOf finds out where a goroutine that starts was taken from, and learns from it.
+// dequeueOf finds out where a goroutine that starts was dequeued from, and learns from it.
 func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	switch {
 	case gp.isDequeued:
@@ -160,7 +162,7 @@ func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
 	}
 }
 
-// fetched reports whether a goroutine which may have been put elsewhere was taken from the
+// fetched reports whether a goroutine which may have been put elsewhere was dequeued from the
 // global queue by a thread that has come for its P since: one was woken for it.
 func (r *lookahead) fetched(rec *record, gp *goroutine, src reference.Source) bool {
 	global := src == reference.SrcGlobal || src == reference.SrcGlobalTick

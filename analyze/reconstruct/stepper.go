@@ -7,13 +7,13 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// stepper judges one event after the other: what it did to Ps, threads and goroutines. A fork is
+// stepper handles one event after the other: what it did to Ps, threads and goroutines. A fork is
 // another stepper, which goes on alone with what is in the window.
 type stepper struct {
 	state state
 
-	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a
-	// dequeue, and the reverse; and the engine has copies of the whole judge on.
+	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a dequeue,
+	// and the reverse; and the engine makes forks of the whole stepper.
 	view
 	requests  requests
 	out       output
@@ -37,8 +37,7 @@ type stepper struct {
 	rebuilding int64 // goroutines that were looked at to build the model again
 }
 
-// newStepper returns a stepper for a state to be filled in, and puts its parts together: each gets
-// those that it calls.
+// newStepper returns a stepper for a state to be filled in. Each part gets those that it calls.
 func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	s := &stepper{}
 	m := &s.state.model
@@ -61,11 +60,10 @@ func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	return s
 }
 
-// transitions says what judges a goroutine's transition, by the states from and to which
-// it is; byKind says what judges an event that is none, by its kind. What has no entry
-// changes the state of the goroutine and nothing else, or says nothing of the scheduler.
-// They are filled in only when the program starts, since what they name uses them: a fork
-// judges on.
+// transitions are the handlers of goroutines' transitions, by the states from and to; byKind are
+// those of other events, by kind. What has no entry changes the state of the goroutine and nothing
+// else, or has no part in scheduling. They are filled in when the program starts, since what they
+// name uses them: a fork goes on with them.
 var (
 	transitions [8][8]func(*stepper, *record, *goroutine)
 	byKind      [256]func(*stepper, *record)
@@ -106,7 +104,7 @@ func init() {
 	}
 }
 
-// judgeNext decides on the oldest event that has not been judged.
+// next handles the oldest event that has not been handled.
 func (r *stepper) next() {
 	ahead := r.ahead
 	i := ahead.win.tail
@@ -137,7 +135,7 @@ func (r *stepper) next() {
 	r.out.stepping = false
 }
 
-// remove forgets a goroutine that has ended, if its last event is being judged.
+// remove forgets a goroutine that has ended, with its last event.
 func (r *stepper) remove(g int32, gp *goroutine) {
 	if gp.pending > 1 {
 		return
@@ -148,8 +146,8 @@ func (r *stepper) remove(g int32, gp *goroutine) {
 	r.ahead.gStates.Remove(gp.id, g)
 }
 
-// judgeTransition judges a goroutine's transition, or what a generation says of a
-// goroutine that it had not named yet.
+// transition handles a goroutine's transition, or the status of a goroutine that its generation had
+// not named yet.
 func (r *stepper) transition(rec *record, gp *goroutine) {
 	switch {
 	case rec.From == events.Undetermined || rec.From == rec.To:
@@ -171,8 +169,8 @@ func (r *stepper) transition(rec *record, gp *goroutine) {
 	gp.state = rec.To
 }
 
-// settleDue lets happen what comes later than the event that it belongs to, and is due,
-// and ends the visits that are over. Before the first event, it begins.
+// settleDue does what is due and comes later than its event, and ends the forEachPs that are over.
+// Before the first event, it begins.
 func (r *stepper) settleDue(rec *record) {
 	ahead := r.ahead
 	if ahead.now == 0 {
@@ -195,7 +193,7 @@ func (r *stepper) settleDue(rec *record) {
 	}
 }
 
-// markPhase judges the begin of a mark phase, which a generation may say again, or its end.
+// markPhase handles the begin of a mark phase, which a generation may repeat, or its end.
 func (r *stepper) markPhase(rec *record) {
 	begins, kind := rec.Kind == events.GCBegin, reference.KindGCEnd
 	if begins {
@@ -211,7 +209,7 @@ var asides = [...]reference.Kind{
 	events.AssistBegin: reference.KindAssistBegin, events.AssistEnd: reference.KindAssistEnd, events.Sample: reference.KindSample,
 }
 
-// passThrough hands on what the scheduler has no part in, for those who explain it.
+// passThrough passes on what the scheduler has no part in.
 func (r *stepper) passThrough(rec *record) {
 	if r.engine.on {
 		return

@@ -6,10 +6,10 @@ import (
 )
 
 // A goroutine that runs leaves its P by blocking (gopark), ending (goexit0), yielding or being
-// preempted (goschedImpl), or it takes the P along into a system call (entersyscall), where
-// sysmon may retake it.
+// preempted (goschedImpl), or it takes the P along into a system call (entersyscall), where sysmon
+// may retake it.
 
-// enterSyscall judges the begin of a system call.
+// enterSyscall handles the begin of a system call.
 func (r *stepper) enterSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Syscall
 	d := r.out.draftOf(gp, reference.KindStop, rec.p, rec.m)
@@ -22,7 +22,7 @@ func (r *stepper) enterSyscall(rec *record, gp *goroutine) {
 	r.out.commit()
 }
 
-// leaveSyscall judges the end of a system call that has kept its P.
+// leaveSyscall handles the end of a system call that has kept its P.
 func (r *stepper) leaveSyscall(rec *record, gp *goroutine) {
 	gp.state = events.Running
 	if pp := r.ps.procOf(rec.p); pp != nil {
@@ -33,7 +33,7 @@ func (r *stepper) leaveSyscall(rec *record, gp *goroutine) {
 	r.out.commit()
 }
 
-// adopt takes over a state without the transitions that led to it.
+// adopt handles a state without the transitions that led to it.
 func (r *stepper) adopt(rec *record, gp *goroutine) {
 	state := rec.To
 	if rec.From != events.Undetermined && rec.From != rec.To {
@@ -123,7 +123,7 @@ var reasons = [...]reference.Reason{
 	events.ReasonSynctest:    reference.ReasonSynctest,
 }
 
-// block judges a running goroutine that blocks or ends.
+// block handles a running goroutine that blocks or ends.
 func (r *stepper) block(rec *record, gp *goroutine) {
 	r.stop(rec, gp, whyStop(rec))
 	if rec.To == events.Waiting {
@@ -132,13 +132,13 @@ func (r *stepper) block(rec *record, gp *goroutine) {
 	r.dequeuer.dequeueEarly(rec)
 }
 
-// yield judges a running goroutine that yields or is preempted.
+// yield handles a running goroutine that yields or is preempted.
 func (r *stepper) yield(rec *record, gp *goroutine) {
 	r.ready(rec, gp)
 	r.dequeuer.dequeueEarly(rec)
 }
 
-// exitInSyscall judges a goroutine that ends in a system call, as those do that come from C.
+// exitInSyscall handles a goroutine that ends in a system call, as those do that come from C.
 func (r *stepper) exitInSyscall(rec *record, gp *goroutine) {
 	gp.state, gp.dead = events.NotExist, true
 	if rec.m >= 0 && r.ahead.mStates[rec.m].g == rec.of {

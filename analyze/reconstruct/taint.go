@@ -2,18 +2,16 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Taint is what a model that may be wrong leaves behind. A model that had to be corrected may be wrong in more than what showed it: the
-// goroutines that were in the queues concerned are in doubt until they start,
-// wherever they go. What is put there later is not. A take of what is in doubt
-// is ambiguous, unless the P has run so much as the model foresaw since that
-// its ring must be right.
+// Taint is what a correction leaves behind. A model that had to be corrected may be wrong in more
+// than what showed it: the goroutines that were in the queues concerned are tainted until they
+// start, wherever they go. What is put there later is not. A dequeue of what is tainted is
+// ambiguous, unless the P has run so much as the model foresaw since that its ring must be right.
 
 const (
-	// fitting is the number of starts in a row on a P, since its ring was
-	// corrected, by which the ring is right again: about a quarter of a ring. Who comes and goes by
-	// steals is right again by fittingSteal. They change nothing but what is uncertain: half of
-	// fitting 0.13 points less, twice 0.08 more (fittingSteal: 0.1 of workerpool), with as many
-	// that are certain and wrong.
+	// fitting is the number of starts in a row on a P, since its ring was corrected, by which the
+	// ring is right again: about a quarter of a ring. A thief's is right again by fittingSteal.
+	// They change nothing but what is uncertain: half of fitting 0.13 points less, twice 0.08 more
+	// (fittingSteal: 0.1 of workerpool), with as many that are certain and wrong.
 	fitting      = 64
 	fittingSteal = 16
 )
@@ -25,9 +23,9 @@ type taint struct {
 	missed bool  // it may have been at the 61st tick when it was judged to take a batch
 }
 
-// taintAfterBatch puts in doubt what p may have got with another batch than that of size k, which
-// it was judged to take from the global queue: more may have been there, or less. If
-// nobody else takes what follows, that looks the same, and so do the batches after it.
+// taintAfterBatch taints what p may have got with another batch than the one of size k that it is
+// thought to have dequeued globally: more may have been there, or less. If no other P dequeues what
+// follows, that looks the same, and so do the batches after it.
 func (r *model) taintAfterBatch(p, k int32, less bool) {
 	was := r.driftingP == p
 	r.driftingP = nobody // another P finds another one at the head
@@ -42,10 +40,9 @@ func (r *model) taintAfterBatch(p, k int32, less bool) {
 	}
 }
 
-// mayHaveMissedTick reports whether p, which may have been at the 61st tick where it was judged to take a
-// batch, still may: what the model has in its ring may then be in the global queue, and
-// what the P goes on with looks the same for ever, until both are empty, or it is
-// known when the tick comes.
+// mayHaveMissedTick reports whether p, whose last batch may have been a tick pick, still may be
+// off: what the model has in its ring may then be in the global queue, and what the P goes on with
+// looks the same for ever, until both are empty, or it is known when the tick comes.
 func (r *model) mayHaveMissedTick(p int32) bool {
 	pp := &r.ahead.ps.pStates[p]
 	if pp.tick.Known() || r.queues.Len(p)+r.queues.GlobalLen() == 0 {
@@ -54,11 +51,10 @@ func (r *model) mayHaveMissedTick(p int32) bool {
 	return pp.taint.missed
 }
 
-// tainted reports whether the model may have g in a queue, or at a place in it,
-// where it is not.
+// tainted reports whether the model may have g in the wrong queue, or at the wrong place in it.
 func (r *model) tainted(g int32) bool { return r.taintedAt(r.ahead.gStates.At(g), r.queues.Place(g)) }
 
-// taintedAt is doubtful for a goroutine that the model has at a place.
+// taintedAt is tainted for a goroutine that the model has at a place.
 func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
 	switch place.Queue {
 	case reference.QueueGlobal:
@@ -69,7 +65,7 @@ func (r *model) taintedAt(gp *goroutine, place reference.Place) bool {
 	return gp.tainted
 }
 
-// taint puts in doubt what is in p's ring, or for nobody in the global queue.
+// taint taints what is in p's ring, or for nobody in the global queue.
 func (r *model) taint(p int32) {
 	if p < 0 {
 		r.globalTaint = r.ahead.now
@@ -79,8 +75,7 @@ func (r *model) taint(p int32) {
 	d.since, d.fits = r.ahead.now, 0
 }
 
-// carryTaint keeps the doubt of a goroutine that changes queues, and says how the
-// move is known.
+// carryTaint keeps the taint of a goroutine that changes queues, and returns the basis of the move.
 func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis {
 	gp := r.ahead.gStates.At(g)
 	switch {
@@ -104,7 +99,7 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 	return byRule
 }
 
-// lower lowers the basis of what is said of g's queue if that is in doubt.
+// lower lowers a basis that depends on g's queue if g is tainted.
 func (r *model) lower(basis reference.Basis, g int32) reference.Basis {
 	if basis.Level() >= reference.Inferred && r.tainted(g) {
 		return byTaint
