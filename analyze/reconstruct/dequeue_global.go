@@ -21,7 +21,7 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	}
 	shown := r.clearOwn(p)
 	if r.model.queues.Place(g).Queue != reference.QueueGlobal {
-		return r.dequeueByPlace(g, p) // a thread that had taken of p's ring first took g, too
+		return r.dequeueByPlace(g, p) // a thread that had stolen from p's ring first stole g, too
 	}
 	behind := r.correct.continuesGlobal(g, p)
 	if r.model.queues.Len(p) > 0 && !behind {

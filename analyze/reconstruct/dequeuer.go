@@ -150,11 +150,11 @@ func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	place := r.model.queues.Place(g)
 	for n := 0; r.model.queues.Prev(g) != reference.None; n++ {
 		if r.model.queues.Place(g) != place {
-			return basis // what was settled took g along
+			return basis // g went along with what was settled
 		}
 		other := reference.None
 		if place.Queue == reference.QueueGlobal {
-			other = r.model.firstInFlight(g, p) // the first to have been taken
+			other = r.model.firstInFlight(g, p) // the first to be dequeued
 		} else {
 			other = r.steals.firstStolen(place.P, g, p)
 		}
@@ -237,7 +237,7 @@ func (r *dequeuer) widenBatch(other, g, p int32) bool {
 			return false
 		}
 	} else if to = r.ahead.startsOn(other); to < 0 || to == p {
-		return false // passed over again and again: only where it runs can tell
+		return false // passed over again and again: only where it starts can show
 	}
 	if !r.model.fitsRing(to, other) {
 		return false

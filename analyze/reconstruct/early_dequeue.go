@@ -39,15 +39,15 @@ func (r *dequeuer) dequeueEarly(rec *record) {
 // Times of such a thief, in ns: about those of mutex and workerpool, in recordings with truth. Half
 // or twice: nothing.
 const (
-	thiefSteals = 1_500     // from the start of its P to its take, mostly
+	thiefSteals = 1_500     // from the start of its P to its steal, mostly
 	thiefWakes  = 3_000     // from the start of its P to that of a goroutine if it wakes a thread in between, at least
 	thiefLags   = 20_000    // at most, if it does not lack a CPU
-	thiefLacks  = 1_000_000 // at least, if it does: before its take or, more often, after it
+	thiefLacks  = 1_000_000 // at least, if it does: before its steal or, more often, after it
 )
 
 // wakingThief is a thread that has come for a P and will start a goroutine of another one.
 type wakingThief struct {
-	at    int64 // time of its take
+	at    int64 // time of its steal
 	start int64 // event
 }
 

@@ -6,23 +6,22 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A thread visits all Ps (forEachP): it asks all to stop, again every 100 µs
-// until each has passed a safe point, and has no event meanwhile but the Ps it
-// takes from system calls. So do
+// A thread that calls forEachP requests all Ps to stop, again every 100 µs until each has passed a
+// safe point, and has no event meanwhile but the Ps it retakes from system calls. So do
 //   - the tracer, for the states of Ps: until Go 1.25 after the switch to a new
 //     generation, from Go 1.26 before it (traceAdvance);
 //   - the garbage collector, before the end of the mark phase, maybe in vain
 //     and again (gcMarkDone), and after it, to flush caches (gcMarkTermination).
 //
-// All hold worldsema, so there is one visit at a time.
+// All hold worldsema, so there is one at a time.
 
 // forEachP is one whose begin is known.
 type forEachP struct {
-	m    int32 // thread that visits, nobody if none
+	m    int32 // its thread, nobody if none
 	why  reference.Why
 	from int64 // its begin: an event
 	at   int64 // and its time
-	sure bool  // until the visitor's next event, for it has nothing else to do
+	sure bool  // until the thread's next event, for that has nothing else to do
 }
 
 // forEachPAhead is a forEachP that shows itself with its end, ahead: it was between these events.
@@ -73,8 +72,8 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 			break
 		}
 		status := x.From == events.Undetermined || x.From == x.To
-		takes := x.Kind == events.Proc && x.p >= 0 && x.of != x.p
-		if !status && !takes {
+		retakes := x.Kind == events.Proc && x.p >= 0 && x.of != x.p
+		if !status && !retakes {
 			from = max(from, j)
 			break
 		}

@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"cmp"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 )
@@ -42,9 +44,9 @@ const (
 // question is what a hypothesis has to answer about the present event: about a goroutine that is
 // enqueued or dequeued, and what the hypothesis needs beside it.
 type question struct {
-	g, p   int32 // the goroutine, and the P that puts or takes it
+	g, p   int32 // the goroutine, and the P that enqueues or dequeues it
 	other  int32 // another goroutine, or the number of a drain
-	sizes  []int // how many may have been taken, or kept
+	sizes  []int // how many may have been dequeued, or kept
 	likely int   // what is believed if there can be no fork
 }
 
@@ -74,9 +76,9 @@ type Choice struct {
 type then uint8
 
 const (
-	thenStep   then = iota // all of it: the question comes before the event is judged
+	thenStep   then = iota // all of it: the question comes before the event is handled
 	thenFinish             // nothing but to finish it
-	thenRepeat             // to judge it, the start of a goroutine, from its beginning
+	thenRepeat             // to handle it, the start of a goroutine, from its beginning
 )
 
 const (
@@ -100,7 +102,7 @@ type engine struct {
 	rows     []Hypothesis
 	answered func(Answer) // nil if nobody wants to know
 	spare    [2]*stepper  // to be copied to
-	spent    int64        // events that were judged in them
+	spent    int64        // events that were handled in them
 }
 
 // forkState is what a fork knows of itself.
@@ -109,7 +111,7 @@ type forkState struct {
 	refuted bool          // it contradicted itself, and does not go on
 	against evidence.Nats // what speaks against it: events that it had to be corrected for, or that are odd
 	odd     int64         // steals that no thief does
-	given   given         // what it was told
+	given   given         // what it was made for
 }
 
 // mayFork reports whether a fork is possible and affordable.
@@ -132,15 +134,12 @@ func (r *engine) decide(h hypothesis, q question) (answer int, lead evidence.Nat
 	if r.whole.ahead.without.has(h) || !r.mayFork() {
 		return q.likely, 0
 	}
-	choices := r.rows[h].propose(r.whole, q)
-	horizon := r.rows[h].horizon
-	if horizon == 0 {
-		horizon = forkLen
-	}
-	best, report := 0, Answer{Hypothesis: r.rows[h].Name, Time: r.whole.ahead.time}
+	row := &r.rows[h]
+	choices := row.propose(r.whole, q)
+	best, report := 0, Answer{Hypothesis: row.Name, Time: r.whole.ahead.time}
 	for i, c := range choices {
 		if i > 0 {
-			lead = r.compare(h, choices[best], c, horizon)
+			lead = r.compare(h, choices[best], c, cmp.Or(row.horizon, forkLen))
 		}
 		report.Choices = append(report.Choices, Choice{Says: c.says, Lead: lead})
 		if lead > 0 {
@@ -168,7 +167,7 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 		said, until := says, min(first+n+forkStep, x.ahead.win.head)
 		againstX, againstY := x.engine.stepUntil(until), y.engine.stepUntil(until)
 		if said != 0 && min(againstX, againstY) >= forkSure {
-			says = said // something else is wrong by now: what came before tells
+			says = said // something else is wrong by now: what came before counts
 			break
 		}
 		if says = x.engine.against - y.engine.against; says >= forkSure || says <= -forkSure || x.engine.refuted || y.engine.refuted || x.state.meets(&y.state) {
@@ -183,13 +182,9 @@ func (r *engine) compare(h hypothesis, a, b choice, horizon int64) evidence.Nats
 }
 
 // stepUntil has a fork go on to an event, and returns the evidence against it from there.
-func (r *engine) stepUntil(end int64) evidence.Nats {
+func (r *engine) stepUntil(end int64) (against evidence.Nats) {
 	before := r.against
-	r.stepOn(end)
-	return r.against - before
-}
-
-func (r *engine) stepOn(end int64) {
+	defer func() { against = r.against - before }()
 	defer r.refute()
 	for fork := r.whole; fork.ahead.win.tail < end && !r.refuted; {
 		wrong := fork.out.summary.Corrections + r.odd
@@ -198,6 +193,7 @@ func (r *engine) stepOn(end int64) {
 			r.against += contradiction
 		}
 	}
+	return 0
 }
 
 // fork returns the i-th of two forks, which has handled the present event with a choice, or is

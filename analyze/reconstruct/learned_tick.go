@@ -16,7 +16,7 @@ const (
 	tickPastOwn   evidence.Nats = 6.907755  // the global queue before an own one that holds several
 	tickPastOne   evidence.Nats = 4.605170  // and before one that holds one, which may have left unseen
 	tickUnlikely  evidence.Nats = 3.401197  // the same, where another candidate stood out
-	tickShown     evidence.Nats = 5.298317  // the next take shows that one was taken, not a batch
+	tickShown     evidence.Nats = 5.298317  // the next dequeue shows that it was one, not a batch
 	tickNotOwn    evidence.Nats = -3.912023 // the own queue although the global one holds something
 	tickBatchMate evidence.Nats = -2.302586 // the same, where it came in a batch whose end is not sure
 	tickNotBatch  evidence.Nats = -3.912023 // a batch

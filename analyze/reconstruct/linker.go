@@ -199,7 +199,7 @@ func (r *linker) enterOther(i int64, rec *record, e *events.Event) {
 // linkStart links a goroutine's start to what made it runnable.
 func (r *linker) linkStart(i int64, rec *record, gp *goroutine) {
 	if gp.newReady < r.ahead.win.tail {
-		gp.start = i // it became runnable before the window, or the judge has passed it
+		gp.start = i // it became runnable before the window, or is handled already
 	} else {
 		r.ahead.win.there(gp.newReady).link = i
 	}

@@ -23,17 +23,17 @@ type lookahead struct {
 	gStates ids.Table[goroutine] // those that live, by index from 1 on
 	seen    int64                // goroutines
 	mStates []thread             // by index
-	now     int64                // running number of the event under judgement
+	now     int64                // running number of the present event
 	time    int64                // its time
 	due     int64                // event from which on something is to be settled
-	depth   int                  // takes that are being settled
+	depth   int                  // dequeues that are being settled
 }
 
 // thread is what is known of an M.
 type thread struct {
 	id    int64
 	last  int64 // newest event of the chain, at the head of the window
-	next  int64 // oldest event of the chain that has not been judged, none if none
+	next  int64 // oldest event of the chain that has not been handled, none if none
 	g     int32 // goroutine that runs on it, nobody if none
 	lastG int32 // goroutine that ran on it last, nobody if none
 }

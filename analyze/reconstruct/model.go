@@ -10,14 +10,14 @@ type model struct {
 	ahead lookahead
 
 	queues        reference.Queues
-	lastBatchP    int32      // P that took the last batch from the global queue
+	lastBatchP    int32      // P of the last batch from the global queue
 	returned      []returned // of that, what overflows have put back
 	wider         bool       // that batch may have been a larger one
 	fedSinceBatch bool       // something was put into the global queue since that batch
 	driftingP     int32      // P whose batches may be others than the model's, nobody if none
 	lastOverflow  int32      // number of the last overflow
 	noGlobal      int64      // event at which the global queue was empty last
-	globalTaint   int64      // event by which what is in the global queue was put in doubt
+	globalTaint   int64      // event by which what is in the global queue is tainted
 }
 
 // view is what most parts look at: the model, and the look-ahead and the Ps in it.
@@ -65,14 +65,14 @@ type wait struct {
 	tainted     bool             // the model may have it in the wrong place
 	moved       bool             // it has been in another queue since it became runnable
 	unsure      bool             // direct start that may be another one, or enqueue that may have been another
-	passedOver  int8             // times that others were taken from behind it in the global queue
+	passedOver  int8             // times that others were dequeued from behind it in the global queue
 
 	queued     int64   // event by which it came into its queue
 	enqueuedBy int64   // event of the thread that made it runnable by which its enqueue is over, none if not in sight
 	ringSince  int64   // event from which on it may have been in its ring, none if not known
 	readyM     int32   // thread that made it runnable
 	lastM      int32   // thread on which it ran last
-	fromGlobal int32   // P whose take from the global queue moved it to its ring, nobody if none
+	fromGlobal int32   // P to whose ring a batch from the global queue moved it, nobody if none
 	overflowID int32   // number of the overflow that put it into the global queue last, 0 if it came alone
 	dequeued   dequeue // if isDequeued
 }

@@ -15,7 +15,7 @@ type output struct {
 	view
 	sink      func([]reference.Decision) []reference.Decision
 	held      heldBack
-	stepping  bool               // an event is judged: a panic is not that of the sink
+	stepping  bool               // an event is handled: a panic is not that of the sink
 	discarded reference.Decision // drafted in a fork
 }
 
@@ -60,7 +60,7 @@ type heldBack struct {
 	room    [][BlockLen]reference.Decision // for new ones
 	first   int64                          // number of the first of all
 	held    int64                          // decisions that came
-	due     int64                          // of them, when the asks are looked at next
+	due     int64                          // of them, when the pending ticks are looked at next
 	pending []pendingTick                  // oldest first
 }
 

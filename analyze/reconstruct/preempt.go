@@ -199,9 +199,9 @@ type requested struct {
 	current           forEachP
 	suspendedAdvancer int32           // goroutine that was preempted in it, and goes on with it, nobody if none
 	forEachPsAhead    []forEachPAhead // in the order of their ends
-	endedWhy          reference.Why   // for whom the last visit was
+	endedWhy          reference.Why   // reason of the last forEachP
 	endedAt           int64           // when it ended
-	endedBy           int32           // thread that visited
+	endedBy           int32           // its thread
 	noSlice           int64           // when a goroutine was preempted last that had not had its time slice
 	retaken           int64           // when sysmon took a P last
 	marks             marking         // what the mark phase wants

@@ -45,7 +45,7 @@ func (r *stepper) procEvent(rec *record) {
 			Basis: observed})
 	case rec.To == events.Idle && rec.From == events.Running && rec.p == rec.of:
 		r.procStops(rec, pp)
-	case rec.To == events.Idle && (rec.From == events.Running || pp.running): // otherwise a status, or a take across a generation's border
+	case rec.To == events.Idle && (rec.From == events.Running || pp.running): // otherwise a status, or a retake across a generation's border
 		r.procRetaken(rec, pp)
 	}
 }

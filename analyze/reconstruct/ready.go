@@ -23,7 +23,7 @@ func (r *stepper) ready(rec *record, gp *goroutine) {
 		enq.to = reference.QueueGlobal
 	}
 	if rec.of == r.requests.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || ahead.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
-		r.requests.suspendedAdvancer = nobody // the reader has read the old generation: the visit is over
+		r.requests.suspendedAdvancer = nobody // the reader has read the old generation: the forEachP is over
 	}
 	if ahead.now <= r.targets.inject.until {
 		if last := ahead.win.at(r.targets.inject.until); last != nil && last.m == rec.m {

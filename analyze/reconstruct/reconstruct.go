@@ -113,7 +113,7 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	for i := range evs {
 		rest = evs[i+1:]
 		r.link.enter(&evs[i])
-		if r.step.ahead.win.head > aheadLen { // then as many are judged as enter
+		if r.step.ahead.win.head > aheadLen { // then as many are handled as enter
 			r.step.next()
 		}
 	}

@@ -29,7 +29,7 @@ type dequeueSource struct {
 // dequeueTick is what of a dequeue depends on the 61st tick.
 type dequeueTick struct {
 	missedTick bool   // it is ambiguous because one may have been missed before
-	pending    bool   // one may have taken it, and later evidence may tell
+	pending    bool   // it may have been one, and later evidence may show it
 	candidate  uint16 // if so, the candidate
 }
 

@@ -58,7 +58,7 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 }
 
 // stayedGlobal reports whether g, which the model has in victim's ring with a batch, had stayed in
-// the global queue: those in front of it start on victim itself, so no thief took them along. It
+// the global queue: those in front of it start on victim itself, so no thief moved them. It
 // then puts g and what came with it back.
 func (r *dequeuer) stayedGlobal(g, p, victim int32) bool {
 	if r.ahead.gStates.At(g).fromGlobal != victim || r.model.inThiefsOrder(g, p, victim) {
@@ -71,7 +71,7 @@ func (r *dequeuer) stayedGlobal(g, p, victim int32) bool {
 	}
 	size := r.model.upTo(g)
 	if size > 1 && (r.model.noGlobal >= r.ahead.freeSince(g) && size == r.ahead.rules.StealBatch(r.model.queues.RingLen(victim)) || r.steals.stealCost(victim, r.model.queues.Head(victim), g, size, p) < costSize) {
-		return false // just what a thief would have taken
+		return false // just what a thief would have stolen
 	}
 	r.correct.undoBatchEnd(g, victim)
 	return true

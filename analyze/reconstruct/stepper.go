@@ -83,7 +83,7 @@ func init() {
 	transitions[events.Running][events.Syscall] = (*stepper).enterSyscall
 	transitions[events.Syscall][events.NotExist] = (*stepper).exitInSyscall
 
-	for kind, judge := range map[events.Kind]func(*stepper, *record){
+	for kind, handle := range map[events.Kind]func(*stepper, *record){
 		events.Proc:        (*stepper).procEvent,
 		events.Procs:       (*stepper).procsEvent,
 		events.STWBegin:    (*stepper).beginSTW,
@@ -100,7 +100,7 @@ func init() {
 		events.Log:         (*stepper).annotate,
 		events.Lost:        (*stepper).lost,
 	} {
-		byKind[kind] = judge
+		byKind[kind] = handle
 	}
 }
 
@@ -125,8 +125,8 @@ func (r *stepper) next() {
 			r.remove(rec.of, gp)
 		}
 		gp.pending--
-	} else if judge := byKind[rec.Kind]; judge != nil {
-		judge(r, rec)
+	} else if handle := byKind[rec.Kind]; handle != nil {
+		handle(r, rec)
 	}
 	r.model.pass()
 	if checked {
@@ -162,8 +162,8 @@ func (r *stepper) transition(rec *record, gp *goroutine) {
 	case gp.state != rec.From:
 		r.adopt(rec, gp) // lost in a damaged generation
 	}
-	if judge := transitions[rec.From&7][rec.To&7]; judge != nil {
-		judge(r, rec, gp)
+	if handle := transitions[rec.From&7][rec.To&7]; handle != nil {
+		handle(r, rec, gp)
 		return
 	}
 	gp.state = rec.To

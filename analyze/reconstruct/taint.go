@@ -18,9 +18,9 @@ const (
 
 // taint is what is uncertain of a P.
 type taint struct {
-	since  int64 // event by which what is in its ring was put in doubt
+	since  int64 // event by which what is in its ring is tainted
 	fits   int   // starts on it since
-	missed bool  // it may have been at the 61st tick when it was judged to take a batch
+	missed bool  // it may have been at the 61st tick when it dequeued a batch
 }
 
 // taintAfterBatch taints what p may have got with another batch than the one of size k that it is
@@ -82,7 +82,7 @@ func (r *model) carryTaint(g, to, from int32, why reference.Why) reference.Basis
 	case why == reference.WhyDisplaced:
 		gp.queued = r.ahead.now
 		return byRule
-	case why == reference.WhyCorrected && from < 0 && to < 0: // a put that came late
+	case why == reference.WhyCorrected && from < 0 && to < 0: // a deferred enqueue
 	case why == reference.WhyCorrected:
 		r.taint(from)
 		r.taint(to)

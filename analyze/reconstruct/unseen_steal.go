@@ -26,7 +26,7 @@ const (
 	costSize    evidence.Nats = 16 // no ring of the right length while the thief was free
 	costNear    evidence.Nats = 6  // only one that is one longer or shorter
 	costForeign evidence.Nats = 4  // somebody else runs a part of it that is not half
-	costLeft    evidence.Nats = 16 // somebody is left that nobody took
+	costLeft    evidence.Nats = 16 // a goroutine is left that no thief stole
 	costGlobal  evidence.Nats = 16 // the global queue, where a thief looks first, had something
 )
 
@@ -191,7 +191,7 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 // been stolen from its thief.
 func foreignCost(at, run, size int) evidence.Nats {
 	if at == 1 && run == (size-1)-(size-1)/2 {
-		return 0 // just what a thief would have taken
+		return 0 // just what a thief would have stolen
 	}
 	return costForeign
 }

@@ -31,7 +31,7 @@ type drain struct {
 	m           int32 // thread
 	g           int32 // the worker
 	due         int64 // time at which its time slice is over
-	decided     bool  // trials have told that it comes when it is due
+	decided     bool  // forks have decided that it comes when it is due
 	began       int64 // when the worker started
 	testedFirst int32 // the first in the queue, when drainEarly tried last
 }
@@ -95,7 +95,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 		if ends || done {
 			r.list = slices.Delete(r.list, j, j+1)
 		} else {
-			worker.due = math.MaxInt64 // the end tells whether more was drained
+			worker.due = math.MaxInt64 // the end shows whether more was drained
 			j++
 		}
 		if drained {
@@ -270,7 +270,7 @@ func proposeLateDrain(r *stepper, q question) []choice {
 func (r *workerDrains) drained(worker drain) (says, kept bool) {
 	own := r.model.oldest(worker.p)
 	if own == reference.None || r.model.queues.Len(worker.p) == 1 && r.model.queues.GlobalLen() == 0 && r.ahead.time < worker.due {
-		return false, true // a thief takes one alone, too, if there is nothing in the global queue
+		return false, true // a thief steals one alone, too, if there is nothing in the global queue
 	}
 	tick := r.ps.pStates[worker.p].tick.May()
 	for i, rec := range r.ahead.win.thread(r.ahead.mStates[worker.m].next, farEnough) {
@@ -280,7 +280,7 @@ func (r *workerDrains) drained(worker drain) (says, kept bool) {
 				if place.Queue != reference.QueueGlobal || !tick {
 					return place.Queue == reference.QueueGlobal, rec.of == own && r.model.queues.GlobalLen() > 0
 				}
-				tick = false // the next one tells
+				tick = false // the next one shows it
 			}
 		}
 	}
