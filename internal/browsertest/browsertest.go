@@ -35,9 +35,43 @@ const patience = 5 * time.Minute
 // names are the programs that can be driven, in the order of preference.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// Start starts a browser that ends with the test. The test fails if there is
-// none: a browser test that did not run proves nothing.
+// shared is the browser of the tests that Main runs, from the first test that starts it on.
+var shared struct {
+	by  bool // Main runs the tests
+	b   *Browser
+	end func()
+}
+
+// Main runs the tests of a package, which share one browser: to start one takes longer than
+// to open a page. It returns their exit code.
+func Main(m *testing.M) int {
+	shared.by = true
+	defer func() {
+		if shared.b != nil {
+			shared.end()
+		}
+	}()
+	return m.Run()
+}
+
+// Start returns a browser: that of Main, else one that ends with the test. The test fails if
+// there is none: a browser test that did not run proves nothing.
 func Start(t testing.TB) *Browser {
+	t.Helper()
+	if shared.b != nil {
+		return shared.b
+	}
+	b, end := start(t)
+	if shared.by {
+		shared.b, shared.end = b, end
+	} else {
+		t.Cleanup(end)
+	}
+	return b
+}
+
+// start starts a browser, and returns what ends it.
+func start(t testing.TB) (b *Browser, end func()) {
 	t.Helper()
 	path := ""
 	for _, n := range names {
@@ -54,6 +88,7 @@ func Start(t testing.TB) *Browser {
 		chromedp.NoSandbox,
 		chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("process-per-site", true),                 // which starts no process for each page
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), // no network
 		chromedp.WindowSize(1280, 900),
 	)
@@ -64,12 +99,11 @@ func Start(t testing.TB) *Browser {
 		stopAlloc()
 		t.Fatalf("start %s: %v", path, err)
 	}
-	t.Cleanup(func() {
+	return &Browser{ctx: ctx}, func() {
 		chromedp.Cancel(ctx) // waits for the browser, and removes its files
 		stop()
 		stopAlloc()
-	})
-	return &Browser{ctx: ctx}
+	}
 }
 
 // View is how a page is looked at.
@@ -106,21 +140,7 @@ func (b *Browser) Open(t testing.TB, file, fragment string, v View) *Page {
 	p.must("network", err)
 	_, err = chromedp.Call(ctx, log.Enable, struct{}{})
 	p.must("log", err)
-	scale := v.Scale
-	if scale == 0 {
-		scale = 1
-	}
-	p.must("viewport", chromedp.Do(ctx, chromedp.EmulateViewport(v.Width, v.Height, chromedp.EmulateScale(scale))))
-	scheme := "light"
-	if v.Dark {
-		scheme = "dark"
-	}
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if v.Print {
-		media.Media = "print"
-	}
-	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
-	p.must("media", err)
+	p.Look(v)
 	if v.NoScript {
 		_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		p.must("no script", err)
@@ -132,6 +152,27 @@ func (b *Browser) Open(t testing.TB, file, fragment string, v View) *Page {
 	}
 	p.Do("navigate", chromedp.Navigate(addr))
 	return p
+}
+
+// Look changes how the page is looked at, as who turns a phone or the light does. Whether
+// scripts run is decided when the page is opened.
+func (p *Page) Look(v View) {
+	p.t.Helper()
+	scale := v.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	p.must("viewport", chromedp.Do(p.ctx, chromedp.EmulateViewport(v.Width, v.Height, chromedp.EmulateScale(scale))))
+	scheme := "light"
+	if v.Dark {
+		scheme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if v.Print {
+		media.Media = "print"
+	}
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media)
+	p.must("media", err)
 }
 
 // event keeps what a page must not do.

@@ -60,6 +60,13 @@ func ready(t *testing.T, p *browsertest.Page, charts int) {
 	}
 }
 
+// look changes how a page is looked at, and waits until its timeline is as wide.
+func look(p *browsertest.Page, v browsertest.View) {
+	p.Look(v)
+	p.Wait(fmt.Sprintf(`innerWidth === %d && matchMedia("(prefers-color-scheme: dark)").matches === %v`, v.Width, v.Dark))
+	browsertest.Eval[bool](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
 // tooWide names what reaches beyond the right edge of the window.
 func tooWide(p *browsertest.Page) string {
 	return browsertest.Eval[string](p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll")).slice(0, 8).map(e => e.tagName + "." + e.className + "#" + e.id).join(" ")`)
@@ -78,12 +85,17 @@ func TestBrowser(t *testing.T) {
 	for _, v := range []struct {
 		name string
 		view browsertest.View
+		long bool
 	}{
-		{"light-1280", browsertest.View{Width: 1280, Height: 900}},
-		{"dark-1280", browsertest.View{Width: 1280, Height: 900, Dark: true}},
-		{"phone-360", browsertest.View{Width: 360, Height: 740, Scale: 2}},
-		{"wide-3840", browsertest.View{Width: 3840, Height: 2000}},
+		{"light-1280", browsertest.View{Width: 1280, Height: 900}, false},
+		{"dark-1280", browsertest.View{Width: 1280, Height: 900, Dark: true}, true},
+		{"phone-360", browsertest.View{Width: 360, Height: 740, Scale: 2}, true},
+		{"phone-dark-360", browsertest.View{Width: 360, Height: 740, Scale: 2, Dark: true}, false},
+		{"wide-3840", browsertest.View{Width: 3840, Height: 2000}, true}, // for TestBrowser in cmd/gmpscope 2560 is wide
 	} {
+		if v.long && testing.Short() {
+			continue
+		}
 		t.Run(v.name, func(t *testing.T) {
 			p := b.Open(t, file, "", v.view)
 			ready(t, p, charts)
@@ -96,6 +108,9 @@ func TestBrowser(t *testing.T) {
 		})
 	}
 	t.Run("without ECharts", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("most other tests open a page without it")
+		}
 		p := b.Open(t, plain, "", browsertest.View{Width: 1280, Height: 900})
 		ready(t, p, 0)
 		p.Screenshot("plain", true)
@@ -369,9 +384,13 @@ func TestBrowserUse(t *testing.T) {
 func TestBrowserDiff(t *testing.T) {
 	b := browsertest.Start(t)
 	file := diffFile(t)
-	for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 360, Height: 800, Dark: true}} {
-		p := b.Open(t, file, "", v)
-		p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
+	p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+	for _, v := range []struct {
+		browsertest.View
+		sorted string // by a click
+	}{{browsertest.View{Width: 1280, Height: 900}, "descending"}, {browsertest.View{Width: 360, Height: 800, Dark: true}, "ascending"}} {
+		look(p, v.View)
 		if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
 			t.Errorf("a name was executed: pwned = %s", got)
 		}
@@ -382,22 +401,27 @@ func TestBrowserDiff(t *testing.T) {
 			t.Errorf("the page is %d px too wide at %d px", w, v.Width)
 		}
 		p.Click("#classes thead th:nth-child(6) button")
-		if s := browsertest.Eval[string](p, `document.querySelector("#classes th:nth-child(6)").getAttribute("aria-sort")`); s != "descending" {
-			t.Errorf("aria-sort is %q", s)
+		if s := browsertest.Eval[string](p, `document.querySelector("#classes th:nth-child(6)").getAttribute("aria-sort")`); s != v.sorted {
+			t.Errorf("aria-sort is %q, want %q", s, v.sorted)
 		}
 		p.Screenshot("diff", true)
-		p.Check()
 	}
-	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
+	p.Check()
+	p = b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
 	if n := browsertest.Eval[int](p, `document.querySelectorAll("#causes svg rect, #metrics svg rect").length`); n < 20 {
 		t.Errorf("%d bars, want at least 20", n)
 	}
 }
 
-// TestBrowserLoad measures large reports.
+// TestBrowserLoad measures large reports; in a short test the largest, since TestBrowser and
+// TestBrowserFrames open the others.
 func TestBrowserLoad(t *testing.T) {
 	b := browsertest.Start(t)
-	for _, size := range []struct{ ps, bins int }{{8, 1200}, {64, 2000}, {256, 2000}} {
+	sizes := []struct{ ps, bins int }{{256, 2000}, {64, 2000}, {8, 1200}}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, size := range sizes {
 		file := writePage(t, fakeDoc(size.ps, size.bins), Options{ECharts: browserScript(t)})
 		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
 		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
@@ -414,16 +438,20 @@ func TestBrowserLoad(t *testing.T) {
 }
 
 // TestBrowserAccessible lets axe-core judge the page by WCAG 2.2 AA and its best
-// practices: light and dark, wide and narrow, with all that is folded open and
-// with the timeline's details shown.
+// practices: light and dark, wide and narrow (in a short test not both of both), with all that
+// is folded open and with the timeline's details shown.
 func TestBrowserAccessible(t *testing.T) {
 	axe := browsertest.Axe(t)
 	b := browsertest.Start(t)
 	report := writePage(t, withCPUs(fakeDoc(4, 200), 2), Options{ECharts: browserScript(t)})
+	views := []browsertest.View{
+		{Width: 1280, Height: 900}, {Width: 360, Height: 740, Dark: true}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740},
+	}
+	if testing.Short() {
+		views = views[:2]
+	}
 	for name, file := range map[string]string{"report": report, "diff": diffFile(t), "fleet": fleetFile(t, 12)} {
-		for _, v := range []browsertest.View{
-			{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true},
-		} {
+		for _, v := range views {
 			p := b.Open(t, file, "", v)
 			if name == "report" {
 				ready(t, p, 0)
@@ -525,10 +553,13 @@ func fleetFile(t *testing.T, groups int) string {
 func TestBrowserFleet(t *testing.T) {
 	b := browsertest.Start(t)
 	for _, groups := range []int{5, 500} {
-		file := fleetFile(t, groups)
-		for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 360, Height: 800, Dark: true}} {
-			p := b.Open(t, file, "", v)
-			p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+		p := b.Open(t, fleetFile(t, groups), "", browsertest.View{Width: 1280, Height: 900})
+		p.Wait(`document.documentElement.classList.contains("js") && !!document.querySelector("table.sortable thead button")`)
+		for _, v := range []struct {
+			browsertest.View
+			first int // traces of the group that a click puts first
+		}{{browsertest.View{Width: 1280, Height: 900}, 19 + groups}, {browsertest.View{Width: 360, Height: 800, Dark: true}, 20}} {
+			look(p, v.View)
 			if got := browsertest.Eval[string](p, `String(window.pwned)`); got != "undefined" {
 				t.Errorf("a name was executed: pwned = %s", got)
 			}
@@ -540,15 +571,16 @@ func TestBrowserFleet(t *testing.T) {
 			}
 			p.Screenshot(fmt.Sprintf("fleet-%d-%d", groups, v.Width), groups == 5)
 			p.Click("#class-table thead th:nth-child(2) button")
-			if n := browsertest.Eval[int](p, `Number(document.querySelector("#class-table tbody td").dataset.v)`); n != 19+groups {
-				t.Errorf("the group with most traces has %d", n)
+			if n := browsertest.Eval[int](p, `Number(document.querySelector("#class-table tbody td").dataset.v)`); n != v.first {
+				t.Errorf("the first group has %d traces, want %d", n, v.first)
 			}
 			p.Focus("#class-filter")
 			p.Type("service-3,")
 			if n := browsertest.Eval[int](p, `[...document.querySelectorAll("#class-table tbody tr")].filter(r => !r.hidden).length`); n != 1 {
 				t.Errorf("the filter leaves %d groups", n)
 			}
-			p.Check()
+			p.Type(strings.Repeat("\b", len("service-3,")))
 		}
+		p.Check()
 	}
 }

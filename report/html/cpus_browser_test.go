@@ -63,9 +63,10 @@ func TestBrowserCPUs(t *testing.T) {
 		t.Fatal("the recording has nobody else on a CPU")
 	}
 	file := writePage(t, doc, Options{})
+	p := browsertest.Start(t).Open(t, file, fmt.Sprintf("t=%d-%d", off.From-5_000_000, off.To+5_000_000), browsertest.View{Width: 1280, Height: 900})
+	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	for _, v := range []browsertest.View{{Width: 1280, Height: 900}, {Width: 390, Height: 800, Dark: true}} {
-		p := browsertest.Start(t).Open(t, file, fmt.Sprintf("t=%d-%d", off.From-5_000_000, off.To+5_000_000), v)
-		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		look(p, v)
 		p.Screenshot(fmt.Sprintf("cpus-%d", v.Width), false)
 		point := func(from, to int64, cpu int32) string {
 			return browsertest.Eval[string](p, fmt.Sprintf(`(() => {
@@ -93,6 +94,6 @@ func TestBrowserCPUs(t *testing.T) {
 		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); w > 0 {
 			t.Errorf("the page is %d px wider than the window", w)
 		}
-		p.Check()
 	}
+	p.Check()
 }

@@ -30,9 +30,10 @@ func TestBrowserAnnotations(t *testing.T) {
 		{G: run.G + 1, From: w.FromNs, To: w.ToNs, Name: 1},
 	}
 	w.MoreAnnotations = 3
+	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), fmt.Sprintf("t=%d-%d&lanes=g", run.From, run.To), browsertest.View{Width: 1280, Height: 1000})
+	p.Wait(`document.documentElement.dataset.timeline === "ready" && gms.timeline.lanes.includes(` + itoa(run.G) + `)`)
 	for _, v := range []browsertest.View{{Width: 1280, Height: 1000}, {Width: 390, Height: 800, Dark: true}} {
-		p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), fmt.Sprintf("t=%d-%d&lanes=g", run.From, run.To), v)
-		p.Wait(`document.documentElement.dataset.timeline === "ready" && gms.timeline.lanes.includes(` + itoa(run.G) + `)`)
+		look(p, v)
 		tip := browsertest.Eval[string](p, fmt.Sprintf(`(() => {
 			const tl = gms.timeline, c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect();
 			tl.draw();
@@ -54,6 +55,6 @@ func TestBrowserAnnotations(t *testing.T) {
 		if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); w > 0 {
 			t.Errorf("the page is %d px wider than the window", w)
 		}
-		p.Check()
 	}
+	p.Check()
 }
