@@ -73,6 +73,7 @@
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
 //     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),
 //     [github.com/gmpscope/gmpscope/analyze/requests] (and for tasks and regions),
+//     [github.com/gmpscope/gmpscope/analyze/work] (which requests, jobs and tests there were),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
 //     row), and, if there are records of the kernel's scheduler,

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -17,6 +18,7 @@ const ahead = 3
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
 	ledger.Block
+	view     events.View   // of the tables, with the stacks of the decisions
 	inside   *ledger.Block // what lies in the window; the block itself if there is none
 	part     ledger.Block
 	marked   []timeline.Marked
@@ -71,8 +73,8 @@ func (p *pipeline) do(step func(*block), b *block) {
 	}
 }
 
-// add hands on decisions, and returns room for others.
-func (p *pipeline) add(ds []reference.Decision) []reference.Decision {
+// add hands on decisions with a view of the tables, and returns room for others.
+func (p *pipeline) add(ds []reference.Decision, v events.View) []reference.Decision {
 	if p.in == nil {
 		return ds[:0]
 	}
@@ -82,16 +84,16 @@ func (p *pipeline) add(ds []reference.Decision) []reference.Decision {
 		if n == len(rest) {
 			break
 		}
-		p.copy(rest[:n])
+		p.copy(rest[:n], v)
 		rest = rest[n:]
 	}
 	if len(rest) < len(ds) {
-		p.copy(rest)
+		p.copy(rest, v)
 		return ds[:0]
 	}
 	b := p.block()
 	room := b.Decisions[:0]
-	b.Decisions = ds
+	b.Decisions, b.view = ds, v
 	p.in <- b
 	return room
 }
@@ -115,9 +117,9 @@ func few(ds []reference.Decision) int {
 }
 
 // copy hands on copies of decisions.
-func (p *pipeline) copy(ds []reference.Decision) {
+func (p *pipeline) copy(ds []reference.Decision, v events.View) {
 	b := p.block()
-	b.Decisions = append(b.Decisions[:0], ds...)
+	b.Decisions, b.view = append(b.Decisions[:0], ds...), v
 	p.in <- b
 }
 

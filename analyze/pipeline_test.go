@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -34,7 +35,7 @@ func TestBlocksHaveFewWideDecisions(t *testing.T) {
 			ds = append(ds, reference.Decision{Time: at, Kind: kinds[at%5]})
 			at++
 		}
-		ds = p.add(ds)
+		ds = p.add(ds, events.View{})
 	}
 	p.wait()
 	if next != at {

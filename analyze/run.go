@@ -24,6 +24,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -89,6 +90,12 @@ type Options struct {
 	// ends, and the gaps. That takes a tenth less time, and 30 MB less. Pages of package
 	// report/html, and comparisons of single traces, need it.
 	NoTimeline bool
+	// NoWork leaves out the units of work. It is for measuring what they cost.
+	NoWork bool
+	// OnUnit, if set, is called with each unit of work that was found whole, in the order
+	// in which they are. It is called from a goroutine of its own; its last call is over
+	// when Run returns.
+	OnUnit func(work.Unit)
 	// Without are hypotheses that the reconstruction does without: see lab/docs/hypotheses.md.
 	Without reconstruct.Set
 	// Answered gets what hypotheses answer; it may be nil.
@@ -186,7 +193,8 @@ type analysis struct {
 	gaps      *timeline.Gaps            // nil: the timeline has them
 	heap      *timeline.HeapAccumulator // nil: nothing is measured
 	stacks    *stacks.Accumulator
-	machine   *machine // nil: there are no records of the kernel's
+	work      *work.Accumulator // nil: units of work are left out
+	machine   *machine          // nil: there are no records of the kernel's
 	detectors []findings.Detector
 	found     *findings.Set
 
@@ -197,6 +205,7 @@ type analysis struct {
 	now         *block                      // that the step of the waits has
 	mostWaits   int                         // that ended in a block
 	placed      *block                      // that the step of the stacks has
+	viewed      events.View                 // of the block that the step of the work has
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
 	interrupted bool
@@ -241,7 +250,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if a.failure() != nil {
 				return ds[:0]
 			}
-			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil {
+			if o.OnClasses != nil || a.chosen != nil || o.Observer != nil || a.work != nil {
 				a.nameClasses()
 			}
 			if at {
@@ -250,7 +259,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if a.task != nil {
 				a.task.look(ds)
 			}
-			return a.steps.add(ds)
+			return a.steps.add(ds, a.stream.Tables.View())
 		},
 	})
 	return a
@@ -297,6 +306,10 @@ func (a *analysis) measure() {
 			a.stacks.Add(&b.Block, b.waited)
 		},
 		func(b *block) { a.found.Add(b.inside) },
+	}
+	if !a.NoWork {
+		a.work = work.New(a.units())
+		steps = append(steps, a.addWork)
 	}
 	if a.machine != nil {
 		steps = slices.Insert(steps, 1, a.follow)
@@ -474,6 +487,11 @@ func (a *analysis) result() (*Result, error) {
 	}
 	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
 	part(func() { res.Procs = a.procs.Finish(end) })
+	part(func() {
+		if a.work != nil {
+			a.work.Finish()
+		}
+	})
 	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
 	if a.cut != nil {
 		open = a.cut.Open()
@@ -552,7 +570,7 @@ func (a *analysis) nameClasses() {
 	from := len(names)
 	for id := int32(from); id < a.rec.Classes(); id++ {
 		c := a.rec.Class(id)
-		names = append(names, className{shown: a.Anonymize.class(c), own: (*Names)(nil).class(c)})
+		names = append(names, className{a.Anonymize.class(c), (*Names)(nil).class(c), c.Start, c.Does})
 	}
 	if len(names) > from {
 		a.classNames.Store(&names)
@@ -560,7 +578,7 @@ func (a *analysis) nameClasses() {
 }
 
 // className is what a class is called as long as the analysis goes on.
-type className struct{ shown, own string }
+type className struct{ shown, own, start, does string }
 
 // className returns the name of a class that a decision had.
 func (a *analysis) className(id int32) (n className) {

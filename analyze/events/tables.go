@@ -54,6 +54,31 @@ func (t *Tables) Frames(h Handle) []*Frame {
 	return t.stacks[h]
 }
 
+// View is what [Tables] held at one time. It may be read while they grow.
+type View struct {
+	stacks  [][]*Frame
+	strings []string
+}
+
+// View returns what the tables hold now.
+func (t *Tables) View() View { return View{t.stacks, t.strings} }
+
+// Frames is [Tables.Frames].
+func (v View) Frames(h Handle) []*Frame {
+	if int(h) >= len(v.stacks) {
+		return nil
+	}
+	return v.stacks[h]
+}
+
+// Name is [Tables.Name].
+func (v View) Name(h Handle) string {
+	if int(h) >= len(v.strings) {
+		return ""
+	}
+	return v.strings[h]
+}
+
 // Name returns the string of a handle.
 func (t *Tables) Name(h Handle) string {
 	if int(h) >= len(t.strings) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -26,6 +28,7 @@ func (a *app) dump() *cobra.Command {
 		r        reading
 		from, to time.Duration
 		stacks   bool
+		units    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "dump TRACE",
@@ -49,6 +52,9 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		last := cmd.Flags().Changed("to")
 		if last && to < from {
 			return usagef("--to %s lies before --from %s", to, from)
+		}
+		if units && (stacks || r.anonymize) {
+			return usagef("--units goes with neither --stacks nor --anonymize")
 		}
 		w := bufio.NewWriterSize(files.Writer(ctx, a.stdout), 2*dumpAtOnce)
 		lines := func(h input.Header, o *analyze.Options) {
@@ -76,7 +82,16 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 				return w.Flush() // at the end of a line: that is where an interrupt ends the output
 			}
 		}
+		var bad error
+		if units {
+			lines = func(_ input.Header, o *analyze.Options) {
+				d := report.NewDumpUnits(w)
+				o.Focus.From, o.Focus.To = int64(from), int64(to)
+				o.OnUnit = func(u work.Unit) { bad = cmp.Or(bad, d.Write(u)) }
+			}
+		}
 		res, err := a.analyze(ctx, args[0], r, lines)
+		err = cmp.Or(err, bad)
 		if err != nil && !errors.Is(err, errEnough) {
 			return errors.Join(err, w.Flush())
 		}
@@ -90,6 +105,7 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 	})
 	r.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&stacks, "stacks", false, "with the stacks at which goroutines were made runnable and stopped")
+	cmd.Flags().BoolVar(&units, "units", false, "print the units of work instead: requests, jobs, tests, with begin and end")
 	cmd.Flags().DurationVar(&from, "from", 0, "begin at that `time` after the first event, for example 1.5s")
 	cmd.Flags().DurationVar(&to, "to", 0, "end before that `time` after the first event")
 	return cmd

@@ -1,0 +1,323 @@
+package work
+
+import (
+	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Options of an [Accumulator].
+type Options struct {
+	// Frames returns a stack, innermost frame first. It is called in Add and Finish.
+	Frames func(stack int32) []Frame
+	// Start returns the start function of a class (a handle), and the function that this
+	// was given to run; each is empty if it is not known.
+	Start func(class int32) (start, does string)
+	// Label returns a type of tasks or regions.
+	Label func(label int32) string
+	// From and To bound the window, ns; To of 0 is the end of the stream. A unit belongs to
+	// the window in which it ends.
+	From, To int64
+	// OnUnit, if set, is called with each unit that was found whole.
+	OnUnit func(Unit)
+}
+
+// Accumulator finds units of work in a stream of decisions. It is not safe for concurrent
+// use.
+type Accumulator struct {
+	opt         Options
+	places      places
+	lives       ids.Parts[life] // from 1 on
+	made        int32           // how many there are
+	free        []int32
+	bySlot      []int32 // lives, by the ledger's slot
+	classes     []*class
+	byKey       map[classKey]int32
+	byHandle    []int32 // classes, plus 1
+	moments     int     // kept by classes that are undecided
+	limit       int     // of moments
+	annotations annotations
+	onP         []int32 // by P: life that runs on it
+	stopper     int32   // life that stopped the world
+	now         int64
+}
+
+// New returns an Accumulator that has seen nothing.
+func New(o Options) *Accumulator {
+	a := &Accumulator{
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, limit: maxMoments, annotations: newAnnotations(),
+		classes: []*class{{how: none, tree: newTree()}},
+	}
+	a.lives.Make(0)
+	return a
+}
+
+// Add takes the next block of the stream.
+func (a *Accumulator) Add(b *ledger.Block) {
+	if n := int(b.Slots) - len(a.bySlot); n > 0 {
+		a.bySlot = append(a.bySlot, make([]int32, n)...)
+	}
+	for i := range b.Decisions {
+		d, n := &b.Decisions[i], &b.Notes[i]
+		a.now = max(a.now, d.Time)
+		if n.G != 0 && n.OfProgram() || d.Kind == reference.KindLost || d.Kind == reference.KindSTWBegin || d.Kind == reference.KindSTWEnd {
+			a.take(b, i, d, n)
+		}
+	}
+}
+
+// take takes a decision about a goroutine of the program.
+func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *ledger.Note) {
+	switch d.Kind {
+	case reference.KindReady:
+		a.ready(d, n, b.Waker(i))
+	case reference.KindStart:
+		a.start(d, n)
+	case reference.KindStop:
+		a.stop(d, n)
+	case reference.KindSyscall:
+		a.call(d, n)
+	case reference.KindSyscallExit:
+		a.back(n)
+	case reference.KindSTWBegin:
+		a.stopWorld(d)
+	case reference.KindSTWEnd:
+		a.startWorld()
+	case reference.KindLost:
+		a.gap()
+	default:
+		if d.Kind.Annotates() {
+			if at := a.life(d, n); at != 0 {
+				a.annotate(d, a.lives.At(at), at)
+			}
+		}
+	}
+}
+
+// mark returns the present instant in a life.
+func (a *Accumulator) mark(l *life) mark { return mark{a.now, l.head} }
+
+// life returns the number of the life of a decision's goroutine.
+func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) int32 {
+	at := a.bySlot[n.G]
+	if at == 0 {
+		at = a.newLife(d.G, n.G)
+	}
+	return at
+}
+
+func (a *Accumulator) newLife(id int64, slot int32) int32 {
+	var at int32
+	if k := len(a.free); k > 0 {
+		at, a.free = a.free[k-1], a.free[:k-1]
+	} else {
+		a.made++
+		at = a.made
+		a.lives.Make(at)
+	}
+	*a.lives.At(at) = life{id: id, slot: slot}
+	a.bySlot[slot] = at
+	return at
+}
+
+// ready follows a goroutine that becomes runnable.
+func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) {
+	by := int32(0)
+	if waker != 0 {
+		by = a.bySlot[waker]
+	}
+	if d.Why == reference.WhyCreate && n.Was == ledger.Unseen {
+		a.create(d, n, by)
+		return
+	}
+	at := a.life(d, n)
+	l := a.lives.At(at)
+	if !l.blocked || n.Was != ledger.Waiting {
+		return
+	}
+	l.blocked = false
+	m := &l.pending
+	m.to, m.waker, m.source = a.mark(l), by, sourceOf(d.Why)
+	if by == 0 {
+		return
+	}
+	w := a.lives.At(by)
+	m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
+	w.woken[0], w.woken[1] = at, w.woken[0]
+	a.act(by, w, d.Stack, true)
+}
+
+func sourceOf(w reference.Why) source {
+	switch w {
+	case reference.WhyNetwork:
+		return sourceNetwork
+	case reference.WhyTimer:
+		return sourceTimer
+	case reference.WhyUnblock, reference.WhyCreate:
+		return sourceGoroutine
+	}
+	return sourceUnknown
+}
+
+// create follows a goroutine that begins.
+func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
+	at := a.newLife(d.G, n.G)
+	l := a.lives.At(at)
+	if by != 0 {
+		w := a.lives.At(by)
+		l.creator = w.class
+		a.act(by, w, d.Stack, false)
+	}
+	a.classify(l, d.Class, 0)
+	now := a.mark(l)
+	a.tell(l, moment{life: at, what: created, source: sourceOf(d.Why), waker: by, from: now, to: now})
+}
+
+// start follows a goroutine that runs. What it was blocked for is over.
+func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
+	at := a.life(d, n)
+	l := a.lives.At(at)
+	a.runsOn(d.P, at)
+	if l.pending.what != blocked || l.blocked {
+		return
+	}
+	m := l.pending
+	l.pending = moment{}
+	m.ran = a.mark(l)
+	if m.family == write {
+		l.wrote = m.to
+	}
+	a.tell(l, m)
+	if m.family != lock {
+		l.wroteSinceWait, l.woken = m.family == write, [2]int32{}
+	}
+}
+
+// stop follows a goroutine that stops running.
+func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
+	at := a.life(d, n)
+	l := a.lives.At(at)
+	switch d.Why {
+	case reference.WhyExit:
+		a.end(at, l)
+	case reference.WhyBlock:
+		f := a.place(l, d.Class, d.Stack)
+		now := a.mark(l)
+		l.blocked = true
+		l.pending = moment{
+			life: at, what: blocked, family: familyOf(d.Reason, f.traits), traits: f.traits, node: f.node, handler: f.handler,
+			asked: l.wroteSinceWait, from: now,
+		}
+	case reference.WhyLost:
+		a.lose(at, l)
+		a.end(at, l)
+	default:
+		if f := a.place(l, d.Class, d.Stack); l.handler == 0 {
+			l.handler = f.handler
+		}
+	}
+}
+
+// call follows a goroutine that calls the operating system, back one that is back.
+func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
+	at := a.life(d, n)
+	l := a.lives.At(at)
+	f := a.place(l, d.Class, d.Stack)
+	l.writes = f.traits&inWrite != 0
+	l.pending = moment{life: at, what: acted, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
+}
+
+func (a *Accumulator) back(n *ledger.Note) {
+	at := a.bySlot[n.G]
+	l := a.lives.At(at)
+	if at == 0 || l.pending.what != acted {
+		return
+	}
+	m := l.pending
+	l.pending = moment{}
+	m.to = a.mark(l)
+	if l.writes {
+		l.writes, l.wroteSinceWait, l.wrote = false, true, m.to
+	}
+	a.tell(l, m)
+}
+
+// act follows a running goroutine that wakes or creates another, at a stack.
+func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
+	if stack == 0 {
+		return
+	}
+	f := a.place(l, 0, stack)
+	now := a.mark(l)
+	a.tell(l, moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
+}
+
+// runsOn notes which life a P runs.
+func (a *Accumulator) runsOn(p, at int32) {
+	if uint(p) >= ledger.MaxPs {
+		return
+	}
+	if n := int(p) + 1 - len(a.onP); n > 0 {
+		a.onP = append(a.onP, make([]int32, n)...)
+	}
+	a.onP[p] = at
+}
+
+// stopWorld follows a stop of the world, startWorld its end.
+func (a *Accumulator) stopWorld(d *reference.Decision) {
+	if a.stopper = 0; d.Stack == 0 || uint(d.P) >= uint(len(a.onP)) {
+		return
+	}
+	if l := a.lives.At(a.onP[d.P]); l.id == d.G && a.onP[d.P] != 0 {
+		a.stopper = a.onP[d.P]
+		a.stopping(l, a.place(l, d.Class, d.Stack), a.mark(l))
+	}
+}
+
+func (a *Accumulator) startWorld() {
+	if at := a.stopper; at != 0 {
+		l := a.lives.At(at)
+		a.started(l, a.mark(l))
+	}
+	a.stopper = 0
+}
+
+// gap follows a gap in the trace: nothing that is under way has a known length.
+func (a *Accumulator) gap() {
+	a.stopper = 0
+	clear(a.annotations.tasks)
+	for _, at := range a.bySlot {
+		if at != 0 {
+			a.lose(at, a.lives.At(at))
+		}
+	}
+}
+
+// lose is for a life of which the trace misses a part.
+func (a *Accumulator) lose(at int32, l *life) {
+	delete(a.annotations.regions, at)
+	a.tell(l, moment{life: at, what: lost})
+	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
+}
+
+// end is for a goroutine that has ended.
+func (a *Accumulator) end(at int32, l *life) {
+	delete(a.annotations.regions, at)
+	a.bySlot[l.slot] = 0
+	if a.stopper == at {
+		a.stopper = 0
+	}
+	kept := a.classes[l.class].how == undecided // then the replay of its moments releases it
+	l.ended = true
+	now := a.mark(l)
+	a.tell(l, moment{life: at, what: exited, from: now, to: now})
+	if !kept {
+		a.release(at)
+	}
+}
+
+// release gives the record of a life that has ended to another.
+func (a *Accumulator) release(at int32) {
+	*a.lives.At(at) = life{}
+	a.free = append(a.free, at)
+}

@@ -1,0 +1,21 @@
+package work
+
+// stopping takes a stop of the world by a goroutine: package testing stops it when it starts
+// and stops a benchmark's timer.
+func (a *Accumulator) stopping(l *life, f *facts, at mark) {
+	switch {
+	case f.traits&timerStarts != 0:
+		l.benchStarts = true
+	case f.traits&timerStops != 0 && l.bench.at > 0:
+		c := a.classOf(l)
+		a.emit(l, c, Benchmark, l.bench, at, l.benchHandler)
+		l.bench = mark{}
+	}
+}
+
+// started takes the end of a stop of the world.
+func (a *Accumulator) started(l *life, at mark) {
+	if l.benchStarts {
+		l.bench, l.benchStarts, l.benchHandler = at, false, 0
+	}
+}

@@ -1,0 +1,75 @@
+package work
+
+import "strings"
+
+// maxClasses bounds the classes. Goroutines of further ones do no units.
+const maxClasses = 4096
+
+// class is the goroutines with one start function.
+type class struct {
+	name    int32 // function
+	does    int32 // function that the start function was given to run; 0 if it runs its own
+	how     How
+	home    home
+	tree    tree
+	nodes   map[int32]int32 // of the tree, by stack
+	accepts bool            // a goroutine of it accepts connections
+	log     []moment
+	blocks  int   // in the log, that say something
+	ends    int   // in the log, of goroutines that were created in the trace
+	main    int32 // life of the goroutine that runs main
+	phases  *phases
+	woken   int64 // for nothing
+	units   int64
+}
+
+// classKey is what tells classes apart.
+type classKey struct{ name, does int32 }
+
+// notWork are start functions of goroutines that serve another's unit, or none.
+var notWork = []string{
+	"runtime/trace.", "net/http.(*connReader).backgroundRead", "net/http.(*http2clientStream).doRequest",
+	"golang.org/x/net/http2.(*clientStream).doRequest", "context.", "database/sql.(*DB).connectionOpener",
+	"database/sql.(*DB).connectionCleaner", "testing.(*B).launch", "testing.(*B).run1.func1", "runtime/pprof.", "net/http/pprof.",
+	"os/signal.", "testing.(*M).",
+}
+
+// newClass returns a class about which nothing is known but its name.
+func newClass(p *places, k classKey) *class {
+	c := &class{name: k.name, does: k.does, tree: newTree(), nodes: map[int32]int32{}}
+	name := p.functions[k.name]
+	for _, prefix := range notWork {
+		if strings.HasPrefix(name, prefix) {
+			c.how = none
+		}
+	}
+	if strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
+		c.how = none
+	}
+	return c
+}
+
+// How says how units were found.
+type How uint8
+
+// The ways.
+const (
+	undecided How = iota
+	none          // no units are found
+	Cycle
+	Producer
+	Lifetime
+	Test
+	Benchmark
+	Phase
+	Run
+	Task
+	Region
+)
+
+var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "phase", "run", "task", "region"}
+
+func (h How) String() string { return hows[h] }
+
+// MarshalText writes the word.
+func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }

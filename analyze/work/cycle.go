@@ -1,0 +1,113 @@
+package work
+
+// spurious is for how long a goroutine that was woken for nothing runs at most, ns.
+const spurious = 5000
+
+// at reports whether a moment is at home.
+func (h *home) at(t *tree, m *moment) bool {
+	switch {
+	case m.what == blocked && m.family != h.family:
+		return false
+	case h.exact:
+		return m.node == h.node
+	}
+	return t.under(m.node, h.node)
+}
+
+// cycle takes a moment of a class whose goroutines come home.
+func (a *Accumulator) cycle(c *class, l *life, m *moment) {
+	if m.wrote.at > 0 {
+		l.unit.wrote = m.wrote
+	}
+	switch m.what {
+	case created:
+		if c.home.family != sleep {
+			l.unit = begin(m, m.to)
+			l.unit.fresh = true
+		}
+	case exited:
+		if l.unit.is && l.unit.wrote.at > l.unit.from.at && !l.visit.is {
+			a.emit(l, c, Cycle, l.unit.from, l.unit.wrote, l.handler)
+		}
+	case blocked, acted:
+		if m.what == blocked && !m.family.shown() {
+			return
+		}
+		if !c.home.at(&c.tree, m) {
+			a.away(c, l, m)
+			return
+		}
+		a.come(c, l, m)
+	}
+}
+
+// begin returns a unit that a moment began at a mark.
+func begin(m *moment, from mark) open {
+	return open{is: true, source: m.source, waker: m.waker, wakerT: -1, from: from}
+}
+
+// away is for what a goroutine does away from home.
+func (a *Accumulator) away(c *class, l *life, m *moment) {
+	if l.visit.is || l.handler == 0 {
+		l.handler = m.handler
+	}
+	l.visit.is = false
+	if m.what == blocked && m.family == read && c.home.family == read && l.unit.fresh {
+		l.unit = begin(m, m.to) // of a new connection, whose first request is read elsewhere
+	}
+	l.unit.fresh = false
+}
+
+// come is for a moment at home.
+func (a *Accumulator) come(c *class, l *life, m *moment) {
+	if l.visit.is && !(l.visit.blocked && m.what == blocked) { // the same visit goes on
+		if m.what == blocked {
+			l.visit.blocked, l.visit.ran, l.unit = true, m.ran.at, begin(m, m.to)
+		} else if !l.visit.blocked {
+			l.unit = begin(m, m.to)
+		}
+		return
+	}
+	switch {
+	case l.visit.is && c.home.family == cond && m.from.at-l.visit.ran < spurious:
+		c.woken++
+	case l.unit.is && !l.unit.fresh:
+		a.home(c, l, m.from)
+	}
+	l.visit = visit{is: true, blocked: m.what == blocked, ran: m.ran.at}
+	l.unit, l.handler = begin(m, m.to), 0
+}
+
+// home ends the unit of a goroutine that is back home.
+func (a *Accumulator) home(c *class, l *life, back mark) {
+	if c.home.family == read {
+		switch {
+		case l.unit.wrote.at > l.unit.from.at:
+			back = l.unit.wrote
+		case c.home.server:
+			return // a part of a request was read
+		}
+	}
+	a.emit(l, c, Cycle, l.unit.from, back, l.handler)
+}
+
+// producer takes a moment of a class that loops at a send. A unit ends when the goroutine
+// runs again.
+func (a *Accumulator) producer(c *class, l *life, m *moment) {
+	if l.handler == 0 {
+		l.handler = m.handler
+	}
+	sent := m.ran
+	switch {
+	case !c.home.at(&c.tree, m):
+		return
+	case m.what == acted && m.wakes:
+		sent = m.to
+	case m.what != blocked:
+		return
+	}
+	if l.unit.is {
+		a.emit(l, c, Producer, l.unit.from, sent, l.handler)
+	}
+	l.unit, l.handler = begin(m, sent), 0
+}

@@ -1,0 +1,146 @@
+package work
+
+// classify finds the class of a life: by the handle of a decision's class, or by the root of a
+// stack of its own.
+func (a *Accumulator) classify(l *life, handle, root int32) {
+	at := int32(0)
+	if handle != 0 {
+		at = a.byDecision(handle)
+	}
+	if at == 0 && root != 0 {
+		at = a.class(classKey{name: root})
+	}
+	l.class = at
+}
+
+// byDecision returns the class with a handle in decisions; 0 if its start function is not
+// known.
+func (a *Accumulator) byDecision(handle int32) int32 {
+	if n := int(handle) + 1 - len(a.byHandle); n > 0 {
+		a.byHandle = append(a.byHandle, make([]int32, n)...)
+	}
+	if at := a.byHandle[handle]; at != 0 {
+		return at - 1
+	}
+	start, does := a.opt.Start(handle)
+	at := int32(0)
+	if start != "" {
+		at = a.class(classKey{a.places.function(start), a.places.function(does)})
+	}
+	a.byHandle[handle] = at + 1
+	return at
+}
+
+// class returns the number of a class.
+func (a *Accumulator) class(k classKey) int32 {
+	at, ok := a.byKey[k]
+	if !ok && len(a.classes) < maxClasses {
+		at = int32(len(a.classes))
+		a.classes = append(a.classes, newClass(&a.places, k))
+		a.byKey[k] = at
+	}
+	return at
+}
+
+func (a *Accumulator) classOf(l *life) *class { return a.classes[l.class] }
+
+// place returns what is known of a stack of a life, with its node in the tree of its class.
+func (a *Accumulator) place(l *life, handle, stack int32) *facts {
+	f := a.places.at(stack)
+	if l.class == 0 && (f.root != 0 || handle != 0) {
+		a.classify(l, handle, f.root)
+	}
+	if l.benchHandler == 0 {
+		l.benchHandler = f.handler
+	}
+	if f.class == l.class {
+		return f
+	}
+	c := a.classes[l.class]
+	n, ok := c.nodes[stack]
+	if !ok && c.how != none {
+		n = c.tree.add(&a.places, core(a.places.frames(stack)))
+		c.nodes[stack] = n
+	}
+	if f.class, f.node = l.class, n; f.traits&inAccept != 0 {
+		c.accepts = true
+	}
+	return f
+}
+
+// tell tells the class of a life of a moment.
+func (a *Accumulator) tell(l *life, m moment) {
+	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
+	switch c := a.classes[l.class]; c.how {
+	case none:
+	case undecided:
+		a.keep(c, l, &m)
+	default:
+		a.move(c, l, &m)
+	}
+}
+
+// keep keeps a moment of a class that is not decided yet.
+func (a *Accumulator) keep(c *class, l *life, m *moment) {
+	c.log = append(c.log, *m)
+	a.moments++
+	switch {
+	case m.what == created:
+		l.born = true
+	case m.what == lost:
+		l.born = false
+	case m.what == exited && l.born:
+		c.ends++
+	case m.what == blocked && m.family.shown():
+		c.blocks++
+	}
+	if c.blocks >= enoughBlocks || c.ends >= enoughEnds || len(c.log) >= maxClassMoments || a.moments >= a.limit {
+		a.decide(c)
+	}
+}
+
+// decide finds out what the units of a class are, and replays its moments.
+func (a *Accumulator) decide(c *class) {
+	c.how, c.home = judge(c, &a.places, func(life int32) bool { return a.classes[a.lives.At(life).creator].accepts })
+	log := c.log
+	c.log = nil
+	a.moments -= len(log)
+	for i := range log {
+		m := &log[i]
+		l := a.lives.At(m.life)
+		a.move(c, l, m)
+		if m.what == exited {
+			a.release(m.life)
+		}
+	}
+}
+
+// move has the rules of a class take a moment.
+func (a *Accumulator) move(c *class, l *life, m *moment) {
+	l.marked = m.marked
+	if m.what == lost {
+		l.unit, l.visit, l.handler, l.line = open{}, visit{}, 0, 0
+		return
+	}
+	switch c.how {
+	case Cycle:
+		a.cycle(c, l, m)
+	case Producer:
+		a.producer(c, l, m)
+	case Lifetime, Test:
+		a.lifetime(c, l, m)
+	case Phase:
+		c.main = m.life
+		a.phase(c, l, m)
+	}
+}
+
+// Finish ends the stream.
+func (a *Accumulator) Finish() {
+	for _, c := range a.classes {
+		if c.how == undecided {
+			a.decide(c)
+		}
+		a.emitPhases(c)
+	}
+}

@@ -1,0 +1,32 @@
+// Package work answers: which requests, jobs, iterations and tests did the program do, and
+// how long did each take? It is one of the accumulators of step 5 of
+// [github.com/gmpscope/gmpscope/analyze].
+//
+// A unit of work is found in one of these ways (a [How]):
+//
+//   - task, region: the program marked it (runtime/trace). These win: what a goroutine
+//     marks is not inferred again.
+//   - cycle: a goroutine comes back again and again to the place where it waits for
+//     something to do, its home. A unit begins when the goroutine is made runnable there.
+//     It ends with its last write to the network if home is a read, else when the
+//     goroutine is back.
+//   - producer: a goroutine without a home that loops at a channel send.
+//   - lifetime: a goroutine does one job and ends.
+//   - test, benchmark: what package testing runs.
+//   - phase, run: what main does, part after part.
+//
+// # How a home is found
+//
+// Goroutines belong to a class, by their start function. The class is decided when it has
+// blocked 100 times, when 20 of its goroutines have ended, or at the end of the trace. Until
+// then its moments are kept (log.go), and replayed once it is decided. The stacks at which
+// it blocked make a tree, cut before the machinery of the standard library. A node under which
+// all blocks are of one family (a read, a receive, a select, …) is a candidate. home.go says
+// which candidate wins.
+//
+// # Bounds
+//
+// Memory depends on the goroutines alive, and on constants: [maxClasses], the nodes of a
+// class's tree, and the moments that undecided classes may keep. What is beyond belongs to no
+// unit. A unit over a gap, or cut by an end of the trace, is open: it is never invented.
+package work

@@ -1,0 +1,301 @@
+package work
+
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/std"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// Frame is a frame of a stack.
+type Frame struct {
+	Function, File string
+	Line           uint64
+}
+
+// trait is what the frames of a stack say of an event there.
+type trait uint16
+
+const (
+	inGC          trait = 1 << iota // the runtime's collector works or waits
+	inWrite                         // writes to the network
+	inConnect                       // connects
+	inAccept                        // accepts connections
+	inHarness                       // what package testing does beside tests
+	inParallel                      // testing.(*T).Parallel
+	timerStarts                     // package testing starts a benchmark's timer
+	timerStops                      // and stops it
+	leavesProgram                   // a library was called by the program's own module
+)
+
+// facts is what is known of a stack, whoever has it. It holds no pointers.
+type facts struct {
+	known   bool
+	traits  trait
+	root    int32 // function
+	site    int32 // function: the innermost that is not of the runtime or sync
+	handler int32 // function: the outermost of the program's own module, else of any
+	class   int32 // whose tree node is of
+	node    int32
+}
+
+// places knows stacks and functions by numbers.
+type places struct {
+	frames    func(stack int32) []Frame // innermost first
+	facts     []facts                   // by handle
+	functions []string                  // 0 is none
+	byName    map[string]int32
+}
+
+func newPlaces(frames func(int32) []Frame) places {
+	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}}
+}
+
+// function returns the number of a function.
+func (p *places) function(name string) int32 {
+	n, ok := p.byName[name]
+	if !ok {
+		n = int32(len(p.functions))
+		p.functions = append(p.functions, name)
+		p.byName[name] = n
+	}
+	return n
+}
+
+// at returns what is known of a stack. It is valid until the next call.
+func (p *places) at(stack int32) *facts {
+	if int(stack) >= len(p.facts) {
+		p.facts = append(p.facts, make([]facts, int(stack)+1-len(p.facts))...)
+	}
+	f := &p.facts[stack]
+	if !f.known {
+		*f = p.learn(p.frames(stack))
+	}
+	return f
+}
+
+// learn reads the frames of a stack.
+func (p *places) learn(frames []Frame) facts {
+	f := facts{known: true, class: -1, traits: traitsOf(frames)}
+	if len(frames) == 0 {
+		return f
+	}
+	f.root = p.function(frames[len(frames)-1].Function)
+	f.site = p.function(site(frames))
+	f.handler = p.function(handler(core(frames)))
+	return f
+}
+
+// site returns the innermost function that is not of the runtime or sync.
+func site(frames []Frame) string {
+	for i := range frames {
+		if pkg := packageOf(frames[i].Function); pkg != "runtime" && pkg != "sync" && pkg != "internal/sync" {
+			return frames[i].Function
+		}
+	}
+	return frames[len(frames)-1].Function
+}
+
+// handler returns the outermost function of the program's own module on a path, or else of
+// any module but the standard library. Of what net/http calls, only what its innermost handler
+// calls counts, so that middleware around all routes gives no name.
+func handler(path []Frame) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if fn := path[i].Function; packageOf(fn) == "net/http" && strings.HasSuffix(fn, ".ServeHTTP") {
+			path = path[i:]
+			break
+		}
+	}
+	other := ""
+	for i := range path {
+		f := &path[i]
+		switch {
+		case f.own():
+			return f.Function
+		case other == "" && !std.Has(packageOf(f.Function)):
+			other = f.Function
+		}
+	}
+	return other
+}
+
+// own reports whether a frame is of the module that was built: neither of the standard
+// library, nor of a module at a version, nor vendored.
+func (f *Frame) own() bool {
+	return !std.Has(packageOf(f.Function)) && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/")
+}
+
+func packageOf(function string) string {
+	pkg, _ := std.Split(function)
+	return pkg
+}
+
+// machinery are the packages through which a program waits: a path of places ends before
+// the first frame of theirs that comes after another one.
+var machinery = map[string]bool{
+	"runtime": true, "internal/poll": true, "net": true, "sync": true, "internal/sync": true, "time": true,
+	"syscall": true, "bufio": true, "io": true, "crypto/tls": true, "os": true,
+}
+
+func isMachinery(function string) bool {
+	pkg := packageOf(function)
+	return machinery[pkg] && !strings.HasPrefix(function, "io.Copy") && !strings.HasPrefix(function, "io.copy") && function != "runtime.main"
+}
+
+// core returns the frames of a stack from the root on, cut before the machinery.
+func core(frames []Frame) []Frame {
+	var out []Frame
+	for i := len(frames) - 1; i >= 0; i-- {
+		if len(out) > 0 && isMachinery(frames[i].Function) {
+			break
+		}
+		out = append(out, frames[i])
+	}
+	return out
+}
+
+// collecting are functions of the runtime under which a goroutine works for the collector.
+var collecting = []string{"mallocgc", "gcStart", "gcAssistAlloc", "gcMarkDone", "gcWaitOnMark", "gcMarkTermination", "gcParkAssist"}
+
+func traitsOf(frames []Frame) (t trait) {
+	network := false
+	for i := range frames {
+		fn := frames[i].Function
+		pkg, rest := std.Split(fn)
+		switch pkg {
+		case "runtime":
+			for _, name := range collecting {
+				if strings.HasPrefix(rest, name) {
+					t |= inGC
+				}
+			}
+		case "internal/poll":
+			t |= pollTraits(rest)
+		case "net":
+			network = true
+		case "testing":
+			t |= testingTraits(frames, i, rest)
+		}
+	}
+	if !network {
+		t &^= inWrite
+	}
+	if leaves(core(frames)) {
+		t |= leavesProgram
+	}
+	return t
+}
+
+func pollTraits(rest string) (t trait) {
+	switch {
+	case strings.HasPrefix(rest, "(*FD).Write"), rest == "SendFile", rest == "Splice":
+		t |= inWrite
+	case rest == "(*FD).Accept":
+		t |= inAccept
+	case rest == "(*FD).WaitWrite":
+		t |= inConnect
+	}
+	return t
+}
+
+// testingTraits reads frame i, a function of package testing.
+func testingTraits(frames []Frame, i int, rest string) (t trait) {
+	byHarness := i+1 < len(frames) && frames[i+1].Function == "testing.(*B).runN"
+	switch rest {
+	case "(*M).Run":
+		t |= inHarness
+	case "(*T).Parallel":
+		t |= inParallel
+	case "(*B).StartTimer", "(*B).ResetTimer":
+		if byHarness {
+			t |= timerStarts
+		}
+	case "(*B).StopTimer":
+		if byHarness {
+			t |= timerStops
+		}
+	}
+	return t
+}
+
+// leaves reports whether a path, from the root on, goes from the program's own module into
+// another.
+func leaves(path []Frame) bool {
+	own := false
+	for i := range path {
+		switch {
+		case path[i].own():
+			own = true
+		case own:
+			return true
+		}
+	}
+	return false
+}
+
+// family is what kind of wait a block is.
+type family uint8
+
+const (
+	unknown family = iota
+	read
+	write
+	receive
+	selects
+	cond
+	sleep
+	lock
+	send
+	collector
+	preempted
+	numFamilies
+)
+
+// familyOf returns that of a goroutine that stopped to wait for a reason.
+func familyOf(r reference.Reason, t trait) family {
+	if t&inGC != 0 {
+		return collector
+	}
+	switch r {
+	case reference.ReasonNetwork:
+		if t&(inWrite|inConnect) != 0 {
+			return write
+		}
+		return read
+	case reference.ReasonChanReceive:
+		return receive
+	case reference.ReasonSelect:
+		return selects
+	case reference.ReasonCond:
+		return cond
+	case reference.ReasonSleep:
+		return sleep
+	case reference.ReasonSync:
+		return lock
+	case reference.ReasonChanSend:
+		return send
+	case reference.ReasonAssist, reference.ReasonGCEnds:
+		return collector
+	case reference.ReasonPreempted:
+		return preempted
+	}
+	return unknown
+}
+
+// families is a set of them.
+type families uint16
+
+func (s families) has(f family) bool { return s&(1<<f) != 0 }
+
+// one returns the only one in a set; unknown if there is none or more.
+func (s families) one() family {
+	for f := range numFamilies {
+		if s == 1<<f {
+			return f
+		}
+	}
+	return unknown
+}
+
+// shown reports whether a block of a family says something of what a class does.
+func (f family) shown() bool { return f != unknown && f != collector && f != preempted }

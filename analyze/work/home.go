@@ -1,0 +1,252 @@
+package work
+
+import "regexp"
+
+// home is the place where the goroutines of a class wait for something to do.
+type home struct {
+	node   int32 // of the class's tree: events at it or below are there
+	exact  bool  // not below it
+	family family
+	server bool // it is a read, and what is read are requests
+}
+
+// candidate is a place that may be home.
+type candidate struct {
+	home
+	top     int32 // the highest node under which all blocks are of its family
+	blocks  int64
+	ns      int64
+	traits  trait
+	asked   int64           // blocks that ended with an answer to the goroutine's own question
+	visits  map[int32]int64 // by life
+	visited int64           // lives that came twice or more
+}
+
+// When a class is decided.
+const (
+	enoughBlocks = 100
+	enoughEnds   = 20
+)
+
+// serves matches functions of goroutines that read requests rather than answers.
+var serves = regexp.MustCompile(`(?i)serve|handle|accept|session|listen`)
+
+// judgement is what the log of a class says.
+type judgement struct {
+	c      *class
+	places *places
+	at     []int32 // by node: index of the candidate with that top, plus 1
+	inner  []int32 // by node: likewise, of those that only have the blocks of the node itself
+	list   []candidate
+	blocks map[int32]int64 // by life
+	all    trait           // of all blocks
+	whole  int             // lives whose creation and end are in the log
+	born   bool            // a life was created by one that accepts
+}
+
+// judge finds the home of a class, or what else its units are. acceptor reports whether a life
+// was created by a goroutine that accepts connections.
+func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
+	j := &judgement{c: c, places: p, blocks: map[int32]int64{}}
+	j.collect()
+	j.count(acceptor)
+	name := p.functions[c.name]
+	main := name == "runtime.main" || name == "main.main"
+	switch best, send := j.best(), j.producer(); {
+	case name == "testing.tRunner":
+		return Test, home{}
+	case main && j.all&inHarness != 0 || best != nil && best.traits&inAccept != 0:
+		return none, home{}
+	case best != nil:
+		return Cycle, best.home
+	case main:
+		return Phase, home{}
+	case send != nil:
+		return Producer, send.home
+	case j.whole > 0:
+		return Lifetime, home{}
+	}
+	return Run, home{}
+}
+
+// collect finds the candidates: the highest nodes of the tree under which all blocks are of
+// one family, and nodes with blocks of their own above such.
+func (j *judgement) collect() {
+	t := &j.c.tree
+	own, below := make([]families, len(t.nodes)), make([]families, len(t.nodes))
+	for i := range j.c.log {
+		if m := &j.c.log[i]; m.what == blocked && m.family.shown() {
+			own[m.node] |= 1 << m.family
+		}
+	}
+	kids := make([]int32, len(t.nodes)) // the only child with blocks; -1 if there are more
+	for n := len(t.nodes) - 1; n >= 0; n-- {
+		if below[n] |= own[n]; n > 0 && below[n] != 0 {
+			up := t.nodes[n].parent
+			below[up] |= below[n]
+			if kids[up] == 0 {
+				kids[up] = int32(n)
+			} else {
+				kids[up] = -1
+			}
+		}
+	}
+	j.at, j.inner = make([]int32, len(t.nodes)), make([]int32, len(t.nodes))
+	for n := int32(1); n < int32(len(t.nodes)); n++ {
+		switch up := t.nodes[n].parent; {
+		case below[n] == 0 || up != 0 && below[up].one() != unknown:
+		case below[n].one() != unknown:
+			prefix := n
+			for own[prefix] == 0 && kids[prefix] > 0 {
+				prefix = kids[prefix]
+			}
+			j.add(&j.at[n], home{node: prefix, family: below[n].one()}, n)
+		case own[n].one() != unknown:
+			j.add(&j.inner[n], home{node: n, exact: true, family: own[n].one()}, n)
+		}
+	}
+}
+
+func (j *judgement) add(index *int32, h home, top int32) {
+	j.list = append(j.list, candidate{home: h, top: top, visits: map[int32]int64{}})
+	*index = int32(len(j.list))
+}
+
+// of returns the candidate to which a block at a node belongs, or nil.
+func (j *judgement) of(n int32, f family) *candidate {
+	if i := j.inner[n]; i > 0 && j.list[i-1].family == f {
+		return &j.list[i-1]
+	}
+	for ; n > 0; n = j.c.tree.nodes[n].parent {
+		if i := j.at[n]; i > 0 {
+			return &j.list[i-1]
+		}
+	}
+	return nil
+}
+
+// count counts the visits to the candidates.
+func (j *judgement) count(acceptor func(life int32) bool) {
+	births := map[int32]bool{}
+	for i := range j.c.log {
+		m := &j.c.log[i]
+		switch m.what {
+		case created:
+			births[m.life] = true
+			j.born = j.born || acceptor(m.waker)
+		case lost:
+			delete(births, m.life)
+		case exited:
+			if births[m.life] {
+				j.whole++
+			}
+		case blocked:
+			if !m.family.shown() {
+				continue
+			}
+			j.blocks[m.life]++
+			j.all |= m.traits
+			if x := j.of(m.node, m.family); x != nil {
+				x.count(m)
+			}
+		}
+	}
+	for i := range j.list {
+		x := &j.list[i]
+		x.server = x.family == read && (j.born || j.named(x))
+	}
+}
+
+func (x *candidate) count(m *moment) {
+	x.blocks++
+	x.traits |= m.traits
+	x.ns += m.to.at - m.from.at
+	if m.asked {
+		x.asked++
+	}
+	if x.visits[m.life]++; x.visits[m.life] == 2 {
+		x.visited++
+	}
+}
+
+// named reports whether the functions down to the top of a candidate say that it serves.
+func (j *judgement) named(x *candidate) bool {
+	for n := x.top; n > 0; n = j.c.tree.nodes[n].parent {
+		if serves.MatchString(j.places.functions[j.c.tree.nodes[n].function]) {
+			return true
+		}
+	}
+	return false
+}
+
+// returnsTo reports whether goroutines come back to a candidate again and again.
+func (j *judgement) returnsTo(x *candidate) bool {
+	lives := int64(len(x.visits))
+	busy := int64(0)
+	for _, n := range j.blocks {
+		if n >= 3 {
+			busy++
+		}
+	}
+	if x.blocks < 3 || x.blocks < 2*lives || 3*x.visited < busy {
+		return false
+	}
+	mostlyWhole := j.whole >= 3 && 2*j.whole > len(j.blocks)
+	return !mostlyWhole || x.blocks >= 3*lives
+}
+
+// best returns the candidate that is home, or nil.
+func (j *judgement) best() (best *candidate) {
+	for i := range j.list {
+		x := &j.list[i]
+		switch {
+		case !j.returnsTo(x) || !x.mayBeHome():
+		case best == nil || j.better(x, best):
+			best = x
+		}
+	}
+	return best
+}
+
+// mayBeHome reports whether a place of the kind can be home: a lock, a send or a write never
+// is, nor a sleep within a library's call.
+func (x *candidate) mayBeHome() bool {
+	switch x.family {
+	case lock, send, write:
+		return false
+	case sleep:
+		return x.traits&leavesProgram == 0
+	}
+	return true
+}
+
+// better reports whether x rather than y is home.
+func (j *judgement) better(x, y *candidate) bool {
+	if x.server != y.server {
+		return x.server
+	}
+	if x.server {
+		dx, dy := j.c.tree.nodes[x.node].depth, j.c.tree.nodes[y.node].depth
+		return dx < dy || dx == dy && x.ns > y.ns
+	}
+	return x.weight() > y.weight()
+}
+
+// weight is the time waited, a tenth of it where the goroutine mostly asked for what it
+// waited for.
+func (x *candidate) weight() int64 {
+	if 2*x.asked > x.blocks {
+		return x.ns / 10
+	}
+	return x.ns
+}
+
+// producer returns the send at which the class loops, or nil.
+func (j *judgement) producer() (best *candidate) {
+	for i := range j.list {
+		if x := &j.list[i]; x.family == send && j.returnsTo(x) && (best == nil || x.ns > best.ns) {
+			best = x
+		}
+	}
+	return best
+}

@@ -1,0 +1,87 @@
+package work
+
+// phases follow what main does, line after line. They are indexed by the nodes of the
+// class's tree.
+type phases struct {
+	spans []span
+}
+
+// span is the time in which main was seen at a node or below.
+type span struct {
+	from, to mark
+	current  int32 // the child that main is in
+	children int32
+	seen     bool
+	returns  bool // main came back to a child that it had left
+}
+
+// A phase that is shorter than this share of what it is a part of is none.
+const shortPhase = 200 // one in so many
+
+// phase takes a moment of main.
+func (a *Accumulator) phase(c *class, l *life, m *moment) {
+	if m.what != blocked && m.what != acted || m.family == collector || m.family == preempted {
+		return
+	}
+	if c.phases == nil {
+		c.phases = &phases{}
+	}
+	p := c.phases
+	for len(p.spans) < len(c.tree.nodes) {
+		p.spans = append(p.spans, span{})
+	}
+	below, first := int32(0), false
+	for n := m.node; ; n = c.tree.nodes[n].parent {
+		s := &p.spans[n]
+		if below != 0 && s.current != below {
+			s.returns = s.returns || !first
+			s.current = below
+			if first {
+				s.children++
+			}
+		}
+		below, first = n, !s.seen
+		if first {
+			s.from, s.seen = m.from, true
+		}
+		if s.to = m.to; n == 0 {
+			return
+		}
+	}
+}
+
+// emitPhases hands on the phases of main, at the end of the trace.
+func (a *Accumulator) emitPhases(c *class) {
+	if c.phases == nil {
+		return
+	}
+	p := c.phases
+	for n := int32(1); int(n) < len(p.spans); n++ {
+		s, up := &p.spans[n], &p.spans[c.tree.nodes[n].parent]
+		split := up.children > 1 && !up.returns && p.straight(&c.tree, c.tree.nodes[n].parent)
+		if !split || (s.to.at-s.from.at)*shortPhase < up.to.at-up.from.at {
+			continue
+		}
+		a.emit(a.lives.At(c.main), c, Phase, s.from, s.to, c.tree.callee(n))
+	}
+}
+
+// straight reports whether main came back to nothing above a node.
+func (p *phases) straight(t *tree, n int32) bool {
+	for ; n > 0; n = t.nodes[n].parent {
+		if p.spans[t.nodes[n].parent].returns {
+			return false
+		}
+	}
+	return true
+}
+
+// callee returns the function that a place calls, if it was seen to call one.
+func (t *tree) callee(n int32) int32 {
+	for i := range t.nodes {
+		if t.nodes[i].parent == n {
+			return t.nodes[i].function
+		}
+	}
+	return t.nodes[n].function
+}

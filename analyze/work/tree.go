@@ -1,0 +1,80 @@
+package work
+
+import "strings"
+
+// maxNodes bounds the tree of a class. A path ends where there is no room for more of it.
+const maxNodes = 256
+
+// tree holds the paths of places, from the root on, at which the goroutines of a class did
+// something. Node 0 is in front of the root.
+type tree struct {
+	nodes    []node
+	children map[step]int32
+}
+
+// node is a place, and how it was come to.
+type node struct {
+	parent, depth int32
+	function      int32
+	line          int32 // the node at depth 1 above it, or itself
+	left          bool  // at depth 1: a goroutine went on from there to another line
+	closure       bool  // at depth 1: a function literal of the start function is called there
+}
+
+// step is a place behind a node.
+type step struct {
+	parent, function int32
+	line             uint64
+}
+
+func newTree() tree { return tree{nodes: make([]node, 1), children: map[step]int32{}} }
+
+// add returns the node of a path.
+func (t *tree) add(p *places, path []Frame) int32 {
+	at := int32(0)
+	for i := range path {
+		s := step{at, p.function(path[i].Function), path[i].Line}
+		next, ok := t.children[s]
+		if !ok {
+			if len(t.nodes) == maxNodes {
+				break
+			}
+			next = t.grow(s)
+		}
+		if i == 1 && strings.HasPrefix(path[1].Function, path[0].Function+".func") {
+			t.nodes[t.nodes[next].line].closure = true
+		}
+		at = next
+	}
+	return at
+}
+
+// grow adds a node.
+func (t *tree) grow(s step) int32 {
+	at := int32(len(t.nodes))
+	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, line: at}
+	if n.depth > 1 {
+		n.line = t.nodes[s.parent].line
+	}
+	t.nodes, t.children[s] = append(t.nodes, n), at
+	return at
+}
+
+// under reports whether node n is at, or below it.
+func (t *tree) under(n, at int32) bool {
+	depth := t.nodes[at].depth
+	for t.nodes[n].depth > depth {
+		n = t.nodes[n].parent
+	}
+	return n == at
+}
+
+// lines returns how many nodes there are at depth 1.
+func (t *tree) lines() (n int) {
+	for i := range t.nodes {
+		if t.nodes[i].depth == 1 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,240 @@
+package work
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	serve   = "main.serveConn"
+	pollIn  = "internal/poll.(*FD).Read"
+	pollOut = "internal/poll.(*FD).Write"
+)
+
+func want(t *testing.T, got []Unit, want ...Unit) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("units (-want +got):\n%s", d)
+	}
+}
+
+// A server's unit lasts from the wake-up at its read to its last write, whatever follows,
+// and is named by its handler.
+func TestServer(t *testing.T) {
+	p := newPlay(t)
+	home := p.stack(serve, "net.(*conn).Read", pollIn)
+	work := p.stack(serve+":2", "main.report", "time.Sleep")
+	answer := p.stack(serve+":3", "net.(*conn).Write", pollOut)
+	p.begin(1)
+	var units []Unit
+	for i := range 5 {
+		p.block(1, reference.ReasonNetwork, home, 1000)
+		from := p.now
+		p.call(1, home, 10).block(1, reference.ReasonSleep, work, 300).call(1, answer, 20)
+		if units = append(units, Unit{serve, "main.serveConn", Cycle, 1, from, p.now}); i == 4 {
+			break
+		}
+		p.after(77)
+	}
+	want(t, p.units(), units[:4]...) // the last is open
+}
+
+// A worker's unit lasts from the wake-up at its receive until it is back there.
+func TestWorker(t *testing.T) {
+	p := newPlay(t)
+	home, work := p.stack("main.worker", "runtime.chanrecv1"), p.stack("main.worker:2", "main.do", "sync.(*Mutex).Lock")
+	p.begin(1)
+	var units []Unit
+	for range 5 {
+		p.block(1, reference.ReasonChanReceive, home, 1000)
+		from := p.now
+		p.after(50).block(1, reference.ReasonSync, work, 9000).after(50)
+		units = append(units, Unit{"main.worker", "main.worker", Cycle, 1, from, p.now})
+	}
+	p.block(1, reference.ReasonChanReceive, home, 1000)
+	want(t, p.units(), units...)
+}
+
+// A goroutine that is woken at a Cond and finds nothing does no unit.
+func TestWokenForNothing(t *testing.T) {
+	p := newPlay(t)
+	home, work := p.stack("main.worker", "sync.(*Cond).Wait"), p.stack("main.worker:2", "syscall.write")
+	p.begin(1)
+	for range 4 {
+		p.block(1, reference.ReasonCond, home, 1000).after(200)
+	}
+	p.block(1, reference.ReasonCond, home, 1000)
+	from := p.now
+	p.call(1, work, 500)
+	to := p.now
+	p.block(1, reference.ReasonCond, home, 1000)
+	want(t, p.units(), Unit{"main.worker", "main.worker", Cycle, 1, from, to})
+}
+
+// A goroutine that does one job is a unit from creation to end, without its deferred calls.
+func TestLifetime(t *testing.T) {
+	p := newPlay(t)
+	start, work := p.stack("main.main:3"), p.stack("main.job:5", "os.(*File).Read")
+	deferred := p.stack("main.job:9", "main.job.func1", "syscall.write")
+	p.begin(1)
+	var units []Unit
+	for g := int64(2); g < 6; g++ {
+		from := p.now
+		p.create(1, g, "main.job", start).call(g, work, 100).after(10)
+		units = append(units, Unit{"main.job", "main.job", Lifetime, g, from, p.now})
+		p.call(g, deferred, 40).exit(g)
+	}
+	want(t, p.units(), units...)
+}
+
+// A goroutine that loops at a send makes units between sends.
+func TestProducer(t *testing.T) {
+	p := newPlay(t)
+	send := p.stack("main.produce", "runtime.chansend1")
+	p.begin(1)
+	var units []Unit
+	for i := range 5 {
+		from := p.now
+		p.after(30).block(1, reference.ReasonChanSend, send, 1000)
+		if i > 0 {
+			units = append(units, Unit{"main.produce", "main.produce", Producer, 1, from, p.now})
+		}
+	}
+	want(t, p.units(), units...)
+}
+
+// A parallel test begins when T.Parallel returns. The harness' goroutine does no units.
+func TestTests(t *testing.T) {
+	p := newPlay(t)
+	runner := p.stack("main.main", "testing.(*M).Run", "testing.(*T).Run", "runtime.chanrecv1")
+	parallel := p.stack("testing.tRunner:4", "a/b.TestOne", "testing.(*T).Parallel", "runtime.chanrecv1")
+	p.begin(1)
+	var units []Unit
+	for g := int64(2); g < 6; g++ {
+		p.create(1, g, "testing.tRunner", runner).block(g, reference.ReasonChanReceive, parallel, 500)
+		from := p.now
+		p.after(70).exit(g)
+		units = append(units, Unit{"testing.tRunner", "a/b.TestOne", Test, g, from, p.now})
+		p.block(1, reference.ReasonChanReceive, runner, 100)
+	}
+	want(t, p.units(), units...)
+}
+
+// A benchmark's unit lies between the stops of the world of its timer, as the harness calls
+// them; the benchmark's own are pauses.
+func TestBenchmark(t *testing.T) {
+	p := newPlay(t)
+	timer := func(fn string, from ...string) int32 {
+		return p.stack(append(append([]string{"testing.(*B).launch", "testing.(*B).runN"}, from...), fn, "runtime.ReadMemStats")...)
+	}
+	work := p.stack("testing.(*B).launch", "testing.(*B).runN", "a/b.BenchmarkOne", "main.do", "sync.(*Mutex).Lock")
+	p.begin(1).stopWorld(1, timer("testing.(*B).StartTimer"), 10)
+	from := p.now
+	p.block(1, reference.ReasonSync, work, 90).stopWorld(1, timer("testing.(*B).StopTimer", "a/b.BenchmarkOne"), 5).after(20)
+	to := p.now
+	p.stopWorld(1, timer("testing.(*B).StopTimer"), 10).after(5).stopWorld(1, timer("testing.(*B).StopTimer"), 10)
+	want(t, p.units(), Unit{"testing.(*B).launch", "a/b.BenchmarkOne", Benchmark, 1, from, to})
+}
+
+// The lines of main that follow each other are phases; a loop is none.
+func TestPhases(t *testing.T) {
+	p := newPlay(t)
+	load, solve := p.stack("main.main:1", "main.load", "syscall.read"), p.stack("main.main:2", "main.solve", "main.a", "sync.(*WaitGroup).Wait")
+	other := p.stack("main.main:2", "main.solve:2", "main.b", "sync.(*WaitGroup).Wait")
+	p.begin(1).call(1, load, 100).after(50).call(1, load, 100)
+	loaded := p.now
+	p.after(10)
+	from := p.now
+	p.block(1, reference.ReasonSync, solve, 400).block(1, reference.ReasonSync, other, 400).block(1, reference.ReasonSync, solve, 400)
+	want(t, p.units(),
+		Unit{"main.main", "main.load", Phase, 1, 0, loaded},
+		Unit{"main.main", "main.solve", Phase, 1, from, p.now})
+}
+
+// What the program marked itself is a unit, and not inferred again.
+func TestAnnotated(t *testing.T) {
+	p := newPlay(t)
+	home := p.stack("main.worker", "runtime.chanrecv1")
+	p.begin(1)
+	var units []Unit
+	for i := range int64(4) {
+		p.block(1, reference.ReasonChanReceive, home, 1000)
+		from := p.now
+		p.annotate(reference.KindTaskBegin, 1, i+1, 0).annotate(reference.KindRegionBegin, 1, i+1, 1).after(40)
+		units = append(units, Unit{"main.worker", "b", Region, 1, from, p.now})
+		p.annotate(reference.KindRegionEnd, 1, i+1, 1).after(7)
+		units = append(units, Unit{"main.worker", "a", Task, 1, from, p.now})
+		p.annotate(reference.KindTaskEnd, 1, i+1, 0)
+	}
+	p.block(1, reference.ReasonChanReceive, home, 1000)
+	want(t, p.units(), units...)
+}
+
+// No unit reaches over a gap.
+func TestGap(t *testing.T) {
+	p := newPlay(t)
+	home, work := p.stack("main.worker", "runtime.chanrecv1"), p.stack("main.worker:2", "main.do", "sync.(*Mutex).Lock")
+	p.begin(1)
+	var units []Unit
+	for i := range 6 {
+		p.block(1, reference.ReasonChanReceive, home, 1000)
+		from := p.now
+		p.block(1, reference.ReasonSync, work, 100)
+		if i == 2 {
+			p.add(reference.Decision{Kind: reference.KindStop, Why: reference.WhyLost, G: 1, P: 1})
+			p.add(reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: 500})
+			p.after(500).begin(1)
+			continue
+		}
+		units = append(units, Unit{"main.worker", "main.worker", Cycle, 1, from, p.now})
+	}
+	p.block(1, reference.ReasonChanReceive, home, 1000)
+	want(t, p.units(), units...)
+}
+
+// However many classes and stacks there are, memory is bounded, and what fits is found.
+func TestBounds(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	p.begin(1)
+	for g := int64(2); g < maxClasses+1000; g++ {
+		p.create(1, 2, fmt.Sprint("main.job", g), start).after(10).exit(2)
+	}
+	deep := []string{"main.deep"}
+	for i := range 2 * maxNodes {
+		deep = append(deep, fmt.Sprint("main.f", i))
+	}
+	p.begin(3).call(3, p.stack(deep...), 10)
+	a := New(p.options())
+	feed(a, p.ds)
+	a.Finish()
+	if n := len(a.classes); n > maxClasses {
+		t.Errorf("%d classes", n)
+	}
+	for _, c := range a.classes {
+		if n := len(c.tree.nodes); n > maxNodes {
+			t.Errorf("a tree of %d nodes", n)
+		}
+	}
+}
+
+// Moments that classes keep until they are decided are bounded, and so are records of
+// goroutines that have ended.
+func TestMomentsBounded(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	p.begin(1)
+	a := New(p.options())
+	a.limit = 100
+	for g := int64(2); g < 500; g++ {
+		p.create(1, 2, fmt.Sprint("main.job", g%50), start).after(10).exit(2)
+	}
+	feed(a, p.ds)
+	if a.moments > a.limit || a.made > int32(a.limit) {
+		t.Errorf("%d moments, %d records", a.moments, a.made)
+	}
+}
