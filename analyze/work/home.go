@@ -55,7 +55,7 @@ func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
 	switch best, send := j.best(), j.producer(); {
 	case name == "testing.tRunner":
 		return Test, home{}
-	case main && j.all&inHarness != 0 || best != nil && best.traits&inAccept != 0:
+	case main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
 		return Cycle, best.home
