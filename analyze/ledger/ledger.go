@@ -128,6 +128,8 @@ func (l *Ledger) Annotate(b *Block) {
 func (l *Ledger) rare(b *Block, d *reference.Decision, n *Note) {
 	if d.Kind.Annotates() {
 		n.G = l.findOn(d)
+		g := l.gors.At(n.G)
+		n.Class, n.Flags, n.Was, n.Since = g.class, g.flags, g.activity, g.since
 		return
 	}
 	if d.Kind == reference.KindLost {

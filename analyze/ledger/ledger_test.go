@@ -234,3 +234,24 @@ func TestHostile(t *testing.T) {
 	}
 	feed.AddAll(ds)
 }
+
+// An annotation has the note of the goroutine that makes it, whatever was in its place before.
+func TestNoteOfAnnotation(t *testing.T) {
+	l, b := ledger.New(), ledger.Block{}
+	for range 2 {
+		b.Decisions = []reference.Decision{
+			{Time: 1, Kind: reference.KindStart, G: 1, P: 0, Class: 5, By: reference.NoG, Victim: reference.NoP},
+			{Time: 2, Kind: reference.KindStart, G: 2, P: 1, Class: 6, By: reference.NoG, Victim: reference.NoP, Flags: reference.FlagSystem},
+			{Time: 3, Kind: reference.KindRegionBegin, G: 1, P: 0, By: reference.NoG, Victim: reference.NoP},
+			{Time: 4, Kind: reference.KindRegionBegin, G: 2, P: 1, By: reference.NoG, Victim: reference.NoP},
+		}
+		l.Annotate(&b)
+		for i, g := range []int{0, 1} {
+			n, start := &b.Notes[2+i], &b.Notes[g]
+			if n.Class != start.Class || n.Flags != start.Flags || n.Was != ledger.Running {
+				t.Errorf("%+v, at the start %+v", n, start)
+			}
+		}
+		slices.Reverse(b.Notes)
+	}
+}
