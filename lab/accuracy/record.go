@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/lab/gotool"
 	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
@@ -52,6 +53,8 @@ var programs = []program{
 	{"zstd", source{module: "github.com/klauspost/compress@v1.17.11", pkg: "./zstd"}, []string{"-test.run", "NONE", "-test.bench", "Encoder_EncodeAllPi|Decoder_DecoderReset|ParallelDecode", "-test.benchtime", "20x"}},
 }
 
+var goTool gotool.Tool
+
 // ready is a program that can be run.
 type ready struct {
 	name string
@@ -71,7 +74,7 @@ func (p program) build(ctx context.Context, dir string) (ready, error) {
 		var found struct{ Dir string }
 		if err = list(ctx, &found, f.std); err == nil {
 			out.dir = found.Dir
-			_, err = goTool(ctx, out.dir, "test", "-c", "-vet=off", "-o", bin, ".")
+			_, err = goTool.Run(ctx, out.dir, "test", "-c", "-vet=off", "-o", bin, ".")
 		}
 	case f.module != "":
 		out.dir, err = f.test(ctx, filepath.Join(dir, p.name+"-src"), bin)
@@ -86,18 +89,10 @@ func (p program) build(ctx context.Context, dir string) (ready, error) {
 
 // test builds the tests of a module in a copy, where they may write.
 func (f source) test(ctx context.Context, src, bin string) (dir string, err error) {
-	text, err := goTool(ctx, os.TempDir(), "mod", "download", "-json", f.module)
-	if err != nil {
+	if err := goTool.CopyModule(ctx, f.module, src); err != nil {
 		return "", err
 	}
-	var got struct{ Dir string }
-	if err := json.Unmarshal(text, &got); err != nil {
-		return "", err
-	}
-	if err := os.CopyFS(src, os.DirFS(got.Dir)); err != nil {
-		return "", err
-	}
-	_, err = goTool(ctx, src, "test", "-c", "-vet=off", "-mod=mod", "-o", bin, f.pkg)
+	_, err = goTool.Run(ctx, src, "test", "-c", "-vet=off", "-mod=mod", "-o", bin, f.pkg)
 	return filepath.Join(src, f.pkg), err
 }
 
@@ -111,7 +106,7 @@ func (f source) compiler(ctx context.Context, dir string) (string, func(string) 
 	if err := list(ctx, &found, f.compiles); err != nil {
 		return "", nil, err
 	}
-	exports, err := goTool(ctx, found.Dir, "list", "-export", "-deps", "-f", "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}", f.compiles)
+	exports, err := goTool.Run(ctx, found.Dir, "list", "-export", "-deps", "-f", "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}", f.compiles)
 	if err != nil {
 		return "", nil, err
 	}
@@ -119,36 +114,22 @@ func (f source) compiler(ctx context.Context, dir string) (string, func(string) 
 	if err := os.WriteFile(config, exports, 0o644); err != nil {
 		return "", nil, err
 	}
-	tool, err := goTool(ctx, found.Dir, "tool", "-n", "compile")
+	compile, err := goTool.Run(ctx, found.Dir, "tool", "-n", "compile")
 	if err != nil {
 		return "", nil, err
 	}
-	path := strings.TrimSpace(string(tool))
+	path := strings.TrimSpace(string(compile))
 	return found.Dir, func(trace string) []string {
 		return append([]string{path, "-traceprofile", trace, "-c=4", "-std", "-complete", "-p", f.compiles, "-importcfg", config, "-o", os.DevNull}, found.GoFiles...)
 	}, nil
 }
 
 func list(ctx context.Context, to any, pkg string) error {
-	text, err := goTool(ctx, "", "list", "-json=Dir,GoFiles", pkg)
+	text, err := goTool.Run(ctx, "", "list", "-json=Dir,GoFiles", pkg)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, to)
-}
-
-// goTool runs the go command and returns what it says.
-func goTool(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, stderr.Bytes())
-	}
-	return out, nil
 }
 
 // recording is an entry of a manifest, which cpuWaits reads.

@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/lab/gotool"
 )
 
 // Runner builds and runs programs of a checkout.
@@ -81,12 +83,9 @@ func (r *Runner) build(ctx context.Context, goVersion, dir string) (string, erro
 		return "", err
 	}
 	program := filepath.Join(module, "bin", filepath.FromSlash(dir), path.Base(dir))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "./"+dir)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(),
-		"GOTOOLCHAIN="+goVersion, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build with %s: %w\n%s", goVersion, err, output)
+	tool := gotool.Tool{Env: []string{"GOTOOLCHAIN=" + goVersion, "GOEXPERIMENT="}}
+	if _, err := tool.Run(ctx, module, "build", "-trimpath", "-o", program, "./"+dir); err != nil {
+		return "", fmt.Errorf("%s: %w", goVersion, err)
 	}
 	r.built[key] = program
 	return program, nil

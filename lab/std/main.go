@@ -5,17 +5,16 @@ package std
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/lab/cli"
+	"github.com/gmpscope/gmpscope/lab/gotool"
 )
 
 // releases are those that write traces which gmpscope reads: the last one of
@@ -32,13 +31,13 @@ const tags = "asan msan race goexperiment.arenas goexperiment.boringcrypto goexp
 // Command writes the list.
 func Command(flags *flag.FlagSet) cli.Do {
 	out := flags.String("o", "packages.txt", "write the list to `FILE`")
-	return func(context.Context, []string, io.Writer) error { return run(*out) }
+	return func(ctx context.Context, _ []string, _ io.Writer) error { return run(ctx, *out) }
 }
 
-func run(out string) error {
+func run(ctx context.Context, out string) error {
 	all := map[string]bool{}
 	for _, release := range releases {
-		platforms, err := command(release, "", "tool", "dist", "list")
+		platforms, err := command(ctx, release, "", "tool", "dist", "list")
 		if err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func run(out string) error {
 				continue
 			}
 			seen[goos] = true
-			packages, err := command(release, p, "list", "-find", "-tags="+tags, "std")
+			packages, err := command(ctx, release, p, "list", "-find", "-tags="+tags, "std")
 			if err != nil {
 				return err
 			}
@@ -69,22 +68,14 @@ func run(out string) error {
 
 // command returns the words that a go command of that release prints, on a
 // platform such as linux/amd64.
-func command(release, platform string, args ...string) ([]string, error) {
-	cmd := exec.Command("go", args...)
-	cmd.Dir = os.TempDir() // in no module
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool {
-		return strings.HasPrefix(s, "GOROOT=") // go run sets it, for its own Go
-	})
-	cmd.Env = append(cmd.Env, "GOTOOLCHAIN=go"+release, "GOENV=off", "GOFLAGS=", "GOEXPERIMENT=", "CGO_ENABLED=1")
+func command(ctx context.Context, release, platform string, args ...string) ([]string, error) {
+	tool := gotool.Tool{Env: []string{"GOTOOLCHAIN=go" + release, "GOROOT=", "GOENV=off", "GOEXPERIMENT=", "CGO_ENABLED=1"}}
 	if goos, goarch, ok := strings.Cut(platform, "/"); ok {
-		cmd.Env = append(cmd.Env, "GOOS="+goos, "GOARCH="+goarch)
+		tool.Env = append(tool.Env, "GOOS="+goos, "GOARCH="+goarch)
 	}
-	b, err := cmd.Output()
+	b, err := tool.Run(ctx, os.TempDir(), args...) // in no module
 	if err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
-		}
-		return nil, fmt.Errorf("go%s %s %s: %w", release, strings.Join(args, " "), platform, err)
+		return nil, fmt.Errorf("go%s %s: %w", release, platform, err)
 	}
 	return strings.Fields(string(b)), nil
 }

@@ -93,7 +93,7 @@ func checkAll(ctx context.Context, program, dir string, match *regexp.Regexp) er
 			return err
 		}
 		c.program = filepath.Join(temp, "gmpscope")
-		if _, err := goCommand(ctx, root, "build", "-o", c.program, "./cmd/gmpscope"); err != nil {
+		if _, err := goTool.Run(ctx, root, "build", "-o", c.program, "./cmd/gmpscope"); err != nil {
 			return err
 		}
 	}

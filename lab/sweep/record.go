@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/lab/gotool"
 	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
@@ -84,7 +83,7 @@ func (r *recorder) record(ctx context.Context, l load) error {
 			}
 		}
 	}()
-	if _, err := output(done, p); err != nil && (done.Err() == nil || ctx.Err() != nil) {
+	if err := p.run(done); err != nil && (done.Err() == nil || ctx.Err() != nil) {
 		return fmt.Errorf("recording %s: %w", l.name, err)
 	}
 	trace, err := whole(ctx, raw, limit)
@@ -128,52 +127,30 @@ func whole(ctx context.Context, file string, limit int) ([]byte, error) {
 // headerBytes is how long the header is that the data of each generation begins with.
 const headerBytes = 16
 
-// output runs p and returns what it prints to standard output.
-func output(ctx context.Context, p program) ([]byte, error) {
+// run runs p to its end.
+func (p *program) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), p.env...)
 	cmd.WaitDelay = time.Second // what p has started may outlive it
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != p.exit {
-		text := out.String() + said.String()
-		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, text[max(0, len(text)-4000):])
+		text := out.Bytes()
+		return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, text[max(0, len(text)-4000):])
 	}
-	return out.Bytes(), nil
+	return nil
 }
 
-// goCommand runs the go command, with one compiler at a time: other programs may be at work.
-func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return output(ctx, program{
-		argv: append([]string{"go"}, args...), dir: dir,
-		env: []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=-p=1 -buildvcs=false"},
-	})
-}
+// goTool has one compiler at a time: other programs may be at work.
+var goTool = gotool.Tool{Env: []string{"GOFLAGS=-p=1 -buildvcs=false"}}
 
-// source fetches a module, MODULE@VERSION, and returns a folder with a copy: its own go.sum holds there, and its tests
-// may write.
+// source returns a folder with a copy of a module, MODULE@VERSION.
 func (r *recorder) source(ctx context.Context, module string) (string, error) {
 	to := filepath.Join(r.temp, strings.NewReplacer("/", "-", "@", "-").Replace(module))
 	if _, err := os.Stat(to); err == nil {
 		return to, nil
 	}
-	text, err := goCommand(ctx, r.temp, "mod", "download", "-json", module)
-	if err != nil {
-		return "", err
-	}
-	var got struct{ Dir string }
-	if err := json.Unmarshal(text, &got); err != nil {
-		return "", err
-	}
-	if err := os.CopyFS(to, os.DirFS(got.Dir)); err != nil {
-		return "", err
-	}
-	mod := filepath.Join(to, "go.mod")
-	if _, err := os.Stat(mod); errors.Is(err, fs.ErrNotExist) { // it is older than modules
-		name, _, _ := strings.Cut(module, "@")
-		return to, os.WriteFile(mod, fmt.Appendf(nil, "module %s\n", name), 0o644)
-	}
-	return to, nil
+	return to, goTool.CopyModule(ctx, module, to)
 }
 
 // build builds the tests of a package.
@@ -183,7 +160,7 @@ func (m module) build(ctx context.Context, r *recorder, trace string) (program, 
 		return program{}, err
 	}
 	bin := filepath.Join(r.temp, m.name+".test")
-	if _, err := goCommand(ctx, dir, "test", "-c", "-vet=off", "-trimpath", "-mod=mod", "-o", bin, "./"+m.pkg); err != nil {
+	if _, err := goTool.Run(ctx, dir, "test", "-c", "-vet=off", "-trimpath", "-mod=mod", "-o", bin, "./"+m.pkg); err != nil {
 		return program{}, err
 	}
 	args := []string{bin, "-test.trace=" + trace, "-test.short", "-test.cpu=2,4", "-test.benchtime=10ms",
@@ -205,7 +182,7 @@ func orNone(expr string) string {
 // build builds the program with the servers.
 func (s server) build(ctx context.Context, r *recorder, trace string) (program, error) {
 	bin := filepath.Join(r.temp, "servers")
-	_, err := goCommand(ctx, filepath.Join(r.root, "lab", "sweep", "servers"), "build", "-trimpath", "-o", bin, ".")
+	_, err := goTool.Run(ctx, filepath.Join(r.root, "lab", "sweep", "servers"), "build", "-trimpath", "-o", bin, ".")
 	return program{argv: []string{bin, s.name, trace}, dir: r.temp}, err
 }
 
@@ -226,7 +203,7 @@ func (t tool) build(ctx context.Context, r *recorder, trace string) (program, er
 		return program{}, err
 	}
 	bin := filepath.Join(r.temp, t.name)
-	if _, err := goCommand(ctx, dir, "build", "-trimpath", "-mod=mod", "-ldflags=-checklinkname=0", "-o", bin, "./"+t.pkg); err != nil {
+	if _, err := goTool.Run(ctx, dir, "build", "-trimpath", "-mod=mod", "-ldflags=-checklinkname=0", "-o", bin, "./"+t.pkg); err != nil {
 		return program{}, err
 	}
 	if t.on != "" {

@@ -1,7 +1,6 @@
 package truth
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -11,11 +10,12 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/lab/gotool"
 )
 
 //go:embed workloads/*.go
@@ -46,14 +46,10 @@ func (b *Builder) logf(format string, args ...any) {
 // goroot returns the root of a release, like "1.26.8". The go command fetches
 // it if the machine does not have it.
 func goroot(ctx context.Context, version string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	cmd.Dir = os.TempDir() // outside any module: no go.mod may object to the version
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=go"+version, "GOROOT=", "GOWORK=off")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	tool := gotool.Tool{Env: []string{"GOTOOLCHAIN=go" + version, "GOROOT="}}
+	out, err := tool.Run(ctx, os.TempDir(), "env", "GOROOT") // outside any module: no go.mod may object to the version
 	if err != nil {
-		return "", fmt.Errorf("toolchain go%s: %w: %s", version, err, bytes.TrimSpace(stderr.Bytes()))
+		return "", err
 	}
 	root := strings.TrimSpace(string(out))
 	text, err := os.ReadFile(filepath.Join(root, "VERSION"))
@@ -163,9 +159,13 @@ func (b *Builder) build(ctx context.Context, version string, j job) (bin, src st
 	}
 
 	b.logf("building %s", key)
-	goTool := goTool{filepath.Join(goroot, "bin", "go"), filepath.Join(b.Cache, "mod")}
+	// With a module cache of its own: the go command refuses to overlay files of its module
+	// cache, and that is where fetched toolchains live.
+	tool := gotool.Tool{Path: filepath.Join(goroot, "bin", "go"), Env: []string{
+		"GOTOOLCHAIN=local", "GOROOT=", "GOOS=linux", "GOARCH=amd64", "GOMODCACHE=" + filepath.Join(b.Cache, "mod"),
+	}}
 	if j.module != "" {
-		if err := goTool.copyModule(ctx, j.module, src); err != nil {
+		if err := tool.CopyModule(ctx, j.module, src); err != nil {
 			return "", "", fmt.Errorf("building %s: %w", key, err)
 		}
 	}
@@ -197,7 +197,7 @@ func (b *Builder) build(ctx context.Context, version string, j job) (bin, src st
 	}
 	tmp := bin + ".tmp"
 	args := append([]string{j.verb, "-overlay", overlayFile, "-o", tmp}, j.args...)
-	if _, err := goTool.run(ctx, src, args...); err != nil {
+	if _, err := tool.Run(ctx, src, args...); err != nil {
 		return "", "", fmt.Errorf("building %s: %w", key, err)
 	}
 	return bin, src, os.Rename(tmp, bin)
@@ -210,45 +210,4 @@ func exist(paths ...string) bool {
 		}
 	}
 	return true
-}
-
-// A goTool is the go command of one release, with a module cache of its own:
-// the go command refuses to overlay files of its module cache, and that is
-// where fetched toolchains live.
-type goTool struct{ path, modCache string }
-
-// run returns what the command wrote to its standard output.
-func (t goTool) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	full := append([]string{t.path}, args...)
-	if nice, err := exec.LookPath("nice"); err == nil {
-		full = append([]string{nice}, full...)
-	}
-	cmd := exec.CommandContext(ctx, full[0], full[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOROOT=", "GOFLAGS=", "GOWORK=off",
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOMODCACHE="+t.modCache)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go %s: %w\n%s%s", args[0], err, errs.Bytes(), out.Bytes())
-	}
-	return out.Bytes(), nil
-}
-
-// copyModule fetches a module and writes its source to a new folder, where it
-// is a module like any other: what it has in go.sum need not be found out, and
-// its tests may write.
-func (t goTool) copyModule(ctx context.Context, module, to string) error {
-	text, err := t.run(ctx, os.TempDir(), "mod", "download", "-json", module)
-	if err != nil {
-		return err
-	}
-	var got struct{ Dir string }
-	if err := json.Unmarshal(text, &got); err != nil {
-		return fmt.Errorf("go mod download %s: %w", module, err)
-	}
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(got.Dir))
 }
