@@ -22,8 +22,8 @@ var annotations = [...]reference.Kind{
 	events.Region: reference.KindRegionBegin, events.RegionEnd: reference.KindRegionEnd, events.Log: reference.KindLog,
 }
 
-// annotate passes on what a goroutine notes about itself, and counts the types of the tasks and
-// regions that it begins.
+// annotate passes on what a goroutine notes about itself, and counts the types of the tasks and regions
+// that it begins.
 func (r *stepper) annotate(rec *record) {
 	if rec.context() < 0 || r.engine.on {
 		return
@@ -65,8 +65,7 @@ func (c *counts) of(a annotation) *int64 {
 }
 
 // Annotated returns the types of tasks and of regions that goroutines of each class began, the most
-// frequent first. Both are bounded: of a program that invents names without end, the first are
-// there.
+// frequent first. Both are bounded: of a program that invents names without end, the first are there.
 func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
 	all := make([]annotation, 0, len(r.step.annotated.all))
 	for a := range r.step.annotated.all {

@@ -8,8 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// sizeAtTick is the size of a dequeue of one goroutine at the 61st tick; that of a batch is 1 and
-// more.
+// sizeAtTick is the size of a dequeue of one goroutine at the 61st tick; that of a batch is 1 and more.
 const sizeAtTick = 0
 
 // batchSizes finds out how many goroutines a P dequeued from the global queue: a batch, whose size
@@ -70,9 +69,9 @@ func (r *batchSizes) sizeUnsure(g int32, size int) int {
 	return r.testBatchSize(g, least, size)
 }
 
-// hadOneMore reports whether p's batch, which g begins, had one more than size: others enqueued
-// some while its thread was between two events, and another P dequeues what is behind that one
-// before p starts it.
+// hadOneMore reports whether p's batch, which g begins, had one more than size: others enqueued some
+// while its thread was between two events, and another P dequeues what is behind that one before p
+// starts it.
 func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 	if !r.widerThan(g, size) {
 		return false
@@ -107,8 +106,8 @@ func (r *batchSizes) widerThan(g int32, size int) bool {
 // putsSeen is how many events are looked at for that, a bound. Half or twice: nothing.
 const putsSeen = 64
 
-// testBatchSize tests which of the sizes the dequeue of g had, where 1 is a pick at the 61st tick.
-// It returns 0 if nothing decides.
+// testBatchSize tests which of the sizes the dequeue of g had, where 1 is a pick at the 61st tick. It
+// returns 0 if nothing decides.
 func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
 	if size, lead := r.engine.decide(hypBatchSize, question{g: g, sizes: sizes}); lead > 0 {
 		return size
@@ -116,8 +115,8 @@ func (r *batchSizes) testBatchSize(g int32, sizes ...int) int {
 	return 0
 }
 
-// proposeBatchSize proposes that the dequeue of q.g had one of q.sizes. The present event is its
-// start, or it is dequeued early.
+// proposeBatchSize proposes that the dequeue of q.g had one of q.sizes. The present event is its start,
+// or it is dequeued early.
 func proposeBatchSize(r *stepper, q question) (choices []choice) {
 	then := thenFinish
 	if r.ahead.startOf(q.g) == r.ahead.now {

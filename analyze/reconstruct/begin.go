@@ -32,8 +32,8 @@ func (r *beginning) begin() {
 		}
 	}
 	if s.created > 0 && s.created <= int64(16*(r.ps.gomaxprocs+4)) {
-		// A P takes 16 goroutine numbers at once (newproc1): the program has hardly begun, so no P
-		// has a long history.
+		// A P takes 16 goroutine numbers at once (newproc1): the program has hardly begun, so no P has
+		// a long history.
 		r.beginYoung(s.running)
 	}
 	// A P whose first event is its status was running all along.
@@ -56,7 +56,7 @@ type survey struct {
 // runnable is a goroutine that was runnable before the first event.
 type runnable struct {
 	g     int32
-	start int64 // event by which it starts, far away if that is not in sight
+	start int64 // event by which it starts, none if that is not in sight
 }
 
 // survey looks over the events in sight of the first generation.
@@ -77,11 +77,7 @@ func (r *beginning) survey() *survey {
 				s.created = r.ahead.gStates.At(rec.of).id
 			}
 			if e.From == events.Undetermined && e.To == events.Runnable && r.ahead.gStates.At(rec.of).state == events.Undetermined && !r.ahead.reduced {
-				start := rec.link
-				if start == none {
-					start = 1 << 62
-				}
-				s.runnable = append(s.runnable, runnable{rec.of, start})
+				s.runnable = append(s.runnable, runnable{rec.of, rec.link})
 			}
 		case events.Proc:
 			if seen[rec.of] || e.From == events.NotExist {
@@ -112,10 +108,10 @@ func (r *beginning) beginYoung(running []int32) {
 	}
 }
 
-// seed enqueues the goroutines that were runnable before the first event in front of all others, in
-// the queue of the P on which they start. An idle P's queue was empty.
+// seed enqueues the goroutines that were runnable before the first event in front of all others, in the
+// queue of the P on which they start. An idle P's queue was empty.
 func (r *beginning) seed(s *survey) {
-	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(s.runnable, func(a, b runnable) int { return cmp.Compare(uint64(a.start), uint64(b.start)) }) // none is the last
 	for _, x := range s.runnable {
 		gp := r.ahead.gStates.At(x.g)
 		if gp.seeded {
@@ -138,8 +134,8 @@ func (r *beginning) seed(s *survey) {
 	}
 }
 
-// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext (from Go 1.23):
-// a trace does not name its platform, but its stacks name files of the runtime.
+// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext (from Go 1.23): a
+// trace does not name its platform, but its stacks name files of the runtime.
 func (r *beginning) onWasm() bool {
 	for h := 1; h < r.ahead.tables.Stacks(); h++ {
 		for _, f := range r.ahead.tables.Frames(events.Handle(h)) {

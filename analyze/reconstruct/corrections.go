@@ -2,8 +2,8 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// corrections move goroutines in the model against its rules, where an event shows that it had them
-// in the wrong place.
+// corrections move goroutines in the model against its rules, where an event shows that it had them in
+// the wrong place.
 type corrections struct {
 	view
 	out  *output
@@ -45,14 +45,8 @@ func (r *corrections) insert(p, g int32) {
 	r.ahead.gStates.At(g).ringSince = none
 }
 
-// exchangeWithGlobal exchanges g, of a batch in a P's ring, for other, the head of the global queue.
-func (r *corrections) exchangeWithGlobal(g, other int32) {
-	r.out.summary.Corrections++
-	r.exchange(g, other, 0)
-}
-
-// relocate moves a goroutine that cannot be where the model has it to the P that starts it, or to
-// the global queue.
+// relocate moves a goroutine that cannot be where the model has it to the P that starts it, or to the
+// global queue.
 func (r *corrections) relocate(g, from int32) {
 	r.out.summary.Corrections++
 	r.model.queues.Remove(g)
@@ -85,8 +79,8 @@ func (r *corrections) requeue(g, after int32) {
 	r.out.corrected(g, nobody)
 }
 
-// promote moves g, and what came by the same overflow and stands behind it, to the head of the
-// global queue.
+// promote moves g, and what came by the same overflow and stands behind it, to the head of the global
+// queue.
 func (r *corrections) promote(g int32) {
 	last := g
 	for other := r.model.queues.Next(g); other != reference.None && r.ahead.sameOverflow(other, g); other = r.model.queues.Next(other) {
@@ -108,8 +102,8 @@ func (r *corrections) promote(g int32) {
 	}
 }
 
-// exchange moves g, of a batch, back to the head of the global queue, where it was by the overflow
-// of that number, and other from there into its place.
+// exchange moves g, of a batch, back to the head of the global queue, where it was by the overflow of
+// that number, and other from there into its place.
 func (r *corrections) exchange(g, other, overflow int32) {
 	from, front := r.model.queues.Place(g), r.model.queues.Prev(g)
 	a, b := r.ahead.gStates.At(g), r.ahead.gStates.At(other)
@@ -157,8 +151,8 @@ func (r *corrections) undoBatchEnd(g, victim int32) {
 	}
 }
 
-// purgeOwn moves what starts elsewhere out of p's own queue: p dequeued globally without being at
-// the 61st tick, so its own was empty.
+// purgeOwn moves what starts elsewhere out of p's own queue: p dequeued globally without being at the
+// 61st tick, so its own was empty.
 func (r *corrections) purgeOwn(p int32) {
 	for g := range r.model.queues.Local(p) {
 		if to := r.ahead.startsOn(g); to >= 0 && to != p {
@@ -167,13 +161,13 @@ func (r *corrections) purgeOwn(p int32) {
 	}
 }
 
-// undisturbed is how many events of a thread are too few for an overflow of its ring, for which
-// half of it must be enqueued. Half: nothing; twice, or 256: ll of a tree falls from 100 to 77.6.
+// undisturbed is how many events of a thread are too few for an overflow of its ring, for which half of
+// it must be enqueued. Half: nothing; twice, or 256: ll of a tree falls from 100 to 77.6.
 const undisturbed = 64
 
-// continuesGlobal reports whether p starts the goroutine behind g, the head of the global queue,
-// before what the model has in p's own queue: that cannot have been there, for a P with an own
-// queue dequeues only one, at the 61st tick.
+// continuesGlobal reports whether p starts the goroutine behind g, the head of the global queue, before
+// what the model has in p's own queue: that cannot have been there, for a P with an own queue dequeues
+// only one, at the 61st tick.
 func (r *corrections) continuesGlobal(g, p int32) bool {
 	succ := r.model.queues.Next(g)
 	if r.model.queues.Len(p) == 0 || succ == reference.None || r.ahead.startsOn(succ) != p || r.ps.pStates[p].tick.Is() {
@@ -202,8 +196,8 @@ func (r *corrections) continuesGlobal(g, p int32) bool {
 	return true
 }
 
-// reorder promotes g. What stands in front of it of its own overflow was in the last batch, in
-// place of the last goroutines that the model has in that.
+// reorder promotes g. What stands in front of it of its own overflow was in the last batch, in place of
+// the last goroutines that the model has in that.
 func (r *corrections) reorder(g int32) {
 	if !r.ahead.sameOverflow(r.model.queues.GlobalHead(), g) {
 		r.room = r.model.lastBatch(r.room[:0], g)

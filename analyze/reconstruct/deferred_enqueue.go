@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// deferEnqueue defers the enqueue of g, which others have passed over in the global queue, until
-// its thread goes on. It reports whether that explains g.
+// deferEnqueue defers the enqueue of g, which others have passed over in the global queue, until its
+// thread goes on. It reports whether that explains g.
 func (r *enqueuer) deferEnqueue(g int32) bool {
 	gp := r.ahead.gStates.At(g)
 	if r.ahead.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.ahead.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
@@ -23,8 +23,8 @@ func (r *enqueuer) deferEnqueue(g int32) bool {
 	return true
 }
 
-// testDeferEnqueue tests whether a global enqueue comes later than its event rec, if its thread
-// seems to have lost its CPU.
+// testDeferEnqueue tests whether a global enqueue comes later than its event rec, if its thread seems
+// to have lost its CPU.
 func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	next := r.ahead.win.at(gp.enqueuedBy)
 	if next == nil || next.p != rec.p || next.Time-r.ahead.time < stalled || gp.enqueuedBy-r.ahead.now < meanwhile {
@@ -33,8 +33,8 @@ func (r *enqueuer) testDeferEnqueue(rec *record, gp *goroutine) bool {
 	return r.engine.holds(hypDeferredEnqueue, question{g: rec.of, p: rec.p})
 }
 
-// proposeDeferredEnqueue proposes that the global enqueue of q.g, which the model has done, comes
-// with its event, or later.
+// proposeDeferredEnqueue proposes that the global enqueue of q.g, which the model has done, comes with
+// its event, or later.
 func proposeDeferredEnqueue(r *stepper, q question) []choice {
 	return []choice{
 		{is: no, says: "the enqueue comes with its event", then: thenFinish},
@@ -42,8 +42,8 @@ func proposeDeferredEnqueue(r *stepper, q question) []choice {
 	}
 }
 
-// enqueuerStalls reports whether the thread that enqueued g, alone, has lost its CPU for long
-// before that.
+// enqueuerStalls reports whether the thread that enqueued g, alone, has lost its CPU for long before
+// that.
 func (r *lookahead) enqueuerStalls(g int32) bool {
 	gp := r.gStates.At(g)
 	if gp.overflowID > 0 || gp.enqueuedBy <= r.now {
@@ -53,9 +53,9 @@ func (r *lookahead) enqueuerStalls(g int32) bool {
 	return next != nil && next.Time-gp.readyAt > stalled
 }
 
-// reorderEnqueue moves other, which g was dequeued past in the global queue, to where the order of
-// the starts puts it: behind g if its P starts it next, else behind what its P starts before it, or
-// the tail. It reports whether that explains other.
+// reorderEnqueue moves other, which g was dequeued past in the global queue, to where the order of the
+// starts puts it: behind g if its P starts it next, else behind what its P starts before it, or the
+// tail. It reports whether that explains other.
 func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 	if r.ahead.without.has(hypEnqueueOrder) {
 		return false
@@ -101,8 +101,8 @@ func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 	return true
 }
 
-// reorderInBatch moves back what p would get with a batch of size, which g begins, if it may have
-// been enqueued later and p starts what stands behind it but not itself: a ring is FIFO.
+// reorderInBatch moves back what p would get with a batch of size, which g begins, if it may have been
+// enqueued later and p starts what stands behind it but not itself: a ring is FIFO.
 func (r *enqueuer) reorderInBatch(g, p int32, size int) {
 	prev, other := g, r.model.queues.Next(g)
 	for i := 1; i < size && other != reference.None; i++ {
@@ -131,8 +131,8 @@ func (r *enqueuer) noteEnqueue(g int32, next int64) {
 	}
 }
 
-// findDeferred defers enqueues that have not happened when p dequeues g from the global queue,
-// although their events have: those behind start first. That of g itself has happened.
+// findDeferred defers enqueues that have not happened when p dequeues g from the global queue, although
+// their events have: those behind start first. That of g itself has happened.
 func (r *enqueuer) findDeferred(g, p int32) {
 	ahead := r.ahead
 	if ahead.without.has(hypDeferredEnqueue) {
@@ -154,8 +154,8 @@ func (r *enqueuer) findDeferred(g, p int32) {
 	r.open = keep
 }
 
-// endsBatch reports whether other is the last of the batch of p that g begins: what stands behind
-// other was left to others.
+// endsBatch reports whether other is the last of the batch of p that g begins: what stands behind other
+// was left to others.
 func (r *enqueuer) endsBatch(other, g, p int32) bool {
 	if r.ahead.startsOn(other) != p {
 		return false
@@ -168,9 +168,9 @@ func (r *enqueuer) endsBatch(other, g, p int32) bool {
 	return other == y
 }
 
-// yieldsBefore reports whether p, which starts g next, goes on through the global queue at least
-// twice before event start: its own queue is then empty, and nothing was in the global one that it
-// had to start first.
+// yieldsBefore reports whether p, which starts g next, goes on through the global queue at least twice
+// before event start: its own queue is then empty, and nothing was in the global one that it had to
+// start first.
 func (r *lookahead) yieldsBefore(g, p int32, start int64) bool {
 	again := 0
 	for _, rec := range r.win.thread(r.startOf(g), 24) {

@@ -6,16 +6,16 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// The global queue is FIFO, and one thread runs a batch in order. So what a thread starts just
-// before a goroutine stood in front of it, unless that one began a batch or was picked at the 61st
-// tick. This shows the order of the enqueues of threads that lose their CPU in the middle of one.
+// The global queue is FIFO, and one thread runs a batch in order. So what a thread starts just before a
+// goroutine stood in front of it, unless that one began a batch or was picked at the 61st tick. This
+// shows the order of the enqueues of threads that lose their CPU in the middle of one.
 
-// longBatch is the least batch of which it is unlikely that a goroutine begins it: one in 16 does.
-// Half or twice: nothing.
+// longBatch is the least batch of which it is unlikely that a goroutine begins it: one in 16 does. Half
+// or twice: nothing.
 const longBatch = 16
 
-// overflowsLater reports whether the overflow of p's ring by newcomer, displaced from runnext,
-// comes after others whose events come later.
+// overflowsLater reports whether the overflow of p's ring by newcomer, displaced from runnext, comes
+// after others whose events come later.
 func (r *enqueuer) overflowsLater(p, newcomer int32) bool {
 	before := r.ahead.win.at(r.ahead.now).nextM
 	head := r.model.queues.Head(p)
@@ -26,17 +26,17 @@ func (r *enqueuer) overflowsLater(p, newcomer int32) bool {
 }
 
 const (
-	// stalled is how long a thread that has lost its CPU has no event, in ns. Half takes 0.2 from
-	// gl of fanout and 0.1 of mixed, twice gives 0.3 to that of uneven.
+	// stalled is how long a thread that has lost its CPU has no event, in ns. Half takes 0.2 from gl of
+	// fanout and 0.1 of mixed, twice gives 0.3 to that of uneven.
 	stalled = 50_000
 	// meanwhile is the number of events of others for which that is worth a fork, a budget. Half or
 	// twice: nothing, but 0.03 in gl of bbolt (half).
 	meanwhile = 16
 )
 
-// mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event
-// announces: it has no other event for long, or another thread dequeues globally before that, and
-// how much is evidence.
+// mayHaveLostCPU reports whether a thread may have lost its CPU before it did what its event announces:
+// it has no other event for long, or another thread dequeues globally before that, and how much is
+// evidence.
 func (r *enqueuer) mayHaveLostCPU() bool {
 	next := r.ahead.win.at(r.ahead.now).nextM
 	if next == none {
@@ -65,8 +65,8 @@ func (r *enqueuer) deferOverflow(p, newcomer int32) {
 	r.out.move(newcomer, nobody, p, reference.QueueUnknown, reference.WhyDisplaced)
 }
 
-// nextOverflow is the number of the deferred overflow that continues what is at the tail of the
-// global queue, or -1.
+// nextOverflow is the number of the deferred overflow that continues what is at the tail of the global
+// queue, or -1.
 func (r *enqueuer) nextOverflow() int {
 	tail := r.model.queues.GlobalTail()
 	return slices.IndexFunc(r.list, func(late deferredEnqueue) bool {
@@ -80,9 +80,9 @@ func (r *enqueuer) nextOverflow() int {
 	})
 }
 
-// holdOverflow removes the older half of victim's ring for a deferred overflow: a thief steals
-// size, which is too many if that half is still there, and half of what is left if not. The half
-// leaves the ring before its thread gets the lock of the global queue (runqputslow).
+// holdOverflow removes the older half of victim's ring for a deferred overflow: a thief steals size,
+// which is too many if that half is still there, and half of what is left if not. The half leaves the
+// ring before its thread gets the lock of the global queue (runqputslow).
 func (r *enqueuer) holdOverflow(victim int32, size int) bool {
 	half, n := r.ahead.rules.RingSize/2, r.model.queues.RingLen(victim)
 	i := slices.IndexFunc(r.list, func(late deferredEnqueue) bool { return late.p == victim && len(late.held) == 0 })

@@ -6,9 +6,9 @@ import (
 )
 
 // A thread looks at the global queue before its P's own at each 61st tick, and dequeues one
-// (findRunnable, globrunqget with max 1); otherwise only when the P's own queue is empty, and then
-// a batch: its share of the queue by the number of Ps, and no more than half a ring. No event shows
-// the size, nor which of both it was: the P's own queue does, and what comes next.
+// (findRunnable, globrunqget with max 1); otherwise only when the P's own queue is empty, and then a
+// batch: its share of the queue by the number of Ps, and no more than half a ring. No event shows the
+// size, nor which of both it was: the P's own queue does, and what comes next.
 
 // dequeueGlobal dequeues the head of the global queue: alone at the 61st tick, else with a batch.
 func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
@@ -44,17 +44,17 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 	return deq
 }
 
-// stoodInRing reports whether g, the head of the global queue, was in p's ring in place of its
-// head, which others start, and exchanges the two.
+// stoodInRing reports whether g, the head of the global queue, was in p's ring in place of its head,
+// which others start, and exchanges the two.
 func (r *dequeuer) stoodInRing(g, p int32) bool {
 	own := r.model.queues.Head(p)
 	return g == r.model.queues.GlobalHead() && own != reference.None && r.ahead.startsOn(own) >= 0 && r.ahead.startsOn(own) != p &&
 		r.model.queues.Runnext(p) == reference.None && !r.ps.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
 }
 
-// clearOwn moves what others start out of p's own queue, unless p starts some of it itself: p
-// dequeues globally, so its own queue is empty. If too much is there for that, p is at its 61st
-// tick, which shown reports.
+// clearOwn moves what others start out of p's own queue, unless p starts some of it itself: p dequeues
+// globally, so its own queue is empty. If too much is there for that, p is at its 61st tick, which
+// shown reports.
 func (r *dequeuer) clearOwn(p int32) (shown bool) {
 	if r.model.hasOwn(p) {
 		return false
@@ -97,8 +97,8 @@ func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 	return dequeueFrom(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
-// orderEnqueues does the deferred enqueues that come before p dequeues g, and defers those that
-// come after it.
+// orderEnqueues does the deferred enqueues that come before p dequeues g, and defers those that come
+// after it.
 func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.findDeferred(g, p)
 	if r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
@@ -107,8 +107,8 @@ func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.reorderInBatch(g, p, r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs))
 }
 
-// batchSource returns how a global dequeue of size by p, whose own queue is empty, is known: one
-// may have been picked at the 61st tick, and then it may be open whether it was.
+// batchSource returns how a global dequeue of size by p, whose own queue is empty, is known: one may
+// have been picked at the 61st tick, and then it may be open whether it was.
 func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src reference.Source, open bool, by reference.Basis) {
 	pp := &r.ps.pStates[p]
 	chance := pp.tick.Now()
@@ -129,8 +129,8 @@ func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src re
 	return reference.SrcGlobal, false, basis
 }
 
-// makeRoom makes room in p's ring for a batch of size, and returns its size: what has to leave the
-// ring was in the global queue before.
+// makeRoom makes room in p's ring for a batch of size, and returns its size: what has to leave the ring
+// was in the global queue before.
 func (r *dequeuer) makeRoom(p int32, size int) int {
 	if size > 1 && size == r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs) {
 		r.correct.trim(p, r.ahead.rules.RingSize-size+1)
@@ -140,8 +140,8 @@ func (r *dequeuer) makeRoom(p int32, size int) int {
 	return size
 }
 
-// dequeueBatch dequeues a batch of size that g begins. behind reports whether what the model has in
-// p's own queue came there later, if at all. It returns how many of the batch decisions know.
+// dequeueBatch dequeues a batch of size that g begins. behind reports whether what the model has in p's
+// own queue came there later, if at all. It returns how many of the batch decisions know.
 func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
 	q, ahead := &r.model.queues, r.ahead
 	known = size

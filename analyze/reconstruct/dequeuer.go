@@ -22,8 +22,7 @@ type dequeuer struct {
 // circle. Half or twice: nothing.
 const maxDepth = 64
 
-// dequeue removes a goroutine from its queue as p's thread did, and marks what is uncertain of
-// that.
+// dequeue removes a goroutine from its queue as p's thread did, and marks what is uncertain of that.
 func (r *dequeuer) dequeue(g, p int32) dequeue {
 	m := r.model
 	if p < 0 {
@@ -74,8 +73,8 @@ func (r *model) dequeueRunnext(p int32) dequeue {
 	return dequeueFrom(reference.SrcRunnext, nobody, 0, byRule)
 }
 
-// dequeueByPlace removes a goroutine from its queue as p's thread did, with all that moves with it.
-// g is then in no queue.
+// dequeueByPlace removes a goroutine from its queue as p's thread did, with all that moves with it. g
+// is then in no queue.
 func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	if r.ahead.gStates.At(g).deferred {
 		r.enqueuer.enqueueDeferred(g)
@@ -99,11 +98,10 @@ func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	}
 }
 
-// dequeueLocal dequeues from p's own ring. Threads that have not started them yet have stolen those
-// in front.
+// dequeueLocal dequeues from p's own ring. Threads that have not started them yet have stolen those in
+// front.
 func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
-	// A P that passes over what it then starts itself is at the 61st tick: g was not in its last
-	// batch.
+	// A P that passes over what it then starts itself is at the 61st tick: g was not in its last batch.
 	if r.ahead.gStates.At(g).fromGlobal == p && r.ps.pStates[p].tick.May() {
 		for other := r.model.queues.Prev(g); other != reference.None; other = r.model.queues.Prev(other) {
 			if r.ahead.startsOn(other) == p {
@@ -143,8 +141,8 @@ func (r *dequeuer) settle(g int32) {
 	r.out.emitDequeued(g, p, deq)
 }
 
-// clearAhead settles what stands in front of g in its queue, and moves g to the front of what
-// cannot be settled. p dequeues g.
+// clearAhead settles what stands in front of g in its queue, and moves g to the front of what cannot be
+// settled. p dequeues g.
 func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	basis := byRule
 	place := r.model.queues.Place(g)
@@ -167,8 +165,8 @@ func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	return basis
 }
 
-// settleThieves settles what others have stolen from victim before P p dequeued g, as firstStolen
-// finds it. It reports whether there was something.
+// settleThieves settles what others have stolen from victim before P p dequeued g, as firstStolen finds
+// it. It reports whether there was something.
 func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 	for n := range nearEnough {
 		other := r.steals.firstStolen(victim, g, p)
@@ -180,8 +178,8 @@ func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 	return true
 }
 
-// clearGone settles what the model still has in p's own queue and others have in flight, as p
-// dequeued from elsewhere.
+// clearGone settles what the model still has in p's own queue and others have in flight, as p dequeued
+// from elsewhere.
 func (r *dequeuer) clearGone(p int32) {
 	r.settleThieves(p, reference.None, p)
 	if g := r.model.queues.Runnext(p); g != reference.None && r.model.queues.RingLen(p) == 0 && r.ahead.inFlight(g) && r.ahead.startsOn(g) != p {
@@ -209,9 +207,9 @@ func (r *dequeuer) passOver(g, p int32) reference.Basis {
 	return byRepair
 }
 
-// clearGlobal explains what stands in front of g in the global queue: it was enqueued later than
-// its event, or in another order, or it is in the ring of the P of the last batch, which was larger
-// than the model had it.
+// clearGlobal explains what stands in front of g in the global queue: it was enqueued later than its
+// event, or in another order, or it is in the ring of the P of the last batch, which was larger than
+// the model had it.
 func (r *dequeuer) clearGlobal(g, p int32) {
 	// A thread that lost its CPU at the enqueue has not done it yet.
 	for other := r.model.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.model.queues.Prev(g) {
@@ -227,8 +225,8 @@ func (r *dequeuer) clearGlobal(g, p int32) {
 	}
 }
 
-// widenBatch moves other, which stands in front of g in the global queue, to the ring of the P of
-// the last batch, or to where it starts. It reports whether it may have been there.
+// widenBatch moves other, which stands in front of g in the global queue, to the ring of the P of the
+// last batch, or to where it starts. It reports whether it may have been there.
 func (r *dequeuer) widenBatch(other, g, p int32) bool {
 	to, gp := r.model.lastBatchP, r.ahead.gStates.At(other)
 	if gp.passedOver < 2 {

@@ -52,8 +52,6 @@
 // dequeue (dequeueGlobal, steal); where a start contradicts the model (passOver); or when
 // something deferred is due (settleDue). What it has to remember is a field of state.
 //
-// Every decision has a basis: how it is known.
-//
 // A constant stands with what it is for and says where it is from: a function of the runtime,
 // or recordings with truth (package truth). "Half or twice: nothing" is said where half the value
 // and twice that were tried on all recordings in lab/truth/testdata, of 259,000 starts, and of

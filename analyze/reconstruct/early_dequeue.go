@@ -7,12 +7,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A dequeue comes before the start that shows it: in between, the thread moves the rest of a batch
-// and gets the goroutine ready (findRunnable, globrunqget, globrunqgetbatch, runqgrab, schedule;
-// all versions). Meanwhile others enqueue and dequeue, and see the queues without it.
+// A dequeue comes before the start that shows it: in between, the thread moves the rest of a batch and
+// gets the goroutine ready (findRunnable, globrunqget, globrunqgetbatch, runqgrab, schedule; all
+// versions). Meanwhile others enqueue and dequeue, and see the queues without it.
 
-// dequeueEarly dequeues what a thread starts next when its P has nothing left to run, if that is in
-// a queue already, unless nothing comes in between.
+// dequeueEarly dequeues what a thread starts next when its P has nothing left to run, if that is in a
+// queue already, unless nothing comes in between.
 func (r *dequeuer) dequeueEarly(rec *record) {
 	ahead := r.ahead
 	if ahead.without.has(hypEarlyDequeue) || !rec.isStop() || rec.To == events.Syscall || rec.nextM <= ahead.now+1 || ahead.reduced {
@@ -33,11 +33,11 @@ func (r *dequeuer) dequeueEarly(rec *record) {
 }
 
 // A thread that has come for a P looks for work at once. If it steals some, it wakes another thread
-// (resetspinning, wakep), which needs a system call, before its start: the steal then comes soon
-// after its P's start, long before the goroutine's.
+// (resetspinning, wakep), which needs a system call, before its start: the steal then comes soon after
+// its P's start, long before the goroutine's.
 
-// Times of such a thief, in ns: about those of mutex and workerpool, in recordings with truth. Half
-// or twice: nothing.
+// Times of such a thief, in ns: about those of mutex and workerpool, in recordings with truth. Half or
+// twice: nothing.
 const (
 	thiefSteals = 1_500     // from the start of its P to its steal, mostly
 	thiefWakes  = 3_000     // from the start of its P to that of a goroutine if it wakes a thread in between, at least
@@ -57,8 +57,7 @@ type thieves struct{ list []wakingThief }
 // wakingThieves finds out which threads steal as soon as they have come for a P.
 type wakingThieves struct {
 	*thieves
-	ahead    *lookahead
-	model    *model
+	view
 	dequeuer *dequeuer
 }
 

@@ -10,8 +10,8 @@ import (
 
 // enqueue is where and why a goroutine became runnable.
 //
-// OPT: with at most four fields in each part the compiler has it in registers. One in memory is
-// written field by field and copied whole, which has the copy wait for all that was written before.
+// OPT: with at most four fields in each part the compiler has it in registers. One in memory is written
+// field by field and copied whole, which has the copy wait for all that was written before.
 type enqueue struct {
 	enqueueTo
 	enqueueStart
@@ -83,21 +83,17 @@ func (r *targets) target(rec *record, gp *goroutine) enqueue {
 		return putTo(reference.QueueGlobal, nobody, why, byRule)
 	case rec.g < 0:
 		return r.foundReady(rec, gp)
-	case gp.reason == events.ReasonAssist:
+	case gp.reason == events.ReasonAssist, r.injectedInSTW(rec, gp):
 		// gcFlushBgCredit and gcWakeAllAssists never use runnext.
 		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
-		enq.batch = r.ahead.traits.Has(rec.Stack, stacks.Inject)
-		return enq
-	case r.injectedInSTW(rec, gp):
-		enq := putTo(reference.QueueLocal, rec.p, reference.WhySystem, byRule)
-		enq.batch = true
+		enq.batch = gp.reason != events.ReasonAssist || r.ahead.traits.Has(rec.Stack, stacks.Inject)
 		return enq
 	}
 	return r.runnext(rec.p, reference.WhyUnblock)
 }
 
-// leftSyscall is target for a goroutine that comes out of a system call without its P
-// (exitsyscall): an idle one may turn up at once (exitsyscallNoP).
+// leftSyscall is target for a goroutine that comes out of a system call without its P (exitsyscall): an
+// idle one may turn up at once (exitsyscallNoP).
 func (r *targets) leftSyscall(rec *record) enqueue {
 	if rec.p >= 0 {
 		return startsAt(rec.p, reference.WhySyscallExit, reference.SrcSyscallExit)
@@ -165,8 +161,8 @@ func (r *targets) foundReady(rec *record, gp *goroutine) enqueue {
 	return r.runnext(rec.p, reference.WhyTimer)
 }
 
-// injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist,
-// which finds no idle P while the world is stopped.
+// injectedInSTW reports whether the runtime itself makes a goroutine runnable with injectglist, which
+// finds no idle P while the world is stopped.
 func (r *targets) injectedInSTW(rec *record, gp *goroutine) bool {
 	if !r.ahead.traits.Has(rec.Stack, stacks.SysStack) {
 		return false
@@ -190,15 +186,15 @@ func (r *targets) runnext(p int32, why reference.Why) enqueue {
 
 // parkedLast reports whether the goroutine that becomes runnable blocked just before on the same
 // thread. Two unlock functions can undo a park, and then it goes on without a queue (park_m):
-// netpollblockcommit, if the poller came first, and synctestidle_c, of a bubble's root. Otherwise
-// the thread's search for work made it runnable: by a timer as a rule, or by the poller.
+// netpollblockcommit, if the poller came first, and synctestidle_c, of a bubble's root. Otherwise the
+// thread's search for work made it runnable: by a timer as a rule, or by the poller.
 func (r *targets) parkedLast(rec *record) bool {
 	prev := r.ahead.win.at(rec.prevM)
 	return prev != nil && prev.Kind == events.Go && prev.of == rec.of && prev.To == events.Waiting && prev.From == events.Running
 }
 
-// pollTime is how long after its park a goroutine is made runnable at the earliest if the same
-// thread polls the network for it, in ns: that is a system call. Half or twice: nothing.
+// pollTime is how long after its park a goroutine is made runnable at the earliest if the same thread
+// polls the network for it, in ns: that is a system call. Half or twice: nothing.
 const pollTime = 1_200
 
 // coroutine reports whether a wake-up is the first of the three events of a coroutine switch
@@ -216,8 +212,8 @@ type injection struct {
 	left  int   // goroutines that still go to the global queue
 }
 
-// injected applies injectglist: as many as there are idle Ps go to the global queue, one for each
-// of them; the rest to the local tail.
+// injected applies injectglist: as many as there are idle Ps go to the global queue, one for each of
+// them; the rest to the local tail.
 func (r *targets) injected(rec *record, why reference.Why) enqueue {
 	if r.ahead.now > r.inject.until {
 		last := r.ahead.now
@@ -245,4 +241,40 @@ func (r *targets) injected(rec *record, why reference.Why) enqueue {
 		enq.unsure, enq.basis = true, reference.Known(reference.Ambiguous, reference.RuleLookahead)
 	}
 	return enq
+}
+
+// A goroutine that comes back from a system call without a P gets an idle one at once, or is put into
+// the global queue (exitsyscall0; exitsyscallNoP from Go 1.26). Its thread then goes to sleep, and as
+// the last to do so it is the first to be woken (mput, mget): it gets a P and finds the goroutine. Both
+// look the same but for where that P had been.
+
+// handsOn is for how long a P that forEachP took from a thread in a system call is not idle, in ns:
+// until handoffp has found nothing to do for it. Half or twice: nothing.
+const handsOn = 20_000
+
+// queuedAtExit reports whether the goroutine of rec was in the global queue before its thread got a P
+// with event next: that P was not idle when it looked for one.
+func (r *targets) queuedAtExit(rec, next *record) bool {
+	stopped := r.ps.stw.open
+	queued := stopped // all idle Ps stop, too (stopTheWorldWithSema)
+	switch pp := &r.ps.pStates[next.of]; pp.why {
+	case reference.WhyRetakeSlow:
+		// sysmon calls handoffp, which looks at the global queue before it calls a P idle.
+		queued = true
+	case reference.WhyGC, reference.WhyGeneration:
+		queued = queued || r.ahead.time-pp.freed < handsOn
+	}
+	for i := r.ahead.now + 1; i < rec.nextM && i < r.ahead.now+farEnough; i++ {
+		switch x := r.ahead.win.at(i); {
+		case x.Kind == events.STWBegin:
+			stopped = true
+		case x.Kind == events.STWEnd, x.Kind == events.Procs:
+			stopped = false
+		case x.Kind == events.Proc && x.of == next.of && x.To == events.Idle:
+			// Its thread finds the goroutine before it calls the P idle (findRunnable), if that was
+			// enqueued before.
+			queued = stopped || x.p != x.of
+		}
+	}
+	return queued
 }

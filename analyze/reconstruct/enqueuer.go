@@ -1,6 +1,10 @@
 package reconstruct
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // enqueuer does the enqueues that may be deferred, or may show what has left a queue before.
 type enqueuer struct {
@@ -36,10 +40,10 @@ func (r *enqueuer) displace(p, g int32) {
 	r.out.move(g, p, p, reference.QueueLocal, reference.WhyDisplaced)
 }
 
-// overflows reports whether an enqueue of newcomer at the tail of p's ring finds it full. A thief
-// whose steal shows itself later may have emptied half of it: its goroutine is among the first and
-// in flight. A deferred overflow or drain may have done so, too. now reports whether the present
-// event ends with the enqueue.
+// overflows reports whether an enqueue of newcomer at the tail of p's ring finds it full. A thief whose
+// steal shows itself later may have emptied half of it: its goroutine is among the first and in flight.
+// A deferred overflow or drain may have done so, too. now reports whether the present event ends with
+// the enqueue.
 func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 	if r.model.queues.Full(p) {
 		r.catchUp()
@@ -54,9 +58,9 @@ func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 	return false
 }
 
-// overflow moves half of p's ring and then the newcomer to the global queue (runqputslow). ready
-// emits the newcomer's Ready decision; it is nil if it was displaced from runnext: of P from, or
-// nobody's if that was before.
+// overflow moves half of p's ring and then the newcomer to the global queue (runqputslow). ready emits
+// the newcomer's Ready decision; it is nil if it was displaced from runnext: of P from, or nobody's if
+// that was before.
 func (r *enqueuer) overflow(p, newcomer, from int32, ready func()) {
 	basis := byRule
 	if r.ps.pStates[p].taint.fits <= fitting {
@@ -78,16 +82,16 @@ func (r *enqueuer) overflow(p, newcomer, from int32, ready func()) {
 	r.out.move(newcomer, nobody, from, reference.QueueGlobal, reference.WhyOverflow)
 }
 
-// catchUp does the deferred enqueues and drains that continue what is at the tail of the global
-// queue, before anything else comes there. No sooner: a thread that has lost its CPU goes on at
-// once after its enqueue.
+// catchUp does the deferred enqueues and drains that continue what is at the tail of the global queue,
+// before anything else comes there. No sooner: a thread that has lost its CPU goes on at once after its
+// enqueue.
 func (r *enqueuer) catchUp() {
 	for r.catchUpOne() {
 	}
 }
 
-// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is at
-// the tail of the global queue. It reports whether there was one.
+// catchUpOne does the first deferred overflow, or drain of a mark worker, that continues what is at the
+// tail of the global queue. It reports whether there was one.
 func (r *enqueuer) catchUpOne() bool {
 	if len(r.list)+len(r.workers.list) == 0 {
 		return false
@@ -105,4 +109,99 @@ func (r *enqueuer) catchUpOne() bool {
 		}
 	}
 	return false
+}
+
+// An enqueue follows its event. The thread may lose its CPU in between, for milliseconds; what others
+// dequeue meanwhile shows that the goroutine was not in the queue yet. The enqueue then comes before
+// the thread's next event.
+
+// deferredEnqueue is an enqueue that comes later than its event: to the global queue
+// (deferred_enqueue.go), or at the tail of a full ring, which then overflows (deferred_overflow.go).
+type deferredEnqueue struct {
+	g      int32   // in no queue until then
+	p      int32   // whose ring overflows, nobody if g goes to the global queue
+	before int64   // event of its thread
+	held   []int32 // half of the ring, if that has left it already; never changed
+}
+
+// openEnqueue is one to the global queue that may come later: its thread has not gone on yet.
+type openEnqueue struct {
+	g      int32
+	before int64 // event of its thread
+}
+
+// deferredEnqueues are the enqueues that come later than their events, or may do so.
+type deferredEnqueues struct {
+	list []deferredEnqueue
+	open []openEnqueue
+}
+
+// enqueuesDue does the deferred enqueues that come before event i.
+func (r *enqueuer) enqueuesDue(i int64) {
+	for j := 0; j < len(r.list); {
+		if r.list[j].before > i {
+			j++
+			continue
+		}
+		r.enqueueNow(j)
+		j = 0 // an overflow does others
+	}
+}
+
+// enqueueDeferred does the deferred enqueue of g, and if g is held by an overflow, all of that.
+func (r *enqueuer) enqueueDeferred(g int32) {
+	for j, late := range r.list {
+		if late.g == g || slices.Contains(late.held, g) {
+			r.enqueueNow(j)
+			return
+		}
+	}
+}
+
+// enqueueNow does deferred enqueue j. If it is an overflow, its ring may have room by now.
+func (r *enqueuer) enqueueNow(j int) {
+	late := r.list[j]
+	r.list = slices.Delete(r.list, j, j+1)
+	for _, g := range slices.Backward(late.held) {
+		if gp := r.ahead.gStates.At(g); gp.deferred {
+			gp.deferred = false
+			r.model.queues.InsertAfter(late.p, reference.None, g)
+		}
+	}
+	gp := r.ahead.gStates.At(late.g)
+	if !gp.deferred {
+		return // lost in a damaged generation
+	}
+	gp.deferred = false
+	switch n := len(late.held); {
+	case late.p < 0:
+		gp.wasDeferred = true
+		r.model.putGlobal(late.g)
+		r.out.corrected(late.g, nobody)
+	case n > 0 && r.model.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
+		r.overflow(late.p, late.g, nobody, nil)
+	default:
+		r.model.putTail(late.p, late.g)
+		r.out.move(late.g, late.p, nobody, reference.QueueLocal, reference.WhyDisplaced)
+	}
+}
+
+// afar is how far ahead the start of a goroutine is, in ns, if the order of the starts shows that of
+// the enqueues better than its thread's next event does: a time slice, for a thread that has lost its
+// CPU to another one. Half or twice: nothing.
+const afar = 10_000_000
+
+// enqueueBefore does the deferred enqueues of what starts before g, which is enqueued now, if nothing
+// else bounds them: their threads have no event until after the start.
+func (r *enqueuer) enqueueBefore(g int32) {
+	start := r.ahead.startOf(g)
+	for i := 0; i < len(r.list); {
+		late := r.list[i]
+		first := r.ahead.win.at(r.ahead.startOf(late.g))
+		if late.p >= 0 || !r.ahead.gStates.At(late.g).deferred || late.g == g || first == nil || r.ahead.startOf(late.g) >= min(start, late.before) || first.Time-r.ahead.time <= afar {
+			i++
+			continue
+		}
+		r.enqueueNow(i)
+	}
 }

@@ -30,8 +30,8 @@ type forEachPAhead struct {
 	why      reference.Why
 }
 
-// noteReadyAhead notes the forEachP that ends with event i, a goroutine that becomes runnable, at
-// the head of the window.
+// noteReadyAhead notes the forEachP that ends with event i, a goroutine that becomes runnable, at the
+// head of the window.
 func (r *requests) noteReadyAhead(i int64, rec *record) {
 	stack := rec.Stack
 	switch rec.From {
@@ -83,8 +83,8 @@ func (r *requests) addForEachP(i int64, rec *record, why reference.Why, from int
 	r.ahead.due = min(r.ahead.due, r.forEachPsAhead[0].to)
 }
 
-// endForEachPs ends the forEachPs that are over with the present event: the goroutine that called
-// it stops, or wakes those that wait for the semaphores of the garbage collector.
+// endForEachPs ends the forEachPs that are over with the present event: the goroutine that called it
+// stops, or wakes those that wait for the semaphores of the garbage collector.
 func (r *requests) endForEachPs(rec *record) {
 	v := &r.current
 	if v.m >= 0 && v.m == rec.m && rec.Kind == events.Go && (rec.From == events.Running || v.why == reference.WhyGC) {
@@ -105,8 +105,8 @@ func (r *requests) beginForEachP(rec *record, why reference.Why, sure bool) {
 	r.ahead.settleSoon()
 }
 
-// endForEachP notes that the present forEachP is over, and its reason: a goroutine that was
-// requested to stop may do so only later.
+// endForEachP notes that the present forEachP is over, and its reason: a goroutine that was requested
+// to stop may do so only later.
 func (r *requests) endForEachP() {
 	r.endedWhy, r.endedAt, r.endedBy = r.current.why, r.ahead.time, r.current.m
 	r.current.m = nobody
@@ -122,8 +122,8 @@ func (r *requests) generationBegins(rec *record) {
 	}
 }
 
-// advancerStarts handles a start of the goroutine that begins generations. It slept until the
-// present one was old enough, or waited for worldsema.
+// advancerStarts handles a start of the goroutine that begins generations. It slept until the present
+// one was old enough, or waited for worldsema.
 func (r *requests) advancerStarts(rec *record, slept bool) {
 	r.advances = r.advances || slept
 	if r.advances && r.ahead.rules.AdvanceVisitsFirst && r.current.m < 0 {
@@ -131,9 +131,9 @@ func (r *requests) advancerStarts(rec *record, slept bool) {
 	}
 }
 
-// forEachPNow returns the reason of the present forEachP. Its thread may have no event for long
-// after its end; another forEachP then shows that it is over. It surely goes on if its end is in
-// sight, or if its thread has nothing else to do.
+// forEachPNow returns the reason of the present forEachP. Its thread may have no event for long after
+// its end; another forEachP then shows that it is over. It surely goes on if its end is in sight, or if
+// its thread has nothing else to do.
 func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	for _, v := range r.forEachPsAhead[:min(len(r.forEachPsAhead), farEnough)] {
 		if v.from < r.ahead.now && (r.current.m < 0 || r.current.from <= v.from) {
@@ -146,7 +146,6 @@ func (r *requests) forEachPNow() (why reference.Why, sure bool) {
 	return r.current.why, r.current.sure
 }
 
-// forEachPTime bounds a forEachP, in ns, where the garbage collector has other reasons to request
-// that goroutines stop (enlistWorker): a time slice, after which sysmon does. Half or twice:
-// nothing.
+// forEachPTime bounds a forEachP, in ns, where the garbage collector has other reasons to request that
+// goroutines stop (enlistWorker): a time slice, after which sysmon does. Half or twice: nothing.
 const forEachPTime = 10_000_000

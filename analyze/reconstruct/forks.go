@@ -7,16 +7,16 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/evidence"
 )
 
-// Where neither the rules nor the look-ahead decide, and much hangs on it, the engine tests the
-// choices that a hypothesis proposes: a fork of the state goes on with each, and the one that the
-// following events contradict least is believed. All forks are made here.
+// Where neither the rules nor the look-ahead decide, and much hangs on it, the engine tests the choices
+// that a hypothesis proposes: a fork of the state goes on with each, and the one that the following
+// events contradict least is believed. All forks are made here.
 
 const (
-	// forkLen is for how many events a fork goes on, if its hypothesis has no horizon of its own.
-	// Half or twice: nothing.
+	// forkLen is for how many events a fork goes on, if its hypothesis has no horizon of its own. Half
+	// or twice: nothing.
 	forkLen = 1 << 14
-	// longFork is the same for what a worker drains, which often waits long in the global queue.
-	// Half or twice: nothing.
+	// longFork is the same for what a worker drains, which often waits long in the global queue. Half
+	// or twice: nothing.
 	longFork = 4 * forkLen
 	// forkStep is after how many events two choices are compared. Half or twice: nothing.
 	forkStep = 1 << 8
@@ -30,14 +30,14 @@ const (
 	// forkSure is by how much the better choice is surely so. Half or twice: nothing.
 	forkSure evidence.Nats = 8
 
-	// Forks may cost as much as forkFirst events, and one more for forkShare events of the trace:
-	// of a long trace, a third of all. A quarter of forkFirst: recall of steals falls by 8, ll by 6
-	// for a fanout of 155,000 starts, and analyses of short traces take 3 to 7 % less CPU time;
-	// twice: nothing. forkShare, half or twice: nothing.
+	// Forks may cost as much as forkFirst events, and one more for forkShare events of the trace: of a
+	// long trace, a third of all. A quarter of forkFirst: recall of steals falls by 8, ll by 6 for a
+	// fanout of 155,000 starts, and analyses of short traces take 3 to 7 % less CPU time; twice:
+	// nothing. forkShare, half or twice: nothing.
 	forkFirst = 1 << 20
 	forkShare = 2
-	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a
-	// copy dearer: ll of thousand falls by 0.9; twice: nothing.
+	// copyCost is for how many goroutines a copy costs as much as an event. Half, which makes a copy
+	// dearer: ll of thousand falls by 0.9; twice: nothing.
 	copyCost = 4
 )
 
@@ -86,8 +86,8 @@ const (
 	yes = 1
 )
 
-// given is the choice of a fork for the present event. The hypothesis that it belongs to looks for
-// it before it decides the same question again.
+// given is the choice of a fork for the present event. The hypothesis that it belongs to looks for it
+// before it decides the same question again.
 type given struct {
 	by hypothesis
 	at int64 // the event
@@ -124,9 +124,9 @@ func (r *engine) mayFork() bool {
 	return !ahead.without.has(hypForks) && !r.on && ahead.depth == 0 && ahead.ps.gomaxprocs > 1 && r.spent < forkFirst+ahead.now/forkShare
 }
 
-// decide returns the choice of a hypothesis that is contradicted least, the first of them if others
-// are contradicted as much. lead is how much more evidence there is for it than for what it was
-// compared with last.
+// decide returns the choice of a hypothesis that is contradicted least, the first of them if others are
+// contradicted as much. lead is how much more evidence there is for it than for what it was compared
+// with last.
 func (r *engine) decide(h hypothesis, q question) (answer int, lead evidence.Nats) {
 	if r.on && r.given.by == h && r.given.at == r.whole.ahead.now {
 		return r.given.is, forkSure
@@ -196,8 +196,8 @@ func (r *engine) stepUntil(end int64) (against evidence.Nats) {
 	return 0
 }
 
-// fork returns the i-th of two forks, which has handled the present event with a choice, or is
-// about to.
+// fork returns the i-th of two forks, which has handled the present event with a choice, or is about
+// to.
 func (r *engine) fork(i int, h hypothesis, with choice) *stepper {
 	fork := r.copy(i)
 	fork.engine.given = given{by: h, at: fork.ahead.now, is: with.is}
@@ -221,8 +221,8 @@ func (fork *stepper) choose(c choice) {
 	}
 }
 
-// copy returns the i-th of two copies of the whole stepper, which can go on alone with what is in
-// the window.
+// copy returns the i-th of two copies of the whole stepper, which can go on alone with what is in the
+// window.
 func (r *engine) copy(i int) *stepper {
 	if r.spare[i] == nil {
 		r.spare[i] = newStepper(nil)

@@ -7,8 +7,8 @@ import (
 )
 
 // A Hypothesis is something that may have happened between the events of a trace, and that the
-// reconstruction looks for where the plain rules leave the order of operations open.
-// [Options].Without leaves some out, to see what they are worth.
+// reconstruction looks for where the plain rules leave the order of operations open. [Options].Without
+// leaves some out, to see what they are worth.
 type Hypothesis struct {
 	Name  string
 	Claim string // what may have happened
@@ -16,8 +16,8 @@ type Hypothesis struct {
 	File  string // of this package, that looks for it
 
 	// propose lists what may have happened, the likeliest first, where evidence does not decide and
-	// forks go on with each ([engine.decide]); it is nil if evidence always decides. Forks go on
-	// for horizon events, forkLen if it is 0.
+	// forks go on with each ([engine.decide]); it is nil if evidence always decides. Forks go on for
+	// horizon events, forkLen if it is 0.
 	propose func(*stepper, question) []choice
 	horizon int64
 }

@@ -1,8 +1,8 @@
 package reconstruct
 
-// A P leaves the list of idle ones when a thread is woken for it (pidleget in startm's callers),
-// but the trace shows it only when that thread has got a CPU: with more Ps than CPUs, milliseconds
-// later. injectglist goes by the list (sched.npidle).
+// A P leaves the list of idle ones when a thread is woken for it (pidleget in startm's callers), but
+// the trace shows it only when that thread has got a CPU: with more Ps than CPUs, milliseconds later.
+// injectglist goes by the list (sched.npidle).
 
 // lookAgain bounds the time from a P's release to the end of its thread's second look at all queues
 // (findRunnable), in ns. Half or twice: nothing.
@@ -38,9 +38,9 @@ func (r *processors) claim() int32 {
 	if p == nobody {
 		r.idle.claimed++
 		r.idle.unnamed++
-		return nobody
+	} else {
+		r.claimP(p)
 	}
-	r.claimP(p)
 	return p
 }
 
@@ -92,8 +92,8 @@ func (r *processors) unlist(p int32) {
 	}
 }
 
-// wakep wakes a thread that will look for work, for an idle P, unless another one looks for some.
-// own is the P of the caller.
+// wakep wakes a thread that will look for work, for an idle P, unless another one looks for some. own
+// is the P of the caller.
 func (r *processors) wakep(own int32) {
 	n := r.idle.searching
 	if r.pStates[own].searching {
@@ -143,8 +143,8 @@ func (r *processors) listIdle() {
 	}
 }
 
-// looksAgain reports whether the thread that gives a P up finds work for it at once, when it looks
-// at all queues once more.
+// looksAgain reports whether the thread that gives a P up finds work for it at once, when it looks at
+// all queues once more.
 func (r *lookahead) looksAgain(rec *record) bool {
 	back := r.win.at(rec.nextM)
 	return back != nil && rec.nextM == rec.link && back.Time-rec.Time < lookAgain

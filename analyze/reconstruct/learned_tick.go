@@ -6,12 +6,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Evidence for the tick being now. How much more often each shows itself at the tick than elsewhere
-// was measured against the runtime's own truth; the evidence is less than that, for the model may
-// be wrong where it sees this. They are the logarithms of 1000, 100, 30, 200, 1/50, 1/10 and 1/50:
-// with fewer digits one trace has other bases. Half or twice of one changes what is uncertain, of a
-// workload by up to 1 point (tickPastOwn; tickNotBatch twice: 1.9 less of mixed); what is right, of
-// gosched alone: half of tickUnlikely takes 1.2 from its ll, twice of tickShown 0.2.
+// Evidence for the tick being now. How much more often each shows itself at the tick than elsewhere was
+// measured against the runtime's own truth; the evidence is less than that, for the model may be wrong
+// where it sees this. They are the logarithms of 1000, 100, 30, 200, 1/50, 1/10 and 1/50: with fewer
+// digits one trace has other bases. Half or twice of one changes what is uncertain, of a workload by up
+// to 1 point (tickPastOwn; tickNotBatch twice: 1.9 less of mixed); what is right, of gosched alone:
+// half of tickUnlikely takes 1.2 from its ll, twice of tickShown 0.2.
 const (
 	tickPastOwn   evidence.Nats = 6.907755  // the global queue before an own one that holds several
 	tickPastOne   evidence.Nats = 4.605170  // and before one that holds one, which may have left unseen
@@ -22,8 +22,8 @@ const (
 	tickNotBatch  evidence.Nats = -3.912023 // a batch
 )
 
-// slipped is how often a start is counted wrongly that was either an undone park, which inherits
-// the time slice, or a poll, which does not. Half or twice: nothing.
+// slipped is how often a start is counted wrongly that was either an undone park, which inherits the
+// time slice, or a poll, which does not. Half or twice: nothing.
 const slipped = 0.1
 
 // ticks learns when the 61st tick of each P comes.
@@ -85,7 +85,7 @@ const (
 	// stale is how long, in ns, a goroutine waits in a short global queue at most before an unseen
 	// dequeue is suspected. Half makes 0.8 points more of bbolt uncertain, twice: nothing.
 	stale = 300_000
-	// long is a length of the global queue that surely holds something. Half makes 0.5 points more
-	// of bbolt uncertain, twice: nothing.
+	// long is a length of the global queue that surely holds something. Half makes 0.5 points more of
+	// bbolt uncertain, twice: nothing.
 	long = 3
 )

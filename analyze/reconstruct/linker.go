@@ -7,11 +7,11 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/stacks"
 )
 
-// newest is the context of the event at the head of the window: the next one mostly has
-// the same, which then need not be looked up.
+// newest is the context of the event at the head of the window: the next one mostly has the same, which
+// then need not be looked up.
 //
-// OPT: the indices of thread and P do not lie side by side, where the compiler would copy both at
-// once, which has to wait until one that was just written is in the cache.
+// OPT: the indices of thread and P do not lie side by side, where the compiler would copy both at once,
+// which has to wait until one that was just written is in the cache.
 type newest struct {
 	thread int64
 	at     *thread // nil if there is none; good until another one is added
@@ -86,8 +86,8 @@ func (r *linker) enter(e *events.Event) {
 	r.linkThread(i, rec)
 }
 
-// identify returns the goroutine or P of a transition, the goroutine of its context, nobody if
-// there is none, and what is known of the former if it is a goroutine.
+// identify returns the goroutine or P of a transition, the goroutine of its context, nobody if there is
+// none, and what is known of the former if it is a goroutine.
 func (r *linker) identify(e *events.Event) (of, in int32, gp *goroutine) {
 	of, in = nobody, nobody
 	switch e.Kind {
@@ -134,8 +134,8 @@ func (r *linker) linkThread(i int64, rec *record) {
 	}
 }
 
-// enterContext looks up the thread and the P of an event, at least one of which differs from the
-// event before.
+// enterContext looks up the thread and the P of an event, at least one of which differs from the event
+// before.
 func (r *linker) enterContext(e *events.Event) {
 	n := &r.newest
 	if e.M != n.thread {
@@ -167,10 +167,7 @@ func (r *linker) running(id int64) int32 {
 
 // enterGoroutine looks up the goroutine of an event.
 func (r *linker) enterGoroutine(id int64) {
-	g := r.ahead.gStates.Find(id)
-	if g == 0 {
-		g = r.model.addGoroutine(id)
-	}
+	g := r.model.goroutine(id)
 	r.newest.g, r.newest.state = g, r.ahead.gStates.At(g)
 }
 
@@ -227,8 +224,8 @@ func (r *linker) proc(id int32) int32 {
 	return r.addProc(id)
 }
 
-// addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun: then
-// all Ps have run little.
+// addProc adds a P. Nothing is known of its 61st tick, unless the program has hardly begun: then all Ps
+// have run little.
 func (r *linker) addProc(id int32) int32 {
 	px := int32(len(r.ps.pStates))
 	p := proc{id: id, m: nobody, g: nobody, release: release{lastM: nobody, handed: none, borrowed: none}, newest: none, taint: taint{fits: fitting}, tick: schedtick.Unknown(r.ahead.rules.GlobalPoll), ticks: [2]int64{-r.ahead.rules.Slice, -r.ahead.rules.Slice}}

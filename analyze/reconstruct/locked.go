@@ -15,14 +15,13 @@ const (
 	locked
 )
 
-// lockTrust is how often a conclusion about a lock serves before it is drawn anew: a goroutine may
-// lock or unlock itself whenever it runs. Half or twice: nothing.
+// lockTrust is how often a conclusion about a lock serves before it is drawn anew: a goroutine may lock
+// or unlock itself whenever it runs. Half or twice: nothing.
 const lockTrust = 64
 
 // locks finds out which goroutines are locked to their threads.
 type locks struct {
-	ahead    *lookahead
-	model    *model
+	view
 	ticks    *ticks
 	dequeuer *dequeuer
 }
@@ -37,9 +36,9 @@ const (
 )
 
 // handover finds out what a thread does with its P that gives it up outside a system call. Two look
-// alike: a goroutine blocks, and next its P is on the thread where another one ran last, and that
-// one goes on. Either the first is locked, and the thread that gets the P looks for work as any
-// does; or the second is, and the thread that gives the P up had picked it.
+// alike: a goroutine blocks, and next its P is on the thread where another one ran last, and that one
+// goes on. Either the first is locked, and the thread that gets the P looks for work as any does; or
+// the second is, and the thread that gives the P up had picked it.
 func (r *locks) handover(rec *record, pp *proc) handover {
 	giver, exits := r.givesAsLocked(rec)
 	next := r.ahead.nextOfP(rec)
@@ -54,7 +53,6 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 		gp := r.ahead.gStates.At(giver)
 		if r.model.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
 			gp.lock, gp.lockUses = locked, 0
-			return fromLocked
 		}
 		if gp.lock == locked {
 			return fromLocked
@@ -75,8 +73,8 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 	return h
 }
 
-// stealsAsAny reports whether a P was given up for want of work, and the thread that got it at once
-// was woken for g, queued elsewhere: g is not locked.
+// stealsAsAny reports whether a P was given up for want of work, and the thread that got it at once was
+// woken for g, queued elsewhere: g is not locked.
 func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
 	at := r.model.queues.Place(g)
 	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.model.queues.Len(rec.of) > 0 || r.ahead.gStates.At(g).lock == locked {
@@ -105,10 +103,9 @@ func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handove
 	return toLocked
 }
 
-// givesAsLocked returns the goroutine that stopped on the thread just before it gave the P up, if
-// all it does next is to get a P for this goroutine; nobody if the thread cannot have been in
-// stoplockedm. exits reports whether the goroutine ended and its thread with it, as only a locked
-// one does.
+// givesAsLocked returns the goroutine that stopped on the thread just before it gave the P up, if all
+// it does next is to get a P for this goroutine; nobody if the thread cannot have been in stoplockedm.
+// exits reports whether the goroutine ended and its thread with it, as only a locked one does.
 func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 	prev := r.ahead.win.at(rec.prevM)
 	if prev == nil || !prev.isStop() || prev.To == events.Syscall {
@@ -138,8 +135,8 @@ func (r *locks) givesAsLocked(rec *record) (g int32, exits bool) {
 }
 
 // startsLocked returns the start that follows at once when a thread gets a P, if it is that of a
-// goroutine which seems to be locked to the thread: queued now, it ran there last, and nothing else
-// did since.
+// goroutine which seems to be locked to the thread: queued now, it ran there last, and nothing else did
+// since.
 func (r *locks) startsLocked(next *record) *record {
 	if next == nil {
 		return nil
@@ -158,8 +155,8 @@ func (r *locks) startsLocked(next *record) *record {
 	return start
 }
 
-// whichLocked returns which of two goroutines is locked: first stopped before the P changed
-// threads, second goes on after it.
+// whichLocked returns which of two goroutines is locked: first stopped before the P changed threads,
+// second goes on after it.
 func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 	a, b := r.ahead.gStates.At(first), r.ahead.gStates.At(second)
 	sure := a.lock == locked && b.lock == unlocked || a.lock == unlocked && b.lock == locked
@@ -188,8 +185,8 @@ func (r *locks) whichLocked(rec, next *record, first, second int32) handover {
 	return fromLocked
 }
 
-// freeToRun looks ahead on a thread for an event that shows that a goroutine is not locked to it,
-// and returns it, none if there is none near.
+// freeToRun looks ahead on a thread for an event that shows that a goroutine is not locked to it, and
+// returns it, none if there is none near.
 func (r *locks) freeToRun(rec *record, g int32) int64 {
 	for steps, i := 0, none; rec != nil && steps < nearEnough; steps++ {
 		if prev := r.ahead.win.at(rec.prevM); prev != nil {
@@ -205,8 +202,8 @@ func (r *locks) freeToRun(rec *record, g int32) int64 {
 	return none
 }
 
-// learnLock notes what a start shows: a locked goroutine starts only on its own thread, which got a
-// P for that and ran nothing else.
+// learnLock notes what a start shows: a locked goroutine starts only on its own thread, which got a P
+// for that and ran nothing else.
 func (r *locks) learnLock(rec *record, gp *goroutine) {
 	if rec.m < 0 {
 		return
@@ -233,8 +230,8 @@ func (r *locks) learnLock(rec *record, gp *goroutine) {
 	}
 }
 
-// idles notes that a thread that got a P gives it up without having run anything: it does not wait
-// for a goroutine.
+// idles notes that a thread that got a P gives it up without having run anything: it does not wait for
+// a goroutine.
 func (r *locks) idles(rec *record) {
 	if rec.m < 0 {
 		return
@@ -246,8 +243,8 @@ func (r *locks) idles(rec *record) {
 	}
 }
 
-// allInFlight reports whether what p has queued may have been dequeued already: its runnext, and
-// the ring if any of that has been, for a thief steals half.
+// allInFlight reports whether what p has queued may have been dequeued already: its runnext, and the
+// ring if any of that has been, for a thief steals half.
 func (r *locks) allInFlight(p int32) bool {
 	if g := r.model.queues.Runnext(p); g != reference.None && !r.ahead.inFlight(g) {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// lookahead is the events, those that were handled and those to come, and what they show: each
-// method looks at a bounded part of the window.
+// lookahead is the events, those that were handled and those to come, and what they show: each method
+// looks at a bounded part of the window.
 type lookahead struct {
 	ps      processors
 	tables  *events.Tables
@@ -40,11 +40,10 @@ type thread struct {
 
 // startsOn is the P on which a queued goroutine will start, or nobody.
 func (r *lookahead) startsOn(g int32) int32 {
-	start := r.win.at(r.gStates.At(g).start)
-	if start == nil {
-		return nobody
+	if start := r.win.at(r.gStates.At(g).start); start != nil {
+		return start.p
 	}
-	return start.p
+	return nobody
 }
 
 // startOf is the event by which a queued goroutine will start, none if it is not in sight.
@@ -76,9 +75,9 @@ func (r *lookahead) startsNext(rec *record, p int32) *record {
 	return start
 }
 
-// pickedFor returns the event by which the thread that looks for work on the P of a start gives
-// that P up for the thread to which the goroutine is locked, nil if it does not: it may have picked
-// it already.
+// pickedFor returns the event by which the thread that looks for work on the P of a start gives that P
+// up for the thread to which the goroutine is locked, nil if it does not: it may have picked it
+// already.
 func (r *lookahead) pickedFor(start *record) *record {
 	m := r.ps.pStates[start.p].m
 	if m < 0 || m == start.m || r.gStates.At(start.of).lastM != start.m {
@@ -93,16 +92,15 @@ func (r *lookahead) pickedFor(start *record) *record {
 
 // freeSince is the event from which on the P that starts g had nothing to run.
 func (r *lookahead) freeSince(g int32) int64 {
-	start := r.win.at(r.gStates.At(g).start)
-	if start == nil {
-		return none
+	if start := r.win.at(r.gStates.At(g).start); start != nil {
+		return start.prevM
 	}
-	return start.prevM
+	return none
 }
 
-// ranBefore returns the start before start i on its thread, not counting those from runnext and
-// from no queue, which were made runnable after the one before them ran. It returns none if that is
-// not in sight.
+// ranBefore returns the start before start i on its thread, not counting those from runnext and from no
+// queue, which were made runnable after the one before them ran. It returns none if that is not in
+// sight.
 func (r *lookahead) ranBefore(i int64) int64 {
 	start := r.win.at(i)
 	if start == nil {
@@ -148,15 +146,15 @@ func (r *lookahead) startsBetween(a, b int32) int {
 	return -1
 }
 
-// follows reports whether one thread starts b after a, with no more than one start in between,
-// which is that of a pick at the 61st tick.
+// follows reports whether one thread starts b after a, with no more than one start in between, which is
+// that of a pick at the 61st tick.
 func (r *lookahead) follows(a, b int32) bool {
 	n := r.startsBetween(a, b)
 	return n == 0 || n == 1
 }
 
-// yieldedHere reports whether the thread that dequeues g put it into the global queue just before:
-// it cannot have been anywhere else.
+// yieldedHere reports whether the thread that dequeues g put it into the global queue just before: it
+// cannot have been anywhere else.
 func (r *lookahead) yieldedHere(g, p int32) bool {
 	gp := r.gStates.At(g)
 	start := r.win.at(gp.start)

@@ -6,10 +6,9 @@ import (
 )
 
 // lost begins anew behind a gap in the trace: goroutines that were runnable or ran may have done
-// anything meanwhile. One that ended there would otherwise stand in a queue for ever, and each
-// start of another would contradict the model. What a P did, whether the world was stopped and the
-// collector at work is unknown, too. The statuses of the next generation name goroutines and Ps
-// anew.
+// anything meanwhile. One that ended there would otherwise stand in a queue for ever, and each start of
+// another would contradict the model. What a P did, whether the world was stopped and the collector at
+// work is unknown, too. The statuses of the next generation name goroutines and Ps anew.
 func (r *stepper) lost(rec *record) {
 	on := map[int32]int32{} // P on which a goroutine runs
 	for p := range r.ps.pStates {

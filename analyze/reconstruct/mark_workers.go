@@ -1,8 +1,8 @@
 package reconstruct
 
-// In the mark phase a quarter of the Ps run dedicated mark workers (gcController.startCycle). A P
-// whose turn it is runs one when it looks for work (findRunnableGCWorker); until then, marking
-// threads request that a P stop what it runs (enlistWorker), which no event shows.
+// In the mark phase a quarter of the Ps run dedicated mark workers (gcController.startCycle). A P whose
+// turn it is runs one when it looks for work (findRunnableGCWorker); until then, marking threads
+// request that a P stop what it runs (enlistWorker), which no event shows.
 
 // marking is what is known of the mark phase: whether the collector wants another dedicated worker.
 type marking struct {
@@ -21,8 +21,8 @@ func (k *marking) wantedFor(now int64) int64 {
 	return k.sum
 }
 
-// change notes that a P runs another worker than before, if any. needed is how many dedicated ones
-// the collector wants in all.
+// change notes that a P runs another worker than before, if any. needed is how many dedicated ones the
+// collector wants in all.
 func (k *marking) change(before, after mark, needed int, now int64) {
 	k.count(before, -1)
 	k.count(after, 1)

@@ -38,13 +38,13 @@ var (
 	byRepair  = reference.Known(reference.Ambiguous, reference.RuleRepair)
 )
 
-// patience is the most decisions that are held back for the oldest pending tick, 5 MB. Half or
-// twice: nothing.
+// patience is the most decisions that are held back for the oldest pending tick, 5 MB. Half or twice:
+// nothing.
 const patience = 1 << 16
 
-// BlockLen is how many decisions are emitted at once, 320 KB: the receiver is mostly asleep by
-// then, and waking a thread should cost little beside the work. With a quarter of this a tenth of
-// the time of two Ps went into that.
+// BlockLen is how many decisions are emitted at once, 320 KB: the receiver is mostly asleep by then,
+// and waking a thread should cost little beside the work. With a quarter of this a tenth of the time of
+// two Ps went into that.
 const BlockLen = 4096
 
 // blocksAtOnce is of how many blocks the memory is made at once: 5 MB.
@@ -67,9 +67,9 @@ type heldBack struct {
 // noHolding has no block yet, and so no room.
 func noHolding() heldBack { return heldBack{n: BlockLen, due: math.MaxInt64} }
 
-// pendingTick is a start from the global queue of which it is open whether it was at the 61st tick:
-// the P's own queue was empty, and a batch would have been one. Later evidence decides, and changes
-// nothing else.
+// pendingTick is a start from the global queue of which it is open whether it was at the 61st tick: the
+// P's own queue was empty, and a batch would have been one. Later evidence decides, and changes nothing
+// else.
 type pendingTick struct {
 	decision  int64  // its decision
 	p         int32  // P
@@ -84,8 +84,8 @@ func (h *heldBack) at(i int64) *reference.Decision {
 	return &h.block[(i-h.first)%BlockLen]
 }
 
-// addPendingTick holds back the next decision, a start on P p, until it is known whether the 61st
-// tick comes where the start is a candidate for it.
+// addPendingTick holds back the next decision, a start on P p, until it is known whether the 61st tick
+// comes where the start is a candidate for it.
 func (h *heldBack) addPendingTick(p int32, at uint16) {
 	h.pending = append(h.pending, pendingTick{decision: h.held, p: p, candidate: at})
 	h.recheckTicks()
@@ -181,9 +181,9 @@ func (r *output) emitBatch(kind reference.Kind, g, p, victim int32, size int, ba
 	r.emit(p, r.ps.pStates[p].m, reference.Decision{Kind: kind, G: r.ahead.gStates.At(g).id, Victim: r.ahead.procID(victim), Batch: int32(size), Basis: basis})
 }
 
-// draft begins a decision at the present time, with the queue lengths after it, of the P and the
-// thread with these indices, nobody if there is none. It is to be filled in and committed before
-// the next. Filling it in place is cheaper than copying it.
+// draft begins a decision at the present time, with the queue lengths after it, of the P and the thread
+// with these indices, nobody if there is none. It is to be filled in and committed before the next.
+// Filling it in place is cheaper than copying it.
 func (r *output) draft(p, m int32) *reference.Decision {
 	ahead := r.ahead
 	h := &r.held
@@ -240,8 +240,7 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 	r.commit()
 }
 
-// corrected emits that g, which P from had (nobody: the global queue), is where the model has it
-// now.
+// corrected emits that g, which P from had (nobody: the global queue), is where the model has it now.
 func (r *output) corrected(g, from int32) {
 	to := r.model.queues.Place(g)
 	if to.Queue == reference.QueueUnknown {

@@ -3,8 +3,8 @@ package reconstruct
 import "github.com/gmpscope/gmpscope/reference"
 
 // An overflow puts half of a ring into the global queue at once (runqputslow, globrunqputbatch),
-// possibly long after the event that shows it, if its thread loses its CPU. So two of them may come
-// in another order than their events, and the model then has other goroutines dequeued in between.
+// possibly long after the event that shows it, if its thread loses its CPU. So two of them may come in
+// another order than their events, and the model then has other goroutines dequeued in between.
 
 // sameOverflow reports whether a and b came to the global queue by the same overflow.
 func (r *lookahead) sameOverflow(a, b int32) bool {
@@ -20,8 +20,8 @@ func (r *dequeuer) misordered(g, p int32) bool {
 	return r.ahead.startOf(g) != r.ahead.now || r.engine.holds(hypOverflowOrder, question{g: g, likely: yes})
 }
 
-// proposeOverflowOrder proposes that the overflows came in the order of their events, or in the
-// other one. The fork decides which when it handles the present event, the start of q.g, anew.
+// proposeOverflowOrder proposes that the overflows came in the order of their events, or in the other
+// one. The fork decides which when it handles the present event, the start of q.g, anew.
 func proposeOverflowOrder(r *stepper, _ question) []choice {
 	return []choice{
 		{is: no, says: "the overflows came in the order of their events", then: thenRepeat},
@@ -29,8 +29,7 @@ func proposeOverflowOrder(r *stepper, _ question) []choice {
 	}
 }
 
-// returned is a goroutine that was dequeued from the global queue, and put there again by an
-// overflow.
+// returned is a goroutine that was dequeued from the global queue, and put there again by an overflow.
 type returned struct{ g, from, to int32 } // numbers of the overflows that put it there before and now
 
 // noteReturn notes that the present overflow puts g, of p's ring, into the global queue.
@@ -42,9 +41,9 @@ func (r *model) noteReturn(g, p int32) {
 	x.overflowID = r.lastOverflow
 }
 
-// lastBatch appends to list what the last batch from the global queue dequeued, the last first, as
-// far as it did not come together with g: what is in the ring of its P, and what has been put again
-// and stands behind g.
+// lastBatch appends to list what the last batch from the global queue dequeued, the last first, as far
+// as it did not come together with g: what is in the ring of its P, and what has been put again and
+// stands behind g.
 func (r *model) lastBatch(list []returned, g int32) []returned {
 	if r.lastBatchP < 0 {
 		return list

@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// yielded is target for a goroutine that went from running to runnable: of its own will, or
-// preempted, and for what. The event says only "preempted".
+// yielded is target for a goroutine that went from running to runnable: of its own will, or preempted,
+// and for what. The event says only "preempted".
 func (r *targets) yielded(rec *record) enqueue {
 	if rec.Reason != events.ReasonPreempted {
 		if r.ahead.traits.Has(rec.TStack, stacks.StartWorld) && rec.p >= 0 && r.shrinkYield(rec) {
@@ -23,20 +23,14 @@ func (r *targets) yielded(rec *record) enqueue {
 	}
 	next := r.ahead.win.at(rec.nextM)
 	stops := next != nil && next.Kind == events.Proc && next.To == events.Idle && next.of == rec.p && next.m == rec.m
-	// The begin is written before gcwaiting is set (stopTheWorldWithSema).
-	if stops && r.ps.stw.open {
-		if r.ahead.rules.STWKeepsRunnext {
-			p := r.runnext(rec.p, reference.WhySTW)
-			p.cause = byRule
-			return p
-		}
-		enq := putTo(reference.QueueGlobal, nobody, reference.WhySTW, byRule)
-		enq.cause = byRule
-		return enq
+	enq := putTo(reference.QueueGlobal, nobody, reference.WhySTW, byRule)
+	enq.cause = byRule
+	switch {
+	case !stops || !r.ps.stw.open: // the begin is written before gcwaiting is set (stopTheWorldWithSema)
+		enq.why, enq.cause = r.requests.preemptCause(rec)
+	case r.ahead.rules.STWKeepsRunnext:
+		enq.enqueueTo = r.runnext(rec.p, reference.WhySTW).enqueueTo
 	}
-	why, cause := r.requests.preemptCause(rec)
-	enq := putTo(reference.QueueGlobal, nobody, why, byRule)
-	enq.cause = cause
 	return enq
 }
 
@@ -51,12 +45,12 @@ func (r *targets) shrinkYield(rec *record) bool {
 	return start != nil && start.Kind == events.Proc && start.nextM == rec.link && rec.link != none
 }
 
-// preemptCause returns why a goroutine was requested to stop, and how sure that is. Nothing names
-// the requester, so it is what was going on at the time: a forEachP, or the time slice is over.
-// sysmon finds that when 10 ms have passed on the same schedtick (retake), hence never earlier;
-// then it was the garbage collector, which wants another worker (enlistWorker) or called forEachP
-// in vain, or a late request. Where more than one may have requested it, it is the one that has
-// requested others to stop, too, or would have been first.
+// preemptCause returns why a goroutine was requested to stop, and how sure that is. Nothing names the
+// requester, so it is what was going on at the time: a forEachP, or the time slice is over. sysmon
+// finds that when 10 ms have passed on the same schedtick (retake), hence never earlier; then it was
+// the garbage collector, which wants another worker (enlistWorker) or called forEachP in vain, or a
+// late request. Where more than one may have requested it, it is the one that has requested others to
+// stop, too, or would have been first.
 func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	if rec.p < 0 {
 		return reference.WhySlice, ambiguous
@@ -99,12 +93,12 @@ func (r *requests) preemptCause(rec *record) (reference.Why, reference.Basis) {
 	return reference.WhySlice, byRule
 }
 
-// collectorRequests reports whether the collector rather than sysmon requested a goroutine to stop
-// that has had a time slice in the mark phase, since ns long: others are requested as well, or a
-// mark worker that had been wanted starts in its place (enlistWorker; it may wake an idle P
-// instead). forEachP spares its own goroutine (preemptone). A worker heeds a request only at its
-// end (gcBgMarkWorker), so the first one counts: sysmon sleeps up to 10 ms (sysmon), so in the
-// middle it comes after a slice and a half.
+// collectorRequests reports whether the collector rather than sysmon requested a goroutine to stop that
+// has had a time slice in the mark phase, since ns long: others are requested as well, or a mark worker
+// that had been wanted starts in its place (enlistWorker; it may wake an idle P instead). forEachP
+// spares its own goroutine (preemptone). A worker heeds a request only at its end (gcBgMarkWorker), so
+// the first one counts: sysmon sleeps up to 10 ms (sysmon), so in the middle it comes after a slice and
+// a half.
 func (r *requests) collectorRequests(rec *record, pp *proc, since int64) bool {
 	wanted := r.marks.wantedFor(r.ahead.time) > pp.wanted
 	switch {
@@ -118,15 +112,15 @@ func (r *requests) collectorRequests(rec *record, pp *proc, since int64) bool {
 	return wanted && !r.sysmonQuick() && (!r.ahead.rules.EnlistWakesIdle || r.ps.busy >= r.ps.gomaxprocs) && r.ahead.startsDedicated(rec)
 }
 
-// sysmonQuick reports whether sysmon looks at the Ps often, and so requests a stop as soon as a
-// slice is over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before
-// it sleeps longer and up to 10 ms (sysmon).
+// sysmonQuick reports whether sysmon looks at the Ps often, and so requests a stop as soon as a slice
+// is over: after it took a P from a system call it sleeps 20 µs at a time, 50 times, before it sleeps
+// longer and up to 10 ms (sysmon).
 func (r *requests) sysmonQuick() bool {
 	return r.ahead.time-r.retaken < int64(r.ahead.rules.SysmonPasses)*(r.ahead.rules.SysmonMin+sleepLag)
 }
 
-// requestsOthers reports whether while P's goroutine ran, or soon, another one was requested to
-// stop that had not had its time slice: forEachP requests all at once, and again every 100 µs
+// requestsOthers reports whether while P's goroutine ran, or soon, another one was requested to stop
+// that had not had its time slice: forEachP requests all at once, and again every 100 µs
 // (forEachPInternal), and a P that becomes a mark worker's is chosen at random.
 func (r *requests) requestsOthers(rec *record, pp *proc) bool {
 	if r.noSlice > pp.began {
@@ -156,9 +150,8 @@ func (r *lookahead) startsDedicated(rec *record) bool {
 	return false
 }
 
-// lateRequest reports whether the last forEachP requested P's goroutine to stop, which must have
-// run for long enough, and stops before it would have had a time slice since: its thread was off
-// CPU.
+// lateRequest reports whether the last forEachP requested P's goroutine to stop, which must have run
+// for long enough, and stops before it would have had a time slice since: its thread was off CPU.
 func (r *requests) lateRequest(rec *record, pp *proc) bool {
 	return r.endedWhy != reference.WhyUnknown && !r.requestedByItself(rec, pp) && pp.began < r.endedAt-requestTime && r.endedAt < r.ahead.time &&
 		r.ahead.time-r.endedAt < r.ahead.rules.Slice && r.ahead.time-pp.began < 2*r.ahead.rules.Slice
@@ -172,11 +165,11 @@ func (r *requests) requestedByItself(rec *record, pp *proc) bool {
 
 // Half or twice of these: nothing, but half of requestAgain finds 2 in 100 causes more of gc.
 const (
-	// strayTime bounds the run of a goroutine that is hit by the signal meant for the one before it
-	// on its P, in ns.
+	// strayTime bounds the run of a goroutine that is hit by the signal meant for the one before it on
+	// its P, in ns.
 	strayTime = 10_000
-	// requestTime is how long a goroutine runs during a forEachP until it has surely been requested
-	// to stop, in ns: that is done every 100 µs if there is a CPU.
+	// requestTime is how long a goroutine runs during a forEachP until it has surely been requested to
+	// stop, in ns: that is done every 100 µs if there is a CPU.
 	requestTime = 1_000_000
 	// sleepLag is what the system adds to a sleep of sysmon, in ns: on Linux 50 µs are a thread's
 	// slack.
@@ -185,8 +178,8 @@ const (
 	requestAgain = 200_000
 )
 
-// requests is what may have requested goroutines to stop: forEachP, the collector (enlistWorker)
-// and sysmon (retake).
+// requests is what may have requested goroutines to stop: forEachP, the collector (enlistWorker) and
+// sysmon (retake).
 type requests struct {
 	*requested
 	ps    *processors

@@ -85,8 +85,8 @@ func (r *processors) setProcState(p int32, running bool) {
 	}
 }
 
-// othersIdle reports whether Ps other than p are idle (npidle), and not on their way from one
-// thread to another.
+// othersIdle reports whether Ps other than p are idle (npidle), and not on their way from one thread to
+// another.
 func (r *lookahead) othersIdle(pp *proc) bool {
 	for i := range r.ps.pStates {
 		o := &r.ps.pStates[i]

@@ -5,10 +5,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A P changes hands by acquirep, releasep, handoffp and retake. The trace shows when it runs and
-// when it is idle; why it was given up follows from the thread that did so and what that did
-// before: found nothing to run (findRunnable), stopped the world, went into a system call
-// (entersyscallblock), or has to do with a goroutine that is locked to a thread (locked.go).
+// A P changes hands by acquirep, releasep, handoffp and retake. The trace shows when it runs and when
+// it is idle; why it was given up follows from the thread that did so and what that did before: found
+// nothing to run (findRunnable), stopped the world, went into a system call (entersyscallblock), or has
+// to do with a goroutine that is locked to a thread (locked.go).
 
 // procEvent handles a P's transition.
 func (r *stepper) procEvent(rec *record) {
@@ -25,20 +25,15 @@ func (r *stepper) procEvent(rec *record) {
 	}
 	first := !pp.known || pp.unseen && pp.g < 0
 	pp.unseen = false
+	status := rec.From == events.Running || rec.From == events.Undetermined
 	switch {
-	case rec.To == events.Running && rec.From == events.Running, rec.To == events.Running && rec.From == events.Undetermined:
-		if !first && pp.running {
-			pp.m = rec.m
-			return
-		}
-		r.procStarts(rec, pp, reference.FlagFirst)
+	case rec.To == events.Running && status && !first && pp.running:
+		pp.m = rec.m
 	case rec.To == events.Running:
-		var flags reference.Flags
-		if first {
-			flags = reference.FlagFirst
+		r.procStarts(rec, pp, first || status)
+		if !status {
+			r.waking.expectThief(rec)
 		}
-		r.procStarts(rec, pp, flags)
-		r.waking.expectThief(rec)
 	case rec.To == events.Idle && (rec.From == events.NotExist || first && rec.From != events.Running):
 		r.ps.setProcState(rec.of, false)
 		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStop, G: reference.NoG, Why: reference.WhyIdle, Flags: reference.FlagFirst,
@@ -50,9 +45,9 @@ func (r *stepper) procEvent(rec *record) {
 	}
 }
 
-// lends reports whether a thread gets an idle P only to allocate a new thread for it (allocm):
-// sysmon, or a thread in a system call or a hand-over. It runs nothing, gives the P up at once, and
-// the new thread gets it. The P's queue is not touched, so neither step is a decision.
+// lends reports whether a thread gets an idle P only to allocate a new thread for it (allocm): sysmon,
+// or a thread in a system call or a hand-over. It runs nothing, gives the P up at once, and the new
+// thread gets it. The P's queue is not touched, so neither step is a decision.
 func (r *lookahead) lends(rec *record) bool {
 	if rec.To != events.Running || rec.From != events.Idle || rec.m < 0 {
 		return false
@@ -61,8 +56,8 @@ func (r *lookahead) lends(rec *record) bool {
 	if stop == nil || stop.Kind != events.Proc || stop.To != events.Idle || stop.of != rec.of {
 		return false
 	}
-	// A thread that gave the P up itself (stoplockedm) is not among the idle ones, so it cannot
-	// have been woken for it.
+	// A thread that gave the P up itself (stoplockedm) is not among the idle ones, so it cannot have
+	// been woken for it.
 	prev := r.win.at(rec.prevM)
 	gave := prev != nil && prev.Kind == events.Proc && prev.To == events.Idle && r.win.at(prev.link) == rec
 	mp := &r.mStates[rec.m]
@@ -85,7 +80,7 @@ const borrowTime = 2_000_000
 
 // procStarts handles a P that gets a thread (acquirep). A handoff to that thread, which was not in
 // sight then, is emitted now.
-func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
+func (r *stepper) procStarts(rec *record, pp *proc, first bool) {
 	r.ps.setProcState(rec.of, true)
 	pp.m, pp.came = rec.m, r.ahead.time
 	r.ps.setRunning(pp, nobody)
@@ -93,6 +88,10 @@ func (r *stepper) procStarts(rec *record, pp *proc, flags reference.Flags) {
 		r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindHandoff, G: reference.NoG, Why: pp.why, Basis: byRule})
 	}
 	pp.released, pp.emitted = false, false
+	var flags reference.Flags
+	if first {
+		flags = reference.FlagFirst
+	}
 	r.out.emit(rec.of, rec.m, reference.Decision{Kind: reference.KindPStart, G: reference.NoG, Flags: flags, Basis: observed})
 }
 
@@ -104,15 +103,10 @@ func (r *stepper) procStops(rec *record, pp *proc) {
 	case r.ps.stw.open:
 		why = reference.WhySTW
 	case rec.g >= 0: // a system call that gives the P up itself (entersyscallblock)
-		why = reference.WhySyscall
-		gives = true
+		why, gives = reference.WhySyscall, true
 	default:
-		switch r.locks.handover(rec, pp) {
-		case toLocked:
-			why = reference.WhyLocked
-		case fromLocked:
-			why = reference.WhyLocked
-			gives = true
+		if h := r.locks.handover(rec, pp); h != toNobody {
+			why, gives = reference.WhyLocked, h == fromLocked
 		}
 	}
 	if why == reference.WhyIdle {
@@ -130,8 +124,7 @@ func (r *stepper) procStops(rec *record, pp *proc) {
 	}
 }
 
-// losesThread notes that a P has no thread any more. Thread by gave it up, nobody if it was
-// retaken.
+// losesThread notes that a P has no thread any more. Thread by gave it up, nobody if it was retaken.
 func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32) {
 	r.ps.setProcState(rec.of, false)
 	pp.m, pp.lastM = nobody, by
@@ -140,9 +133,9 @@ func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32
 	pp.why, pp.freed = why, r.ahead.time
 }
 
-// handOff handles a P that was given up or retaken: handoffp starts a thread for it if there is
-// work, or if no other thread would look for some. Otherwise the P goes idle, and the thread that
-// gets it later gets no handoff.
+// handOff handles a P that was given up or retaken: handoffp starts a thread for it if there is work,
+// or if no other thread would look for some. Otherwise the P goes idle, and the thread that gets it
+// later gets no handoff.
 func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
 	next := r.ahead.nextOfP(rec)
 	basis := byRule
@@ -179,8 +172,8 @@ func (r *lookahead) wokenFor(next *record) bool {
 	return false
 }
 
-// nextOfP looks ahead for the event by which another thread gets the P of rec, nil if that is out
-// of sight.
+// nextOfP looks ahead for the event by which another thread gets the P of rec, nil if that is out of
+// sight.
 func (r *lookahead) nextOfP(rec *record) *record {
 	own := rec.m
 	for next := r.win.at(rec.link); next != nil; next = r.win.at(next.link) {
@@ -268,13 +261,11 @@ func (r *stepper) endSTW(rec *record) {
 
 // resizer follows GOMAXPROCS (procresize).
 type resizer struct {
-	ps    *processors
-	model *model
-	out   *output
+	view
+	out *output
 }
 
-// assumeProcs assumes that GOMAXPROCS is large enough for a P, where a damaged trace does not state
-// it.
+// assumeProcs assumes that GOMAXPROCS is large enough for a P, where a damaged trace does not state it.
 func (r *resizer) assumeProcs(p int32) {
 	if int(p) >= r.ps.gomaxprocs {
 		r.setProcs(int(p) + 1)

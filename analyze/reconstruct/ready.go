@@ -5,8 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A goroutine that becomes runnable is put into runnext, from where it displaces the one before it
-// to the ring (runqput); into the ring, of which half goes to the global queue if it is full
+// A goroutine that becomes runnable is put into runnext, from where it displaces the one before it to
+// the ring (runqput); into the ring, of which half goes to the global queue if it is full
 // (runqputslow); or into the global queue (globrunqput). The event shows the thread and the P;
 // enqueue_target.go decides which of these follows.
 

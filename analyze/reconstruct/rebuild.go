@@ -9,18 +9,18 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// A panic of the stepper is a mistake of this package: an operation of the queues whose
-// precondition does not hold ([reference.Violation]), or a runtime error. It costs the present
-// event and what the model knew of the queues, not the analysis: the model is built again from what
-// the events show. In a fork it refutes the choice.
+// A panic of the stepper is a mistake of this package: an operation of the queues whose precondition
+// does not hold ([reference.Violation]), or a runtime error. It costs the present event and what the
+// model knew of the queues, not the analysis: the model is built again from what the events show. In a
+// fork it refutes the choice.
 
-// checked has the stepper check the model after each event, and lets its panics through: in tests,
-// and in a program built with the tag checked.
+// checked has the stepper check the model after each event, and lets its panics through: in tests, and
+// in a program built with the tag checked.
 var checked bool
 
-// To build the model again is as much work for each goroutine as an event. Together this may be as
-// much as rebuildFirst events, and one more for rebuildShare events of the trace; then queues are
-// not rebuilt any more, as in a reduced trace.
+// To build the model again is as much work for each goroutine as an event. Together this may be as much
+// as rebuildFirst events, and one more for rebuildShare events of the trace; then queues are not
+// rebuilt any more, as in a reduced trace.
 const (
 	rebuildFirst = 1 << 20
 	rebuildShare = 4
@@ -36,8 +36,8 @@ func (r *stepper) survive() {
 	}
 }
 
-// rebuild passes over the present event, whose goroutine is then unknown until its next event, and
-// puts each goroutine that waits for a P into the queue from which it will start.
+// rebuild passes over the present event, whose goroutine is then unknown until its next event, and puts
+// each goroutine that waits for a P into the queue from which it will start.
 func (r *stepper) rebuild() {
 	r.out.stepping, r.ahead.depth = false, 0
 	r.out.summary.Violations++
@@ -122,16 +122,16 @@ type effort struct {
 	queued    int64
 }
 
-// mostWalks is how often the queues may be walked from end to end for a decision: each question
-// about a queue takes a walk of its own. Besides, one ring may be walked for each pair of the
-// batches that may have been stolen from it, mostPairs at most.
+// mostWalks is how often the queues may be walked from end to end for a decision: each question about a
+// queue takes a walk of its own. Besides, one ring may be walked for each pair of the batches that may
+// have been stolen from it, mostPairs at most.
 const (
 	mostWalks = 16
 	mostPairs = (maxThieves + 1) * (maxThieves + 2) / 2
 )
 
-// check panics if the model contradicts itself, or if more links of the queues were followed for
-// this event than that takes.
+// check panics if the model contradicts itself, or if more links of the queues were followed for this
+// event than that takes.
 func (r *stepper) check() {
 	now := effort{links: r.model.queues.Links(), decisions: r.out.held.held, queued: int64(r.model.queues.GlobalLen())}
 	for p := range r.ps.pStates {

@@ -20,8 +20,8 @@ type Options struct {
 	Without Set
 	// Answered gets what hypotheses answer where forks decide, to see why; it may be nil.
 	Answered func(Answer)
-	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It may keep them,
-	// and returns an empty slice for others that it had before, or nil.
+	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It may keep them, and
+	// returns an empty slice for others that it had before, or nil.
 	Emit func(ds []reference.Decision) []reference.Decision
 }
 
@@ -58,26 +58,15 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	s.state = state{
 		model: model{
 			ahead: lookahead{
-				ps:      processors{idle: idlers{last: nobody}},
-				tables:  t,
-				rules:   o.Rules,
-				without: o.Without,
-				reduced: o.Reduced,
-				classes: class.NewTable(t),
-				traits:  stacks.New(t),
-				gStates: ids.NewTable[goroutine](),
+				rules: o.Rules, without: o.Without, reduced: o.Reduced,
+				tables: t, classes: class.NewTable(t), traits: stacks.New(t),
+				ps: processors{idle: idlers{last: nobody}}, gStates: ids.NewTable[goroutine](),
 			},
-			queues:     *reference.NewQueues(o.Rules),
-			lastBatchP: nobody,
-			driftingP:  nobody,
+			queues: *reference.NewQueues(o.Rules), lastBatchP: nobody, driftingP: nobody,
 		},
 		requests: requested{
-			current:           forEachP{m: nobody},
-			suspendedAdvancer: nobody,
-			endedBy:           nobody,
-			noSlice:           math.MinInt64,
-			retaken:           math.MinInt64 / 2,
-			worker:            none,
+			current: forEachP{m: nobody}, suspendedAdvancer: nobody, endedBy: nobody, worker: none,
+			noSlice: math.MinInt64, retaken: math.MinInt64 / 2,
 		},
 		inject: injection{until: none},
 	}

@@ -23,9 +23,9 @@ func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 	return put != nil && put.isStop()
 }
 
-// exchangeEnqueues exchanges g, of a batch that p dequeued from the global queue, for the head of
-// that queue, which p will start: two threads enqueued them, and in another order than their
-// events. It reports whether this may be so.
+// exchangeEnqueues exchanges g, of a batch that p dequeued from the global queue, for the head of that
+// queue, which p will start: two threads enqueued them, and in another order than their events. It
+// reports whether this may be so.
 func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
 	head, gp := r.model.queues.GlobalHead(), r.ahead.gStates.At(g)
 	if r.ahead.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.ahead.startsOn(head) != p || r.ahead.gStates.At(head).readyM == gp.readyM {
@@ -35,13 +35,14 @@ func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
 	if front != reference.None && r.ahead.startsOn(front) == p && r.ahead.startOf(front) > start || next != reference.None && r.ahead.startsOn(next) == p && r.ahead.startOf(next) < start {
 		return false // p runs its ring in order
 	}
-	r.correct.exchangeWithGlobal(g, head)
+	r.out.summary.Corrections++
+	r.correct.exchange(g, head, 0)
 	return true
 }
 
-// exchangeForOwn reports whether p, which starts g and is not at its tick, had it in its ring in
-// place of one of the same batch that others start: different threads enqueued the two globally. It
-// exchanges them.
+// exchangeForOwn reports whether p, which starts g and is not at its tick, had it in its ring in place
+// of one of the same batch that others start: different threads enqueued the two globally. It exchanges
+// them.
 func (r *dequeuer) exchangeForOwn(g, p int32) bool {
 	if r.ahead.without.has(hypExchangedEnqueues) {
 		return false
@@ -51,15 +52,16 @@ func (r *dequeuer) exchangeForOwn(g, p int32) bool {
 			if gp.readyM == r.ahead.gStates.At(g).readyM {
 				return false
 			}
-			r.correct.exchangeWithGlobal(other, g)
+			r.out.summary.Corrections++
+			r.correct.exchange(other, g, 0)
 			return true
 		}
 	}
 	return false
 }
 
-// nearlyConcurrent reports whether two enqueues may have come in another order than their events:
-// two threads did them, at nearly the same time.
+// nearlyConcurrent reports whether two enqueues may have come in another order than their events: two
+// threads did them, at nearly the same time.
 func (r *lookahead) nearlyConcurrent(a, b int32) bool {
 	if r.gStates.At(a).readyM == r.gStates.At(b).readyM {
 		return false

@@ -6,8 +6,8 @@ import (
 )
 
 // A goroutine's start is the first event to show that its thread has dequeued it (schedule,
-// findRunnable, execute): from the P's runnext or ring, from the global queue, from another P, or
-// from no queue, if the thread that made it runnable runs it at once.
+// findRunnable, execute): from the P's runnext or ring, from the global queue, from another P, or from
+// no queue, if the thread that made it runnable runs it at once.
 
 // dequeue is how a goroutine left its queue.
 //
@@ -33,8 +33,7 @@ type dequeueTick struct {
 	candidate  uint16 // if so, the candidate
 }
 
-// dequeueFrom is a dequeue of batch from a source; victim is the P stolen from, nobody if it is
-// none.
+// dequeueFrom is a dequeue of batch from a source; victim is the P stolen from, nobody if it is none.
 func dequeueFrom(src reference.Source, victim, batch int32, basis reference.Basis) dequeue {
 	return dequeue{victim: victim, batch: batch, dequeueSource: dequeueSource{src: src, basis: basis}}
 }
@@ -89,7 +88,10 @@ func (r *stepper) start(rec *record, gp *goroutine) {
 	}
 	d := r.out.draftOf(gp, reference.KindStart, rec.p, rec.m)
 	d.Flags, d.Basis = flags, deq.basis
-	d.Src, d.Victim, d.Batch, d.Wait, d.Reason = deq.src, ahead.procID(deq.victim), deq.batch, waited, mode(rec)
+	d.Src, d.Victim, d.Batch, d.Wait = deq.src, ahead.procID(deq.victim), deq.batch, waited
+	if rec.mark&markWorker != 0 {
+		d.Reason = reason(rec.Reason) // the worker's mode
+	}
 	r.out.commit()
 }
 
@@ -127,8 +129,8 @@ func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 	}
 }
 
-// execute notes that a thread and its P run a goroutine (execute); inherits reports whether it goes
-// on with the time slice of the one before, and does not count for the 61st tick.
+// execute notes that a thread and its P run a goroutine (execute); inherits reports whether it goes on
+// with the time slice of the one before, and does not count for the 61st tick.
 func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
 	ahead := r.ahead
 	if mx := uint(rec.m); mx < uint(len(ahead.mStates)) {
@@ -162,17 +164,9 @@ func (r *stepper) execute(rec *record, gp *goroutine, inherits bool) {
 	}
 }
 
-// fetched reports whether a goroutine which may have been put elsewhere was dequeued from the
-// global queue by a thread that has come for its P since: one was woken for it.
+// fetched reports whether a goroutine which may have been put elsewhere was dequeued from the global
+// queue by a thread that has come for its P since: one was woken for it.
 func (r *lookahead) fetched(rec *record, gp *goroutine, src reference.Source) bool {
 	global := src == reference.SrcGlobal || src == reference.SrcGlobalTick
 	return global && rec.p >= 0 && rec.m != gp.readyM && r.ps.pStates[rec.p].came > gp.readyAt
-}
-
-// mode is that of a mark worker that starts.
-func mode(rec *record) reference.Reason {
-	if rec.mark&markWorker == 0 {
-		return reference.ReasonNone
-	}
-	return reason(rec.Reason)
 }

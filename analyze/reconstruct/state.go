@@ -2,8 +2,8 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// state is all that an event changes, and so what a fork owns. The parts of a stepper point to it;
-// what else they hold no fork has to copy.
+// state is all that an event changes, and so what a fork owns. The parts of a stepper point to it; what
+// else they hold no fork has to copy.
 type state struct {
 	model    model
 	tally    tally
@@ -16,8 +16,8 @@ type state struct {
 	weights  []float64 // of the ticks of a copy's Ps
 }
 
-// copyFrom makes s a copy of other for a fork, in memory of its own, but for what neither changes
-// while there is a fork.
+// copyFrom makes s a copy of other for a fork, in memory of its own, but for what neither changes while
+// there is a fork.
 func (s *state) copyFrom(other *state) {
 	own := *s
 	*s = *other
@@ -53,8 +53,8 @@ func (s *state) meets(other *state) bool {
 	return alike(q, o, q.GlobalHead())
 }
 
-// alike reports whether the same stands behind g in two queues, in the same order: two overflows
-// that came in another order change places only in the middle.
+// alike reports whether the same stands behind g in two queues, in the same order: two overflows that
+// came in another order change places only in the middle.
 func alike(q, o *reference.Queues, g int32) bool {
 	for ; g != reference.None; g = q.Next(g) {
 		if q.Next(g) != o.Next(g) {

@@ -2,12 +2,11 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// A thief has nothing to run, and has found nothing in the global queue (findRunnable, stealWork).
-// What it steals shows itself by what it starts first, the newest of the half that it moves; the
-// rest, which it starts from its own ring, stood in front of that.
+// A thief has nothing to run, and has found nothing in the global queue (findRunnable, stealWork). What
+// it steals shows itself by what it starts first, the newest of the half that it moves; the rest, which
+// it starts from its own ring, stood in front of that.
 
-// steal dequeues from another P's ring: the older half, of which the newest runs (runqgrab,
-// runqsteal).
+// steal dequeues from another P's ring: the older half, of which the newest runs (runqgrab, runqsteal).
 func (r *dequeuer) steal(g, p, victim int32) dequeue {
 	own := r.model.hasOwn(p)
 	if (!own || r.ps.pStates[p].tick.May()) && (r.exchangeEnqueues(g, victim) || r.stayedGlobal(g, p, victim)) {
@@ -57,9 +56,9 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 	return dequeueFrom(reference.SrcSteal, victim, int32(size), basis)
 }
 
-// stayedGlobal reports whether g, which the model has in victim's ring with a batch, had stayed in
-// the global queue: those in front of it start on victim itself, so no thief moved them. It
-// then puts g and what came with it back.
+// stayedGlobal reports whether g, which the model has in victim's ring with a batch, had stayed in the
+// global queue: those in front of it start on victim itself, so no thief moved them. It then puts g and
+// what came with it back.
 func (r *dequeuer) stayedGlobal(g, p, victim int32) bool {
 	if r.ahead.gStates.At(g).fromGlobal != victim || r.model.inThiefsOrder(g, p, victim) {
 		return false

@@ -12,8 +12,8 @@ import (
 type stepper struct {
 	state state
 
-	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a dequeue,
-	// and the reverse; and the engine makes forks of the whole stepper.
+	// The parts. Each calls those above it only, but for two cycles: an enqueue may show a dequeue, and
+	// the reverse; and the engine makes forks of the whole stepper.
 	view
 	requests  requests
 	out       output
@@ -46,7 +46,7 @@ func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	s.out = output{tally: &s.state.tally, view: s.view, sink: sink, held: noHolding()}
 	s.correct = corrections{view: s.view, out: &s.out}
 	s.ticks = ticks{s.view, &s.out}
-	s.resize = resizer{s.ps, m, &s.out}
+	s.resize = resizer{s.view, &s.out}
 	s.beginning = beginning{s.view, &s.out, &s.resize}
 	s.engine = engine{forkState: &s.state.fork, whole: s}
 	s.steals = unseenSteals{view: s.view}
@@ -54,16 +54,16 @@ func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	s.sizes = batchSizes{s.view, &s.ticks, &s.engine, &s.state.deferred}
 	s.enqueuer = enqueuer{&s.state.deferred, s.view, &s.out, &s.correct, &s.engine, &s.steals, &s.workers, &s.dequeuer}
 	s.dequeuer = dequeuer{s.view, &s.out, &s.correct, &s.ticks, &s.engine, &s.steals, &s.sizes, &s.enqueuer}
-	s.waking = wakingThieves{&s.state.thieves, s.ahead, m, &s.dequeuer}
-	s.locks = locks{s.ahead, m, &s.ticks, &s.dequeuer}
+	s.waking = wakingThieves{&s.state.thieves, s.view, &s.dequeuer}
+	s.locks = locks{s.view, &s.ticks, &s.dequeuer}
 	s.targets = targets{s.ps, s.ahead, &s.requests, &s.state.inject}
 	return s
 }
 
-// transitions are the handlers of goroutines' transitions, by the states from and to; byKind are
-// those of other events, by kind. What has no entry changes the state of the goroutine and nothing
-// else, or has no part in scheduling. They are filled in when the program starts, since what they
-// name uses them: a fork goes on with them.
+// transitions are the handlers of goroutines' transitions, by the states from and to; byKind are those
+// of other events, by kind. What has no entry changes the state of the goroutine and nothing else, or
+// has no part in scheduling. They are filled in when the program starts, since what they name uses
+// them: a fork goes on with them.
 var (
 	transitions [8][8]func(*stepper, *record, *goroutine)
 	byKind      [256]func(*stepper, *record)
@@ -146,8 +146,8 @@ func (r *stepper) remove(g int32, gp *goroutine) {
 	r.ahead.gStates.Remove(gp.id, g)
 }
 
-// transition handles a goroutine's transition, or the status of a goroutine that its generation had
-// not named yet.
+// transition handles a goroutine's transition, or the status of a goroutine that its generation had not
+// named yet.
 func (r *stepper) transition(rec *record, gp *goroutine) {
 	switch {
 	case rec.From == events.Undetermined || rec.From == rec.To:

@@ -6,8 +6,8 @@ import (
 )
 
 // A goroutine that runs leaves its P by blocking (gopark), ending (goexit0), yielding or being
-// preempted (goschedImpl), or it takes the P along into a system call (entersyscall), where sysmon
-// may retake it.
+// preempted (goschedImpl), or it takes the P along into a system call (entersyscall), where sysmon may
+// retake it.
 
 // enterSyscall handles the begin of a system call.
 func (r *stepper) enterSyscall(rec *record, gp *goroutine) {

@@ -2,16 +2,16 @@ package reconstruct
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Taint is what a correction leaves behind. A model that had to be corrected may be wrong in more
-// than what showed it: the goroutines that were in the queues concerned are tainted until they
-// start, wherever they go. What is put there later is not. A dequeue of what is tainted is
-// ambiguous, unless the P has run so much as the model foresaw since that its ring must be right.
+// Taint is what a correction leaves behind. A model that had to be corrected may be wrong in more than
+// what showed it: the goroutines that were in the queues concerned are tainted until they start,
+// wherever they go. What is put there later is not. A dequeue of what is tainted is ambiguous, unless
+// the P has run so much as the model foresaw since that its ring must be right.
 
 const (
-	// fitting is the number of starts in a row on a P, since its ring was corrected, by which the
-	// ring is right again: about a quarter of a ring. A thief's is right again by fittingSteal.
-	// They change nothing but what is uncertain: half of fitting 0.13 points less, twice 0.08 more
-	// (fittingSteal: 0.1 of workerpool), with as many that are certain and wrong.
+	// fitting is the number of starts in a row on a P, since its ring was corrected, by which the ring
+	// is right again: about a quarter of a ring. A thief's is right again by fittingSteal. They change
+	// nothing but what is uncertain: half of fitting 0.13 points less, twice 0.08 more (fittingSteal:
+	// 0.1 of workerpool), with as many that are certain and wrong.
 	fitting      = 64
 	fittingSteal = 16
 )
@@ -40,9 +40,9 @@ func (r *model) taintAfterBatch(p, k int32, less bool) {
 	}
 }
 
-// mayHaveMissedTick reports whether p, whose last batch may have been a tick pick, still may be
-// off: what the model has in its ring may then be in the global queue, and what the P goes on with
-// looks the same for ever, until both are empty, or it is known when the tick comes.
+// mayHaveMissedTick reports whether p, whose last batch may have been a tick pick, still may be off:
+// what the model has in its ring may then be in the global queue, and what the P goes on with looks the
+// same for ever, until both are empty, or it is known when the tick comes.
 func (r *model) mayHaveMissedTick(p int32) bool {
 	pp := &r.ahead.ps.pStates[p]
 	if pp.tick.Known() || r.queues.Len(p)+r.queues.GlobalLen() == 0 {

@@ -8,20 +8,19 @@ import (
 )
 
 // A thief steals the older half of a ring from its head and starts the newest of that half first
-// (runqgrab, runqsteal). So a ring is a row of batches, each ending with what its thief starts
-// next, and the size of a batch shows how long the ring was: n of 2n-1 or 2n. As its owner's
-// enqueues are known, this shows when the batch was stolen, which has to be while its thief had
-// nothing to run.
+// (runqgrab, runqsteal). So a ring is a row of batches, each ending with what its thief starts next,
+// and the size of a batch shows how long the ring was: n of 2n-1 or 2n. As its owner's enqueues are
+// known, this shows when the batch was stolen, which has to be while its thief had nothing to run.
 
 // maxThieves bounds the batches that are told apart at once, since all pairs of them are looked at:
 // there are hardly more threads in the middle of a steal. Half or twice: nothing.
 const maxThieves = 32
 
-// Evidence against a batch, in nats. The numbers were chosen, not measured: what a thief cannot do
-// has 16, and what happens among threads that lose their CPUs less. The order of these three counts
-// and not more: half or twice of one changes what is uncertain by at most 0.4 points (thousand,
-// workerpool), and what is right where one passes another: costSize halved, or costGlobal twice,
-// take 0.2 from ll of thousand. Without costLeft 1.6 in 100 steals are missing.
+// Evidence against a batch, in nats. The numbers were chosen, not measured: what a thief cannot do has
+// 16, and what happens among threads that lose their CPUs less. The order of these three counts and not
+// more: half or twice of one changes what is uncertain by at most 0.4 points (thousand, workerpool),
+// and what is right where one passes another: costSize halved, or costGlobal twice, take 0.2 from ll of
+// thousand. Without costLeft 1.6 in 100 steals are missing.
 const (
 	costSize    evidence.Nats = 16 // no ring of the right length while the thief was free
 	costNear    evidence.Nats = 6  // only one that is one longer or shorter
@@ -44,10 +43,10 @@ type batchEnd struct {
 	first int // end of the first batch
 }
 
-// firstStolen returns the first goroutine in victim's ring that a thief has stolen from victim
-// itself before P p dequeued g, although its start comes later; everything in front of it went
-// along. It returns None if what is in front of g went with g. g may be None: then the whole ring
-// was stolen; and p may be victim: then all in front of g was stolen.
+// firstStolen returns the first goroutine in victim's ring that a thief has stolen from victim itself
+// before P p dequeued g, although its start comes later; everything in front of it went along. It
+// returns None if what is in front of g went with g. g may be None: then the whole ring was stolen; and
+// p may be victim: then all in front of g was stolen.
 func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 	ahead, q := r.ahead, &r.model.queues
 	ends := &r.ends
@@ -124,12 +123,12 @@ func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 	return found
 }
 
-// stealCost is the evidence against thief having stolen size goroutines, from first to g, from
-// victim's ring when first was its head.
+// stealCost is the evidence against thief having stolen size goroutines, from first to g, from victim's
+// ring when first was its head.
 func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
 	ahead, q := r.ahead, &r.model.queues
-	// The ring then held 2*size-1 or 2*size: of 24 stolen, the 47th must have come before the
-	// steal, which is no earlier than free, and the 49th after it.
+	// The ring then held 2*size-1 or 2*size: of 24 stolen, the 47th must have come before the steal,
+	// which is no earlier than free, and the 49th after it.
 	free := ahead.freeSince(g)
 	var lower, upper int64 = none, 1 << 62 // events between which the ring was of the right length
 	var wider, later int64 = none, 1 << 62 // and of one less or more
@@ -187,8 +186,8 @@ func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) 
 	return cost
 }
 
-// foreignCost is the evidence against run goroutines of a batch of size, from the at-th on, having
-// been stolen from its thief.
+// foreignCost is the evidence against run goroutines of a batch of size, from the at-th on, having been
+// stolen from its thief.
 func foreignCost(at, run, size int) evidence.Nats {
 	if at == 1 && run == (size-1)-(size-1)/2 {
 		return 0 // just what a thief would have stolen

@@ -8,17 +8,17 @@ import (
 )
 
 // aheadLen is the number of events that are known beyond the present one. A steal shows itself only
-// when the stolen goroutine runs, and a thread can lose its CPU for milliseconds in between. Twice
-// as many show a little more where thousands are runnable (mixed: ll 87.7 to 88.3, gl 77.5 to
-// 78.6), for twice the memory.
+// when the stolen goroutine runs, and a thread can lose its CPU for milliseconds in between. Twice as
+// many show a little more where thousands are runnable (mixed: ll 87.7 to 88.3, gl 77.5 to 78.6), for
+// twice the memory.
 const aheadLen = 1 << 16
 
-// farEnough bounds what is looked at along a queue or the window for one decision, where nothing in
-// the rules does, so that no trace needs more than linear time. Half or twice: nothing.
+// farEnough bounds what is looked at along a queue or the window for one decision, where nothing in the
+// rules does, so that no trace needs more than linear time. Half or twice: nothing.
 const farEnough = 1 << 12
 
-// nearEnough bounds the same in frequent searches, or where what is farther away shows nothing:
-// that is a ring's length.
+// nearEnough bounds the same in frequent searches, or where what is farther away shows nothing: that is
+// a ring's length.
 const nearEnough = 1 << 8
 
 // event is what a record keeps of an events.Event; the record has the indices of what that names.
@@ -33,11 +33,11 @@ type event struct {
 	mark   mark
 }
 
-// record is an event in the window, with links to what belongs to it. Links are the running numbers
-// of events, none where there is nothing (yet).
+// record is an event in the window, with links to what belongs to it. Links are the running numbers of
+// events, none where there is nothing (yet).
 //
-// It is as long as a line of the cache: there are more of them than a cache holds, and few are
-// looked at alone.
+// It is as long as a line of the cache: there are more of them than a cache holds, and few are looked
+// at alone.
 type record struct {
 	event
 	prevM int64 // goroutine or processor transition before it on its thread
@@ -78,9 +78,9 @@ func (rec *record) context() int64 { return rec.prevM }
 // res is Res of an event that is no transition.
 func (rec *record) res() int64 { return rec.link }
 
-// window holds the events from the present one to the newest, and for a while those before, in a
-// ring; tail and head are running numbers. Of a short trace, most of the ring is never touched and
-// so needs no memory.
+// window holds the events from the present one to the newest, and for a while those before, in a ring;
+// tail and head are running numbers. Of a short trace, most of the ring is never touched and so needs
+// no memory.
 type window struct {
 	items *[windowLen]record
 	tail  int64

@@ -20,8 +20,8 @@ const (
 	drainLag = 1_300_000
 	// drainAgain is the time after which a drain that is to come is looked for again.
 	drainAgain = drainLag / 8
-	// putsPause is how long a worker pauses at most between two assists that it makes runnable with
-	// the same credit (gcFlushBgCredit; all): it does not drain in between.
+	// putsPause is how long a worker pauses at most between two assists that it makes runnable with the
+	// same credit (gcFlushBgCredit; all): it does not drain in between.
 	putsPause = 3_000
 )
 
@@ -106,8 +106,8 @@ func (r *workerDrains) drainsDue(rec *record) {
 
 // drainEarly is for a worker that was requested to yield before its time slice was over, as all are
 // when mark termination is tried or the tracer begins a generation (forEachP, preemptall): a thread
-// that starts what is first in the worker's queue did not steal it from there where a thief would
-// have started another one.
+// that starts what is first in the worker's queue did not steal it from there where a thief would have
+// started another one.
 func (r *workerDrains) drainEarly(rec *record) {
 	if len(r.list) == 0 || !rec.isStart() || !r.engine.mayFork() {
 		return
@@ -131,12 +131,12 @@ func (r *workerDrains) drainEarly(rec *record) {
 	}
 }
 
-// undrained is the answer that a worker has not drained its queue. Another one is how many of the
-// queue came after that.
+// undrained is the answer that a worker has not drained its queue. Another one is how many of the queue
+// came after that.
 const undrained = -1
 
-// proposeEarlyDrain proposes that the worker of drain q.other has not drained its queue, or that it
-// has done so before the last of it came, as many as one of q.sizes.
+// proposeEarlyDrain proposes that the worker of drain q.other has not drained its queue, or that it has
+// done so before the last of it came, as many as one of q.sizes.
 func proposeEarlyDrain(r *stepper, q question) []choice {
 	choices := []choice{{is: undrained, says: "the worker has not drained its queue"}}
 	for _, keep := range q.sizes {
@@ -145,13 +145,13 @@ func proposeEarlyDrain(r *stepper, q question) []choice {
 	return choices
 }
 
-// maxLots is how many times are tried at which a worker may have drained its queue, a budget: each
-// is a fork. Half or twice: nothing.
+// maxLots is how many times are tried at which a worker may have drained its queue, a budget: each is a
+// fork. Half or twice: nothing.
 const maxLots = 3
 
-// lots returns how many of the ring of worker.p may have come after a drain: those that the worker
-// made runnable after a pause. What was drained starts in its order, so that what is first in the
-// result, the fewest, is the likeliest.
+// lots returns how many of the ring of worker.p may have come after a drain: those that the worker made
+// runnable after a pause. What was drained starts in its order, so that what is first in the result,
+// the fewest, is the likeliest.
 func (r *workerDrains) lots(worker *drain) []int {
 	var keeps []int
 	last, at := r.ahead.startOf(r.model.oldest(worker.p)), worker.began
@@ -190,9 +190,9 @@ func proposeWorkerDrain(r *stepper, q question) []choice {
 	return []choice{not, drained}
 }
 
-// putsAround looks at the goroutines that thread m makes runnable one right after the other now:
-// how many are in its queue, and the times of its next event and when it has done so with all, the
-// same if that event is something else. They are 0 if it has no next event in sight.
+// putsAround looks at the goroutines that thread m makes runnable one right after the other now: how
+// many are in its queue, and the times of its next event and when it has done so with all, the same if
+// that event is something else. They are 0 if it has no next event in sight.
 func (r *lookahead) putsAround(m int32) (begun int, from, to int64) {
 	put := func(rec *record) bool {
 		return rec != nil && rec.Kind == events.Go && rec.From == events.Waiting && rec.To == events.Runnable
@@ -232,8 +232,8 @@ const (
 	drainAfter // when that has made some goroutines runnable
 )
 
-// drainTime returns when drain j comes, as its thread may have lacked a CPU, and how many
-// goroutines the queue has got already of those that come after.
+// drainTime returns when drain j comes, as its thread may have lacked a CPU, and how many goroutines
+// the queue has got already of those that come after.
 func (r *workerDrains) drainTime(j int) (time int64, begun int) {
 	begun, next, after := r.ahead.putsAround(r.list[j].m)
 	if after == 0 {
@@ -263,10 +263,10 @@ func proposeLateDrain(r *stepper, q question) []choice {
 	return choices
 }
 
-// drained reports whether what is in worker.p's queue now was not there any more when the worker
-// was done: the P then begins with something else, or all of it starts elsewhere, the oldest first,
-// which no thief does. kept reports whether it surely was still there if it had been until the P
-// started the next one.
+// drained reports whether what is in worker.p's queue now was not there any more when the worker was
+// done: the P then begins with something else, or all of it starts elsewhere, the oldest first, which
+// no thief does. kept reports whether it surely was still there if it had been until the P started the
+// next one.
 func (r *workerDrains) drained(worker drain) (says, kept bool) {
 	own := r.model.oldest(worker.p)
 	if own == reference.None || r.model.queues.Len(worker.p) == 1 && r.model.queues.GlobalLen() == 0 && r.ahead.time < worker.due {
