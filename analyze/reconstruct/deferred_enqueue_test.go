@@ -25,7 +25,7 @@ func TestDelay(t *testing.T) {
 		putBy int64   // event by which 1 had been put
 		want  []int64
 	}{
-		{"its start tells its place", []int64{2, 3, 1, 4}, unknown, []int64{2, 3, 1, 4}},
+		{"its start shows its place", []int64{2, 3, 1, 4}, unknown, []int64{2, 3, 1, 4}},
 		{"behind all: it may not have been put", []int64{2, 3, 4, 1}, unknown, []int64{2, 3, 4}},
 		{"it had been put before the others", []int64{2, 3, 1, 4}, over, []int64{1, 2, 3, 4}},
 	} {
@@ -137,7 +137,7 @@ func TestFindLateOwn(t *testing.T) {
 }
 
 // TestFindLateJust has goroutine 4 run before 3, on another P, which stands in front of
-// it. That tells that 3 was put later, but not where 4 has been put by the very thread
+// it. That shows that 3 was put later, but not where 4 has been put by the very thread
 // that takes now.
 func TestFindLateJust(t *testing.T) {
 	for _, just := range []bool{true, false} {

@@ -58,9 +58,9 @@ func TestRanBefore(t *testing.T) {
 	}
 }
 
-// TestSpill has an overflow of which another put, that comes later in the trace,
+// TestDeferOverflow has an overflow of which another put, that comes later in the trace,
 // comes first: the thread had lost its CPU in the middle of it.
-func TestSpill(t *testing.T) {
+func TestDeferOverflow(t *testing.T) {
 	const tail, newcomer, other = 299, 257, 300
 	order := append([]int64{tail, 298, other}, upTo(1, 257)...)
 	for _, c := range []struct {
@@ -90,9 +90,9 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestHoldSpill has a thief take from a ring of which the older half has left for the
+// TestHoldOverflow has a thief take from a ring of which the older half has left for the
 // global queue, but is not there yet.
-func TestHoldSpill(t *testing.T) {
+func TestHoldOverflow(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		k    int // size of the batch, if nothing had left

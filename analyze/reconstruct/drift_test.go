@@ -41,8 +41,8 @@ func drifting(yields, before bool, last, on int64) *Reconstructor {
 	return f.model(now, upTo(3, 7))
 }
 
-// TestTookMore has P 0 take one more than the model knows of.
-func TestTookMore(t *testing.T) {
+// TestHadOneMore has P 0 take one more than the model knows of.
+func TestHadOneMore(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		yields, before bool
@@ -62,11 +62,11 @@ func TestTookMore(t *testing.T) {
 	}
 }
 
-// TestDrifts has P 0 take a batch that may have been larger: where it ended is in doubt,
+// TestDrifts has P 0 dequeue a batch that may have been larger: what it ended with is tainted,
 // and where the next ends, until another P takes what follows.
 func TestDrifts(t *testing.T) {
 	const taken, size = 3, 3
-	doubts := func(r *Reconstructor) (in []int64) {
+	tainted := func(r *Reconstructor) (in []int64) {
 		for g := int64(1); g <= 8; g++ {
 			if r.step.ahead.gStates.At(r.step.model.goroutine(g)).tainted {
 				in = append(in, g)
@@ -78,7 +78,7 @@ func TestDrifts(t *testing.T) {
 		name         string
 		yields, less bool
 		last         int64
-		want         int // in doubt
+		want         int // tainted
 	}{
 		{"it may have been larger", true, false, 7, 2},
 		{"or smaller", false, true, 7, 2},
@@ -94,8 +94,8 @@ func TestDrifts(t *testing.T) {
 			}
 		}
 		r.step.model.taintAfterBatch(0, size, c.less)
-		if got := doubts(r); len(got) != c.want || c.want > 0 != (r.step.model.driftingP == 0) {
-			t.Errorf("%s: %v in doubt, P %d drifts", c.name, got, r.step.model.driftingP)
+		if got := tainted(r); len(got) != c.want || c.want > 0 != (r.step.model.driftingP == 0) {
+			t.Errorf("%s: %v tainted, P %d drifts", c.name, got, r.step.model.driftingP)
 		}
 	}
 	for _, c := range []struct {

@@ -7,9 +7,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// TestTakeAtOnce has P 0 stop what it runs, and then start goroutine 3, while P 1 makes
+// TestDequeueAtOnce has P 0 stop what it runs, and then start goroutine 3, while P 1 makes
 // another one runnable in between, or runs goroutines itself.
-func TestTakeAtOnce(t *testing.T) {
+func TestDequeueAtOnce(t *testing.T) {
 	const put = 9
 	for _, c := range []struct {
 		name   string
@@ -72,7 +72,7 @@ func (f *feed) twoPs(n int64) {
 	}
 }
 
-// model is that of two Ps while event now is judged, with what is in the global queue
+// model is that of two Ps while event now is handled, with what is in the global queue
 // and the rings.
 func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
@@ -97,8 +97,8 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 	return r
 }
 
-// TestTryTakeEarly has P 0 take a batch that goroutine 3 begins, and P 1 what is left.
-func TestTryTakeEarly(t *testing.T) {
+// TestDequeueEarly has P 0 take a batch that goroutine 3 begins, and P 1 what is left.
+func TestDequeueEarly(t *testing.T) {
 	for _, c := range []struct {
 		p0, p1 []int64
 		want   int
@@ -128,9 +128,9 @@ func TestTryTakeEarly(t *testing.T) {
 	}
 }
 
-// TestTakeUnsure has P 0 take a batch from a global queue of 4, while P 1 has
+// TestDequeueUnsure has P 0 take a batch from a global queue of 4, while P 1 has
 // stopped a goroutine that it has not put there yet, for all that is known.
-func TestTakeUnsure(t *testing.T) {
+func TestDequeueUnsure(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		next int64 // events until P 1's thread goes on
@@ -173,8 +173,8 @@ func TestExpectThief(t *testing.T) {
 	}
 }
 
-// TestThievesTake has P 1 start what stands in the ring of P 0.
-func TestThievesTake(t *testing.T) {
+// TestWakingThieves has P 1 start what stands in the ring of P 0.
+func TestWakingThieves(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		x      int64 // what it starts

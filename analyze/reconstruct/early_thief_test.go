@@ -8,7 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ahead returns a Reconstructor that has judged nothing. Goroutines 1 to n were
+// ahead returns a Reconstructor that has handled nothing. Goroutines 1 to n were
 // made runnable and then run on P 0 in this order; those of in are in its ring.
 func ahead(n int64, order, in []int64) *Reconstructor {
 	var f feed
@@ -87,8 +87,8 @@ func TestFirstThief(t *testing.T) {
 		if got := r.step.enqueuer.overflows(0, r.step.model.goroutine(newcomer), true); got != c.want || r.step.model.queues.Full(0) != c.want {
 			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.step.model.queues.RingLen(0))
 		}
-		if asked := r.step.engine.spent > 0; asked == c.own {
-			t.Errorf("%s: forks asked: %v", c.name, asked)
+		if forked := r.step.engine.spent > 0; forked == c.own {
+			t.Errorf("%s: forks: %v", c.name, forked)
 		}
 	}
 }

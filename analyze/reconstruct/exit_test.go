@@ -27,7 +27,7 @@ func TestQueuedAtExit(t *testing.T) {
 	}{
 		{"an idle P", reference.WhyIdle, begin, false, nil, false},
 		{"that sysmon is handing off", reference.WhyRetakeSlow, begin, false, nil, true},
-		{"taken for a visit, just now", reference.WhyGC, back - handsOn + 1, false, nil, true},
+		{"retaken by forEachP, just now", reference.WhyGC, back - handsOn + 1, false, nil, true},
 		{"long ago", reference.WhyGC, back - handsOn, false, nil, false},
 		{"and the world stands", reference.WhyGC, back - handsOn, true, nil, true},
 		{"by the tracer", reference.WhyGeneration, back - 1, false, nil, true},

@@ -8,15 +8,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// TestForEachPGoesOn has the tracer visit all Ps, and have no event for long: the
-// garbage collector's visit after it, or its other requests, count then.
+// TestForEachPGoesOn has the tracer call forEachP, and have no event for long: the
+// garbage collector's forEachP after it, or its other requests, count then.
 func TestForEachPGoesOn(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		at     int64 // since the visit began
-		gc     bool  // marks
-		visits []forEachPAhead
-		want   reference.Why
+		name  string
+		at    int64 // since the forEachP began
+		gc    bool  // marks
+		ahead []forEachPAhead
+		want  reference.Why
 	}{
 		{"just begun", 1000, true, nil, reference.WhyGeneration},
 		{"long ago", forEachPTime + 1, false, nil, reference.WhyGeneration},
@@ -25,7 +25,7 @@ func TestForEachPGoesOn(t *testing.T) {
 		{"another may have begun after it", 1000, true, []forEachPAhead{{from: 8, to: 30, why: reference.WhyGC}}, reference.WhyGeneration},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(22)})
-		r.step.ahead.now, r.step.ahead.time, r.step.requests.gcOpen, r.step.requests.forEachPsAhead = 20, c.at, c.gc, c.visits
+		r.step.ahead.now, r.step.ahead.time, r.step.requests.gcOpen, r.step.requests.forEachPsAhead = 20, c.at, c.gc, c.ahead
 		r.step.requests.current = forEachP{why: reference.WhyGeneration, from: 10}
 		if got := func() reference.Why { why, _ := r.step.requests.forEachPNow(); return why }(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -34,7 +34,7 @@ func TestForEachPGoesOn(t *testing.T) {
 }
 
 // TestForEachPResumed has the tracer's goroutine stop between the begin of a generation and
-// its visit of all Ps, and go on.
+// its forEachP, and go on.
 func TestForEachPResumed(t *testing.T) {
 	const advance, waker = 1, 8
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestForEachPResumed(t *testing.T) {
 }
 
 // TestForEachPByWorker has a worker end the mark phase, or a goroutine that assists, which may run
-// on after the visit.
+// on after the forEachP.
 func TestForEachPByWorker(t *testing.T) {
 	for flags, want := range map[reference.Flags]bool{reference.FlagGC: true, 0: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})

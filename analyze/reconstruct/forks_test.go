@@ -13,7 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// TestCopies lets copies judge ahead: they come to what the model comes to
+// TestCopies lets copies step ahead: they come to what the model comes to
 // afterwards, and change nothing of it.
 func TestCopies(t *testing.T) {
 	const far = 1000
@@ -52,7 +52,7 @@ func TestCopies(t *testing.T) {
 }
 
 // reader returns a Reconstructor that has as much of a trace as fits its window, and
-// has judged the rest without forks.
+// has handled the rest without forks.
 func reader(t *testing.T, name string) *Reconstructor {
 	src, err := input.Open(t.Context(), "../../testdata/traces/"+name+".trace.gz", input.Options{})
 	if err != nil {
@@ -122,9 +122,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTold has two choices of which one is wrong at once, and in which much else goes
+// TestSureAtOnce has two choices of which one is wrong at once, and in which much else goes
 // wrong later: they are tried no further than that.
-func TestTold(t *testing.T) {
+func TestSureAtOnce(t *testing.T) {
 	const n = 20
 	var f feed
 	f.begin(1000)

@@ -32,10 +32,10 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestTickToldLater has a goroutine that yields to itself, which leaves the tick
-// open, until the P twice passes over its own queue: that tells the ticks
+// TestTickLearnedLater has a goroutine that yields to itself, which leaves the tick
+// open, until the P twice passes over its own queue: that shows the ticks
 // before, too.
-func TestTickToldLater(t *testing.T) {
+func TestTickLearnedLater(t *testing.T) {
 	for _, shows := range []bool{true, false} {
 		const offset = 17
 		var f feed
@@ -81,7 +81,7 @@ func TestTickToldLater(t *testing.T) {
 			case shows && (d.Src != want[i] || d.Basis.Level() < reference.Inferred):
 				t.Errorf("start %d is from %v, %v, not from %v", i, d.Src, d.Basis, want[i])
 			case !shows && (d.Src != reference.SrcGlobal || d.Basis != reference.Known(reference.Ambiguous, reference.RuleTick)):
-				t.Errorf("start %d is from %v, %v, though nothing tells", i, d.Src, d.Basis)
+				t.Errorf("start %d is from %v, %v, though nothing shows it", i, d.Src, d.Basis)
 			}
 			if d.Src == reference.SrcGlobalTick {
 				ticks++
@@ -102,21 +102,21 @@ func TestHeldBack(t *testing.T) {
 		f.start(1000)
 	}
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
-	told := 0
-	r.step.out.sink = each(func(*reference.Decision) { told++ })
+	emitted := 0
+	r.step.out.sink = each(func(*reference.Decision) { emitted++ })
 	for e := range slices.Values(f.evs) {
 		r.Add([]events.Event{e})
 		if h := &r.step.out.held; len(h.pending) > 0 && h.held-h.pending[0].decision > patience {
 			t.Fatalf("%d decisions are held back", h.held-h.pending[0].decision)
 		}
 		if n := len(r.step.out.held.pending); n > patience {
-			t.Fatalf("%d asks are kept", n)
+			t.Fatalf("%d pending ticks are kept", n)
 		}
 	}
-	if told == 0 {
-		t.Fatal("nothing was told before the end")
+	if emitted == 0 {
+		t.Fatal("nothing was emitted before the end")
 	}
-	if sum := r.Finish(); sum.Starts != patience || told < 3*patience {
-		t.Errorf("%d starts, %d decisions", sum.Starts, told)
+	if sum := r.Finish(); sum.Starts != patience || emitted < 3*patience {
+		t.Errorf("%d starts, %d decisions", sum.Starts, emitted)
 	}
 }

@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 		},
 		"an overflow": func(r *Reconstructor, rec *record) { r.step.enqueuer.deferOverflow(0, rec.of) },
 		"a drain":     func(r *Reconstructor, rec *record) { r.step.workers.expectDrain(rec) },
-		"a visit":     func(r *Reconstructor, rec *record) { r.step.requests.beginForEachP(rec, reference.WhyGC, false) },
+		"a forEachP":  func(r *Reconstructor, rec *record) { r.step.requests.beginForEachP(rec, reference.WhyGC, false) },
 	} {
 		r := ahead(5, upTo(1, 5), nil)
 		r.step.ahead.due = math.MaxInt64

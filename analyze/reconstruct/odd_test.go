@@ -96,6 +96,6 @@ func odd(t *testing.T, name string, seed uint64, tr *decoded, evs []events.Event
 	r := reconstruct.New(tr.tables, opt)
 	r.Add(in)
 	if sum := r.Finish(); sum.Starts > starts {
-		t.Errorf("%s, seed %d: %d starts counted, %d told", filepath.Base(name), seed, sum.Starts, starts)
+		t.Errorf("%s, seed %d: %d starts counted, %d emitted", filepath.Base(name), seed, sum.Starts, starts)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestPreemptCause has a goroutine on P 0, a thread of its own, preempted when there are
-// several that may have asked it.
+// several that may have requested it.
 func TestPreemptCause(t *testing.T) {
 	const ms = 1_000_000
 	const now, over = 100 * ms, 12 * ms
@@ -17,7 +17,7 @@ func TestPreemptCause(t *testing.T) {
 	wanted := func(r *Reconstructor, pp *proc) {
 		r.step.requests.gcOpen, r.step.requests.marks.sum = true, pp.wanted+1
 	}
-	asked := func(ago int64) state {
+	requested := func(ago int64) state {
 		return func(r *Reconstructor, _ *proc) { r.step.requests.noSlice = now - ago }
 	}
 	late := func(by int32, ago int64) state {
@@ -25,7 +25,7 @@ func TestPreemptCause(t *testing.T) {
 			r.step.requests.endedWhy, r.step.requests.endedAt, r.step.requests.endedBy = reference.WhyGC, now-ago, by
 		}
 	}
-	visits := func(worker bool) state {
+	inForEachP := func(worker bool) state {
 		return func(r *Reconstructor, _ *proc) {
 			r.step.requests.current = forEachP{m: 1, why: reference.WhyGC, at: now - over - ms, sure: worker}
 		}
@@ -58,24 +58,24 @@ func TestPreemptCause(t *testing.T) {
 		{"wanted, and sysmon looks often", 25, over, []state{wanted, quick}, dedicated, reference.WhySlice, false},
 		{"wanted, and an idle P can do it", 26, over, []state{wanted}, dedicated, reference.WhySlice, false},
 		{"wanted, and no P is idle", 26, over, []state{wanted, full}, dedicated, reference.WhyGC, false},
-		{"another one was asked before it ran", 25, over, []state{marks, asked(over + ms)}, nil, reference.WhySlice, false},
-		{"another one was asked meanwhile", 25, over, []state{marks, asked(ms)}, nil, reference.WhyGC, false},
-		{"another one is asked soon", 25, over, []state{marks}, other(100_000), reference.WhyGC, false},
-		{"another one is asked, not soon", 25, over, []state{marks}, other(300_000), reference.WhySlice, false},
-		{"another one was asked, by itself", 25, over, []state{marks, asked(ms), late(0, 0)}, nil, reference.WhySlice, false},
+		{"another one was requested before it ran", 25, over, []state{marks, requested(over + ms)}, nil, reference.WhySlice, false},
+		{"another one was requested meanwhile", 25, over, []state{marks, requested(ms)}, nil, reference.WhyGC, false},
+		{"another one is requested soon", 25, over, []state{marks}, other(100_000), reference.WhyGC, false},
+		{"another one is requested, not soon", 25, over, []state{marks}, other(300_000), reference.WhySlice, false},
+		{"another one was requested, by itself", 25, over, []state{marks, requested(ms), late(0, 0)}, nil, reference.WhySlice, false},
 		{"a worker, which another was wanted besides", 25, over, []state{wanted, worker}, nil, reference.WhyGC, false},
-		{"a worker, and no other was", 25, over, []state{marks, worker, asked(ms)}, nil, reference.WhySlice, false},
-		{"a worker, and sysmon must have asked", 25, 16 * ms, []state{wanted, worker}, nil, reference.WhySlice, false},
-		{"a worker visits all Ps", 25, over, []state{visits(true)}, nil, reference.WhyGC, false},
-		{"and sysmon looks often", 25, over, []state{visits(true), quick}, nil, reference.WhySlice, false},
-		{"a goroutine that assists does, or did", 25, over, []state{visits(false)}, nil, reference.WhySlice, false},
-		{"and asked another one", 25, over, []state{visits(false), asked(ms)}, nil, reference.WhyGC, false},
-		{"the slice is not over", 25, ms, []state{visits(false)}, nil, reference.WhyGC, true},
-		{"a late request", 25, over, []state{late(1, 4*ms), asked(5 * ms)}, nil, reference.WhyGC, false},
-		{"the visit may have been over before it ran", 25, over, []state{late(1, 4*ms), asked(13 * ms)}, nil, reference.WhySlice, false},
-		{"it visited itself", 25, over, []state{late(0, 4*ms), asked(5 * ms)}, nil, reference.WhySlice, true},
+		{"a worker, and no other was", 25, over, []state{marks, worker, requested(ms)}, nil, reference.WhySlice, false},
+		{"a worker, and sysmon must have requested it", 25, 16 * ms, []state{wanted, worker}, nil, reference.WhySlice, false},
+		{"a worker calls forEachP", 25, over, []state{inForEachP(true)}, nil, reference.WhyGC, false},
+		{"and sysmon looks often", 25, over, []state{inForEachP(true), quick}, nil, reference.WhySlice, false},
+		{"a goroutine that assists does, or did", 25, over, []state{inForEachP(false)}, nil, reference.WhySlice, false},
+		{"and requested another one", 25, over, []state{inForEachP(false), requested(ms)}, nil, reference.WhyGC, false},
+		{"the slice is not over", 25, ms, []state{inForEachP(false)}, nil, reference.WhyGC, true},
+		{"a late request", 25, over, []state{late(1, 4*ms), requested(5 * ms)}, nil, reference.WhyGC, false},
+		{"the forEachP may have been over before it ran", 25, over, []state{late(1, 4*ms), requested(13 * ms)}, nil, reference.WhySlice, false},
+		{"it was its own forEachP", 25, over, []state{late(0, 4*ms), requested(5 * ms)}, nil, reference.WhySlice, true},
 		{"the signal was for the one before", 25, 2000, []state{late(1, ms)}, nil, reference.WhyGC, false},
-		{"no visit before", 25, 2000, []state{late(1, 11*ms)}, nil, reference.WhySlice, false},
+		{"no forEachP before", 25, 2000, []state{late(1, 11*ms)}, nil, reference.WhySlice, false},
 	} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(c.minor)})
 		r.step.ps.gomaxprocs = 8
@@ -108,9 +108,9 @@ func TestPreemptCause(t *testing.T) {
 	}
 }
 
-// TestSysmonTakes has sysmon take a P, or the goroutine that is in the system call on it
+// TestSysmonRetakes has sysmon take a P, or the goroutine that is in the system call on it
 // come back without it.
-func TestSysmonTakes(t *testing.T) {
+func TestSysmonRetakes(t *testing.T) {
 	for by, want := range map[int64]bool{events.None: true, 3: false} {
 		r := New(events.NewTables(), Options{Rules: reference.RulesFor(25)})
 		r.step.ps.setProcState(r.link.proc(1), true)

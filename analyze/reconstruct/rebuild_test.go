@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// unchecked has the judge recover from panics for one test, as it does in production.
+// unchecked has the stepper recover from panics for one test, as it does in production.
 func unchecked(t *testing.T) {
 	was := checked
 	checked = false
@@ -36,7 +36,7 @@ func waves(n, size int64) *feed {
 }
 
 // TestRebuild breaks the model in the middle of a stream: what follows is reconstructed
-// as if nothing had happened, but for the event at which the judge panics.
+// as if nothing had happened, but for the event at which the stepper panics.
 func TestRebuild(t *testing.T) {
 	const n, size = 10, 20
 	for name, c := range map[string]struct {
@@ -125,7 +125,7 @@ func TestGivesUpRebuilding(t *testing.T) {
 	}
 }
 
-// TestPanicOfSink has the sink panic: that is not the judge's mistake, and not recovered from.
+// TestPanicOfSink has the sink panic: that is not the stepper's mistake, and not recovered from.
 func TestPanicOfSink(t *testing.T) {
 	unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: func([]reference.Decision) []reference.Decision { panic("full") }})

@@ -67,7 +67,7 @@ func (f *feed) starts(prepare func(*Reconstructor)) []reference.Decision {
 		n += m
 	}
 	if n != int64(len(out)) || sum.Explained+sum.Ambiguous+sum.Unexplained != n {
-		panic("the summary does not count what was told")
+		panic("the summary does not count what was emitted")
 	}
 	return out
 }

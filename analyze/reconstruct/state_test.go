@@ -86,3 +86,28 @@ func TestForkOwnsItsState(t *testing.T) {
 		t.Errorf("%s is gone", path)
 	}
 }
+
+// TestPartsKeepNothing sees to it that the parts of a stepper have all in its state that a fork
+// has to go on with. What they have themselves is of no fork, or of no event to come.
+func TestPartsKeepNothing(t *testing.T) {
+	may := map[string]bool{
+		"before": true, "rebuilding": true,
+		"out.sink": true, "out.held": true, "out.stepping": true, "out.discarded": true,
+		"engine.rows": true, "engine.answered": true, "engine.spare": true, "engine.spent": true,
+		"correct.room": true, "steals.ends": true,
+	}
+	var walk func(typ reflect.Type, path string)
+	walk = func(typ reflect.Type, path string) {
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			switch name := path + f.Name; {
+			case f.Type.Kind() == reflect.Pointer, f.Type == reflect.TypeFor[state](), may[name]:
+			case path == "" && f.Type.Kind() == reflect.Struct, f.Type == reflect.TypeFor[view]():
+				walk(f.Type, name+".")
+			default:
+				t.Errorf("%s is not in the state", name)
+			}
+		}
+	}
+	walk(reflect.TypeFor[stepper](), "")
+}

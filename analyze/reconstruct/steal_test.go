@@ -8,7 +8,7 @@ import (
 
 // TestTooFewStolen has P 1 start goroutine 2 out of the ring of P 0: with what stands in front of it
 // that is half of 3 or 4, as a thief takes. Of 6 that were all there before P 1 had nothing to
-// run, it is too few: the steal is told, but as one that contradicts the model. Had those
+// run, it is too few: the steal is emitted, but as one that contradicts the model. Had those
 // behind come since, it would be half again.
 func TestTooFewStolen(t *testing.T) {
 	for _, c := range []struct {

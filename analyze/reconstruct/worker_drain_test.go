@@ -24,7 +24,7 @@ func TestPutsAround(t *testing.T) {
 	r.Add(f.evs)
 	for _, c := range []struct {
 		next     int64 // the thread's
-		now      int64 // what is under judgement
+		now      int64 // the present event
 		begun    int
 		from, to int64
 	}{
@@ -93,7 +93,7 @@ func TestPicked(t *testing.T) {
 	}
 }
 
-// TestDrainEarly has a worker that makes goroutines runnable, and is asked to yield
+// TestDrainEarly has a worker that makes goroutines runnable, and is requested to yield
 // between two lots of them, long before its time slice is over: another P runs the first
 // lot in its order, which no thief does, and then steals from the second.
 func TestDrainEarly(t *testing.T) {
