@@ -26,7 +26,7 @@ type batchSizes struct {
 func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, atTick reference.Basis) {
 	pp := &r.ps.pStates[p]
 	tick := &pp.tick
-	size = r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
+	size = r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs)
 	shown, chance := 0, tick.Now()
 	if size > 1 && basis.Level() >= reference.Inferred && chance > schedtick.Open && chance < 1-schedtick.Open {
 		shown = r.testBatchSize(g, 1, size)
@@ -62,7 +62,7 @@ func (r *batchSizes) dequeuedSize(g, p int32, basis reference.Basis) (size int, 
 // sizeUnsure tests the size of a batch that g begins, if its thread may not have seen the last
 // goroutines of the model's queue. It returns 0 if nothing decides.
 func (r *batchSizes) sizeUnsure(g int32, size int) int {
-	least := r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen()-r.unsure(g), r.ps.gomaxprocs)
+	least := r.ahead.rules.GlobalBatch(r.queues.GlobalLen()-r.unsure(g), r.ps.gomaxprocs)
 	if !r.model.fedSinceBatch || least <= 1 || least >= size {
 		return 0
 	}
@@ -78,11 +78,11 @@ func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 	}
 	other := g
 	for range size {
-		if other = r.model.queues.Next(other); other == reference.None {
+		if other = r.queues.Next(other); other == reference.None {
 			return false
 		}
 	}
-	next := r.model.queues.Next(other)
+	next := r.queues.Next(other)
 	return next != reference.None && r.ahead.startsOn(other) == p && r.ahead.startsOn(next) >= 0 && r.ahead.startsOn(next) != p && r.ahead.gStates.At(next).start < r.ahead.gStates.At(other).start
 }
 
@@ -90,7 +90,7 @@ func (r *batchSizes) hadOneMore(g, p int32, size int) bool {
 // enqueued some globally before the start that shows it.
 func (r *batchSizes) widerThan(g int32, size int) bool {
 	ahead := r.ahead
-	n := r.model.queues.GlobalLen()
+	n := r.queues.GlobalLen()
 	to := min(ahead.gStates.At(g).start, ahead.win.head, ahead.now+putsSeen)
 	if most := n + int(max(0, to-ahead.now-1)); ahead.rules.GlobalBatch(most, r.ps.gomaxprocs) <= size {
 		return false // even if all of them put one there
@@ -141,7 +141,7 @@ func (r *batchSizes) unsure(g int32) int {
 		return 0
 	}
 	n := 0
-	for other, steps := r.model.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.model.queues.Prev(other), steps+1 {
+	for other, steps := r.queues.GlobalTail(), 0; other != reference.None && other != g && steps < farEnough; other, steps = r.queues.Prev(other), steps+1 {
 		gp := ahead.gStates.At(other)
 		if gp.ready < start.prevM {
 			break
@@ -151,7 +151,7 @@ func (r *batchSizes) unsure(g int32) int {
 		}
 	}
 	for _, late := range r.deferred.open {
-		if gp := ahead.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.model.queues.Place(late.g).Queue == reference.QueueGlobal {
+		if gp := ahead.gStates.At(late.g); late.before > start.prevM && gp.ready < start.prevM && gp.readyM != start.m && late.g != g && r.queues.Place(late.g).Queue == reference.QueueGlobal {
 			n++
 		}
 	}

@@ -118,16 +118,16 @@ func (r *beginning) seed(s *survey) {
 			continue
 		}
 		gp.seeded, gp.hidden = true, true
-		r.model.queues.Hide(x.g)
+		r.queues.Hide(x.g)
 		rec := r.ahead.win.at(x.start)
 		if rec != nil {
 			gp.start = x.start
 		}
 		switch {
 		case rec != nil && rec.p >= 0 && r.ps.pStates[rec.p].running:
-			r.model.queues.PutTail(rec.p, x.g)
+			r.queues.PutTail(rec.p, x.g)
 		case len(s.running) == 1:
-			r.model.queues.PutTail(s.running[0], x.g)
+			r.queues.PutTail(s.running[0], x.g)
 		default:
 			r.model.putGlobal(x.g)
 		}

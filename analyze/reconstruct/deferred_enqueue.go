@@ -15,7 +15,7 @@ func (r *enqueuer) deferEnqueue(g int32) bool {
 	if r.ahead.without.has(hypDeferredEnqueue) || gp.enqueuedBy <= r.ahead.now || gp.deferred || gp.wasDeferred || len(r.list) == farEnough {
 		return false
 	}
-	r.model.queues.Remove(g)
+	r.queues.Remove(g)
 	r.out.corrected(g, nobody)
 	gp.deferred = true
 	r.list = append(r.list, deferredEnqueue{g: g, p: nobody, before: gp.enqueuedBy})
@@ -71,12 +71,12 @@ func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 	if by <= r.ahead.gStates.At(g).queued {
 		return false // g was put when other had been
 	}
-	if r.ahead.startsBetween(g, other) == 0 && r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen()-1, r.ps.gomaxprocs) > 1 {
+	if r.ahead.startsBetween(g, other) == 0 && r.ahead.rules.GlobalBatch(r.queues.GlobalLen()-1, r.ps.gomaxprocs) > 1 {
 		r.correct.requeue(other, g) // they came with one batch
 		return true
 	}
 	p, before, after := r.ahead.startsOn(other), false, reference.None
-	z := r.model.queues.Next(other)
+	z := r.queues.Next(other)
 	for n := 0; z != reference.None && n < farEnough; n++ {
 		y := r.ahead.gStates.At(z)
 		if y.queued >= by || y.start < 0 {
@@ -89,7 +89,7 @@ func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 			before = true
 		}
 		after = z
-		z = r.model.queues.Next(z)
+		z = r.queues.Next(z)
 	}
 	switch {
 	case z == reference.None && gp.enqueuedBy > r.ahead.now:
@@ -104,9 +104,9 @@ func (r *enqueuer) reorderEnqueue(other, g int32) bool {
 // reorderInBatch moves back what p would get with a batch of size, which g begins, if it may have been
 // enqueued later and p starts what stands behind it but not itself: a ring is FIFO.
 func (r *enqueuer) reorderInBatch(g, p int32, size int) {
-	prev, other := g, r.model.queues.Next(g)
+	prev, other := g, r.queues.Next(g)
 	for i := 1; i < size && other != reference.None; i++ {
-		next := r.model.queues.Next(other)
+		next := r.queues.Next(other)
 		if next == reference.None {
 			return
 		}
@@ -140,10 +140,10 @@ func (r *enqueuer) findDeferred(g, p int32) {
 	}
 	keep := r.open[:0]
 	for _, late := range r.open {
-		if late.before <= ahead.now || late.g == g || r.model.queues.Place(late.g).Queue != reference.QueueGlobal {
+		if late.before <= ahead.now || late.g == g || r.queues.Place(late.g).Queue != reference.QueueGlobal {
 			continue
 		}
-		behind := r.model.queues.Next(late.g)
+		behind := r.queues.Next(late.g)
 		x, y := ahead.gStates.At(late.g), ahead.startOf(behind)
 		if (y > ahead.now && ahead.gStates.At(behind).ready < ahead.now && (x.start < 0 || y < x.start) && !ahead.inFlight(late.g) && ahead.startsOn(behind) != ahead.startsOn(late.g) && !r.endsBatch(late.g, g, p) ||
 			ahead.startsOn(late.g) != p && ahead.yieldedHere(late.g, ahead.startsOn(late.g)) || ahead.yieldsBefore(g, p, x.start)) && r.deferEnqueue(late.g) {
@@ -160,10 +160,10 @@ func (r *enqueuer) endsBatch(other, g, p int32) bool {
 	if r.ahead.startsOn(other) != p {
 		return false
 	}
-	size := r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
+	size := r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs)
 	y := g
 	for n := 1; n < size && y != reference.None; n++ {
-		y = r.model.queues.Next(y)
+		y = r.queues.Next(y)
 	}
 	return other == y
 }

@@ -10,7 +10,7 @@ import (
 
 // globalOf returns who is in the global queue, in order.
 func globalOf(r *Reconstructor) (out []int64) {
-	for x := r.step.model.queues.GlobalHead(); x != reference.None; x = r.step.model.queues.Next(x) {
+	for x := r.step.queues.GlobalHead(); x != reference.None; x = r.step.queues.Next(x) {
 		out = append(out, r.step.ahead.gStates.At(x).id)
 	}
 	return out
@@ -31,7 +31,7 @@ func TestDelay(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		for _, g := range upTo(1, 4) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		r.step.ahead.gStates.At(r.step.model.goroutine(1)).enqueuedBy = c.putBy
 		if got := r.step.enqueuer.reorderEnqueue(r.step.model.goroutine(1), r.step.model.goroutine(2)); got != (c.putBy == unknown) || !slices.Equal(globalOf(r), c.want) {
@@ -62,7 +62,7 @@ func TestDelayInto(t *testing.T) {
 	r := ahead(4, []int64{2, 1}, nil)
 	other(r, 3, 4)
 	for _, g := range upTo(1, 4) {
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+		r.step.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	r.step.ahead.gStates.At(r.step.model.goroutine(1)).enqueuedBy = 1 << 40
 	if got := r.step.enqueuer.reorderEnqueue(r.step.model.goroutine(1), r.step.model.goroutine(2)); !got || !slices.Equal(globalOf(r), []int64{2, 1, 3, 4}) {
@@ -76,7 +76,7 @@ func TestDelayInBatch(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		r := ahead(6, []int64{1, 2, 4, 5, 3, 6}, nil)
 		for _, g := range upTo(1, 6) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		want := upTo(1, 6)
 		if late {
@@ -94,7 +94,7 @@ func TestEndsBatch(t *testing.T) {
 	r := ahead(5, []int64{1, 2, 3}, nil)
 	other(r, 4, 5)
 	for _, g := range upTo(1, 5) {
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+		r.step.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	for _, g := range upTo(1, 5) {
 		if got := r.step.enqueuer.endsBatch(r.step.model.goroutine(g), r.step.model.goroutine(1), 0); got != (g == 3) {
@@ -122,7 +122,7 @@ func TestFindLateOwn(t *testing.T) {
 			x := r.step.ahead.gStates.At(r.step.model.goroutine(g))
 			x.ready = r.step.ahead.win.head - 5 + g
 			x.start = r.step.ahead.win.at(x.ready).link
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		if !same {
 			r.step.ahead.gStates.At(r.step.model.goroutine(2)).ready = r.step.ahead.gStates.At(r.step.model.goroutine(1)).ready
@@ -148,7 +148,7 @@ func TestFindLateJust(t *testing.T) {
 		f.start(3)
 		r.Add(f.evs)
 		for _, g := range upTo(1, 4) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		r.step.ahead.now++ // the stop before the take
 		x, behind := r.step.ahead.gStates.At(r.step.model.goroutine(3)), r.step.ahead.gStates.At(r.step.model.goroutine(4))
@@ -185,7 +185,7 @@ func TestPutsBefore(t *testing.T) {
 		r.step.ahead.gStates.At(x).deferred = true
 		r.step.enqueuer.list = []deferredEnqueue{{g: x, p: nobody, before: c.before}}
 		r.step.enqueuer.enqueueBefore(r.step.model.goroutine(2))
-		if got := r.step.model.queues.GlobalLen() == 1; got != c.want || len(r.step.enqueuer.list) == r.step.model.queues.GlobalLen() {
+		if got := r.step.queues.GlobalLen() == 1; got != c.want || len(r.step.enqueuer.list) == r.step.queues.GlobalLen() {
 			t.Errorf("%s: put %v, %d late", c.name, got, len(r.step.enqueuer.list))
 		}
 	}

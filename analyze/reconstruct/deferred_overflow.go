@@ -18,11 +18,11 @@ const longBatch = 16
 // after others whose events come later.
 func (r *enqueuer) overflowsLater(p, newcomer int32) bool {
 	before := r.ahead.win.at(r.ahead.now).nextM
-	head := r.model.queues.Head(p)
-	if r.ahead.without.has(hypDeferredOverflow) || before == none || r.ps.gomaxprocs == 1 || r.ahead.gStates.At(newcomer).deferred || !r.model.comesLater(r.model.queues.GlobalTail(), head, before) {
+	head := r.queues.Head(p)
+	if r.ahead.without.has(hypDeferredOverflow) || before == none || r.ps.gomaxprocs == 1 || r.ahead.gStates.At(newcomer).deferred || !r.model.comesLater(r.queues.GlobalTail(), head, before) {
 		return false
 	}
-	return r.ahead.follows(head, r.model.queues.Next(head)) // else it may have been picked at the 61st tick
+	return r.ahead.follows(head, r.queues.Next(head)) // else it may have been picked at the 61st tick
 }
 
 const (
@@ -42,8 +42,8 @@ func (r *enqueuer) mayHaveLostCPU() bool {
 	if next == none {
 		return false
 	}
-	taken := r.ahead.startOf(r.model.queues.GlobalHead())
-	return next-r.ahead.now > meanwhile || taken > r.ahead.now && taken < next && r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
+	taken := r.ahead.startOf(r.queues.GlobalHead())
+	return next-r.ahead.now > meanwhile || taken > r.ahead.now && taken < next && r.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
 }
 
 // proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from runnext,
@@ -68,7 +68,7 @@ func (r *enqueuer) deferOverflow(p, newcomer int32) {
 // nextOverflow is the number of the deferred overflow that continues what is at the tail of the global
 // queue, or -1.
 func (r *enqueuer) nextOverflow() int {
-	tail := r.model.queues.GlobalTail()
+	tail := r.queues.GlobalTail()
 	return slices.IndexFunc(r.list, func(late deferredEnqueue) bool {
 		switch {
 		case late.p < 0:
@@ -76,7 +76,7 @@ func (r *enqueuer) nextOverflow() int {
 		case len(late.held) > 0:
 			return r.ahead.follows(tail, late.held[0])
 		}
-		return r.ahead.follows(tail, r.model.queues.Head(late.p))
+		return r.ahead.follows(tail, r.queues.Head(late.p))
 	})
 }
 
@@ -84,16 +84,16 @@ func (r *enqueuer) nextOverflow() int {
 // which is too many if that half is still there, and half of what is left if not. The half leaves the
 // ring before its thread gets the lock of the global queue (runqputslow).
 func (r *enqueuer) holdOverflow(victim int32, size int) bool {
-	half, n := r.ahead.rules.RingSize/2, r.model.queues.RingLen(victim)
+	half, n := r.ahead.rules.RingSize/2, r.queues.RingLen(victim)
 	i := slices.IndexFunc(r.list, func(late deferredEnqueue) bool { return late.p == victim && len(late.held) == 0 })
 	if i < 0 || size <= r.ahead.rules.StealBatch(n) || size <= half || size-half > r.ahead.rules.StealBatch(n-half) {
 		return false
 	}
 	held := make([]int32, half)
 	for j := range held {
-		g := r.model.queues.Head(victim)
+		g := r.queues.Head(victim)
 		held[j] = g
-		r.model.queues.Remove(g)
+		r.queues.Remove(g)
 		r.ahead.gStates.At(g).deferred = true
 		r.out.move(g, nobody, victim, reference.QueueUnknown, reference.WhyOverflow)
 	}

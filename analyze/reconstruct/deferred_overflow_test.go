@@ -25,7 +25,7 @@ func TestComesLater(t *testing.T) {
 	} {
 		r := ahead(4, c.order, nil)
 		if c.queued != 0 {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(c.queued))
+			r.step.queues.PutGlobal(r.step.model.goroutine(c.queued))
 		}
 		if got := r.step.model.comesLater(r.step.model.goroutine(1), r.step.model.goroutine(2), c.limit); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -71,21 +71,21 @@ func TestDeferOverflow(t *testing.T) {
 		{"with the thread's next event", false},
 	} {
 		r := ahead(other, order, upTo(1, 256))
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(tail))
+		r.step.queues.PutGlobal(r.step.model.goroutine(tail))
 		r.step.enqueuer.displace(0, r.step.model.goroutine(newcomer))
-		if r.step.model.queues.RingLen(0) != 256 || r.step.model.queues.GlobalLen() != 1 {
-			t.Fatalf("%d in the ring, %d in the global queue: not late", r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
+		if r.step.queues.RingLen(0) != 256 || r.step.queues.GlobalLen() != 1 {
+			t.Fatalf("%d in the ring, %d in the global queue: not late", r.step.queues.RingLen(0), r.step.queues.GlobalLen())
 		}
 		n := 1
 		if c.put {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(other))
+			r.step.queues.PutGlobal(r.step.model.goroutine(other))
 			r.step.enqueuer.catchUp()
 			n++
 		} else {
 			r.step.enqueuer.enqueuesDue(r.step.ahead.win.at(r.step.ahead.now).nextM)
 		}
-		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != n+129 || r.step.model.queues.GlobalTail() != r.step.model.goroutine(newcomer) {
-			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
+		if r.step.queues.RingLen(0) != 128 || r.step.queues.GlobalLen() != n+129 || r.step.queues.GlobalTail() != r.step.model.goroutine(newcomer) {
+			t.Errorf("%s: %d in the ring, %d in the global queue", c.name, r.step.queues.RingLen(0), r.step.queues.GlobalLen())
 		}
 	}
 }
@@ -109,15 +109,15 @@ func TestHoldOverflow(t *testing.T) {
 		if c.want {
 			left = 128
 		}
-		if got := r.step.enqueuer.holdOverflow(0, c.k); got != c.want || r.step.model.queues.RingLen(0) != left || r.step.model.queues.GlobalLen() != global {
-			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
+		if got := r.step.enqueuer.holdOverflow(0, c.k); got != c.want || r.step.queues.RingLen(0) != left || r.step.queues.GlobalLen() != global {
+			t.Errorf("%s: %v, %d in the ring, %d in the global queue", c.name, got, r.step.queues.RingLen(0), r.step.queues.GlobalLen())
 		}
 		if !c.want {
 			continue
 		}
 		r.step.enqueuer.enqueueDeferred(r.step.model.goroutine(1)) // one of them runs
-		if r.step.model.queues.RingLen(0) != 128 || r.step.model.queues.GlobalLen() != 129 || r.step.model.queues.GlobalHead() != r.step.model.goroutine(1) || r.step.model.queues.GlobalTail() != newcomer || len(r.step.enqueuer.list) > 0 {
-			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.step.model.queues.RingLen(0), r.step.model.queues.GlobalLen())
+		if r.step.queues.RingLen(0) != 128 || r.step.queues.GlobalLen() != 129 || r.step.queues.GlobalHead() != r.step.model.goroutine(1) || r.step.queues.GlobalTail() != newcomer || len(r.step.enqueuer.list) > 0 {
+			t.Errorf("%s, later: %d in the ring, %d in the global queue", c.name, r.step.queues.RingLen(0), r.step.queues.GlobalLen())
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestLostCPU(t *testing.T) {
 	} {
 		r := ahead(200, nil, nil)
 		for g := range int64(c.global) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g + 1))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g + 1))
 		}
 		r.step.ahead.gStates.At(r.step.model.goroutine(1)).start = r.step.ahead.now + c.start
 		if r.step.ahead.win.at(r.step.ahead.now).nextM = r.step.ahead.now + c.next; c.next == none {

@@ -16,15 +16,15 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 		return r.dequeueLocal(g, p)
 	}
 	basis := r.clearAhead(g, p)
-	if r.model.queues.Place(g).Queue != reference.QueueGlobal {
+	if r.queues.Place(g).Queue != reference.QueueGlobal {
 		return r.dequeueByPlace(g, p)
 	}
 	shown := r.clearOwn(p)
-	if r.model.queues.Place(g).Queue != reference.QueueGlobal {
+	if r.queues.Place(g).Queue != reference.QueueGlobal {
 		return r.dequeueByPlace(g, p) // a thread that had stolen from p's ring first stole g, too
 	}
 	behind := r.correct.continuesGlobal(g, p)
-	if r.model.queues.Len(p) > 0 && !behind {
+	if r.queues.Len(p) > 0 && !behind {
 		return r.dequeuePastOwn(g, p, basis, shown)
 	}
 	r.orderEnqueues(g, p)
@@ -47,9 +47,9 @@ func (r *dequeuer) dequeueGlobal(g, p int32) dequeue {
 // stoodInRing reports whether g, the head of the global queue, was in p's ring in place of its head,
 // which others start, and exchanges the two.
 func (r *dequeuer) stoodInRing(g, p int32) bool {
-	own := r.model.queues.Head(p)
-	return g == r.model.queues.GlobalHead() && own != reference.None && r.ahead.startsOn(own) >= 0 && r.ahead.startsOn(own) != p &&
-		r.model.queues.Runnext(p) == reference.None && !r.ps.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
+	own := r.queues.Head(p)
+	return g == r.queues.GlobalHead() && own != reference.None && r.ahead.startsOn(own) >= 0 && r.ahead.startsOn(own) != p &&
+		r.queues.Runnext(p) == reference.None && !r.ps.pStates[p].tick.Is() && r.exchangeEnqueues(own, p)
 }
 
 // clearOwn moves what others start out of p's own queue, unless p starts some of it itself: p dequeues
@@ -61,7 +61,7 @@ func (r *dequeuer) clearOwn(p int32) (shown bool) {
 	}
 	r.clearGone(p)
 	tick := &r.ps.pStates[p].tick
-	shown = r.model.queues.RingLen(p) >= longBatch && !tick.Known()
+	shown = r.queues.RingLen(p) >= longBatch && !tick.Known()
 	if !tick.May() && !shown {
 		r.correct.purgeOwn(p)
 	}
@@ -93,7 +93,7 @@ func (r *dequeuer) dequeuePastOwn(g, p int32, basis reference.Basis, shown bool)
 
 // dequeueAtTick dequeues g alone, at the 61st tick.
 func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
-	r.model.queues.Remove(g)
+	r.queues.Remove(g)
 	return dequeueFrom(reference.SrcGlobalTick, nobody, 1, basis)
 }
 
@@ -101,10 +101,10 @@ func (r *dequeuer) dequeueAtTick(g int32, basis reference.Basis) dequeue {
 // after it.
 func (r *dequeuer) orderEnqueues(g, p int32) {
 	r.enqueuer.findDeferred(g, p)
-	if r.model.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
+	if r.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax {
 		r.enqueuer.catchUp() // the batch may reach them
 	}
-	r.enqueuer.reorderInBatch(g, p, r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs))
+	r.enqueuer.reorderInBatch(g, p, r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs))
 }
 
 // batchSource returns how a global dequeue of size by p, whose own queue is empty, is known: one may
@@ -132,9 +132,9 @@ func (r *dequeuer) batchSource(p int32, size int, basis reference.Basis) (src re
 // makeRoom makes room in p's ring for a batch of size, and returns its size: what has to leave the ring
 // was in the global queue before.
 func (r *dequeuer) makeRoom(p int32, size int) int {
-	if size > 1 && size == r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs) {
+	if size > 1 && size == r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs) {
 		r.correct.trim(p, r.ahead.rules.RingSize-size+1)
-		size = r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs)
+		size = r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs)
 	}
 	r.correct.trim(p, r.ahead.rules.RingSize-size+1)
 	return size
@@ -143,7 +143,7 @@ func (r *dequeuer) makeRoom(p int32, size int) int {
 // dequeueBatch dequeues a batch of size that g begins. behind reports whether what the model has in p's
 // own queue came there later, if at all. It returns how many of the batch decisions know.
 func (r *dequeuer) dequeueBatch(g, p int32, size int, behind bool, basis reference.Basis) (known int) {
-	q, ahead := &r.model.queues, r.ahead
+	q, ahead := r.queues, r.ahead
 	known = size
 	if q.ShownGlobalLen() < q.GlobalLen() {
 		known = r.model.known(g, size)

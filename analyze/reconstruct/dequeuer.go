@@ -28,13 +28,13 @@ func (r *dequeuer) dequeue(g, p int32) dequeue {
 	if p < 0 {
 		return r.dequeueByPlace(g, p)
 	}
-	if m.queues.Runnext(p) == g { // often
+	if r.queues.Runnext(p) == g { // often
 		return m.dequeueRunnext(p)
 	}
 	gp := r.ahead.gStates.At(g)
-	place, d := m.queues.Place(g), &r.ps.pStates[p].taint
+	place, d := r.queues.Place(g), &r.ps.pStates[p].taint
 	in, moved := m.taintedAt(gp, place), gp.moved
-	n, less := m.queues.GlobalLen(), false
+	n, less := r.queues.GlobalLen(), false
 	if place.Queue == reference.QueueGlobal {
 		less = r.ahead.rules.GlobalBatch(n-r.sizes.unsure(g), r.ps.gomaxprocs) < r.ahead.rules.GlobalBatch(n, r.ps.gomaxprocs)
 	}
@@ -79,9 +79,9 @@ func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 	if r.ahead.gStates.At(g).deferred {
 		r.enqueuer.enqueueDeferred(g)
 	}
-	place := r.model.queues.Place(g)
+	place := r.queues.Place(g)
 	if p < 0 {
-		r.model.queues.Remove(g)
+		r.queues.Remove(g)
 		return dequeueFrom(reference.SrcUnknown, nobody, 0, 0)
 	}
 	switch {
@@ -103,7 +103,7 @@ func (r *dequeuer) dequeueByPlace(g, p int32) dequeue {
 func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
 	// A P that passes over what it then starts itself is at the 61st tick: g was not in its last batch.
 	if r.ahead.gStates.At(g).fromGlobal == p && r.ps.pStates[p].tick.May() {
-		for other := r.model.queues.Prev(g); other != reference.None; other = r.model.queues.Prev(other) {
+		for other := r.queues.Prev(g); other != reference.None; other = r.queues.Prev(other) {
 			if r.ahead.startsOn(other) == p {
 				r.correct.undoBatchEnd(g, p)
 				return r.dequeueGlobal(g, p)
@@ -114,17 +114,17 @@ func (r *dequeuer) dequeueLocal(g, p int32) dequeue {
 		return r.dequeueGlobal(g, p)
 	}
 	basis := r.clearAhead(g, p)
-	if r.model.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
+	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: p}) {
 		return r.dequeueByPlace(g, p)
 	}
-	if other := r.model.queues.Runnext(p); other != reference.None {
+	if other := r.queues.Runnext(p); other != reference.None {
 		if r.ahead.inFlight(other) && r.ahead.startsOn(other) != p {
 			r.settle(other)
 		} else {
 			basis = byRepair
 		}
 	}
-	r.model.queues.Remove(g)
+	r.queues.Remove(g)
 	r.ps.pStates[p].headAt = max(r.ps.pStates[p].headAt, r.ahead.freeSince(g))
 	return dequeueFrom(reference.SrcLocal, nobody, 0, basis)
 }
@@ -145,9 +145,9 @@ func (r *dequeuer) settle(g int32) {
 // settled. p dequeues g.
 func (r *dequeuer) clearAhead(g, p int32) reference.Basis {
 	basis := byRule
-	place := r.model.queues.Place(g)
-	for n := 0; r.model.queues.Prev(g) != reference.None; n++ {
-		if r.model.queues.Place(g) != place {
+	place := r.queues.Place(g)
+	for n := 0; r.queues.Prev(g) != reference.None; n++ {
+		if r.queues.Place(g) != place {
 			return basis // g went along with what was settled
 		}
 		other := reference.None
@@ -182,7 +182,7 @@ func (r *dequeuer) settleThieves(victim, g, p int32) bool {
 // from elsewhere.
 func (r *dequeuer) clearGone(p int32) {
 	r.settleThieves(p, reference.None, p)
-	if g := r.model.queues.Runnext(p); g != reference.None && r.model.queues.RingLen(p) == 0 && r.ahead.inFlight(g) && r.ahead.startsOn(g) != p {
+	if g := r.queues.Runnext(p); g != reference.None && r.queues.RingLen(p) == 0 && r.ahead.inFlight(g) && r.ahead.startsOn(g) != p {
 		r.settle(g)
 	}
 }
@@ -190,17 +190,17 @@ func (r *dequeuer) clearGone(p int32) {
 // passOver moves g to the front of its queue although what stands there is not in flight.
 func (r *dequeuer) passOver(g, p int32) reference.Basis {
 	r.out.summary.Corrections++
-	switch place := r.model.queues.Place(g); place.Queue {
+	switch place := r.queues.Place(g); place.Queue {
 	case reference.QueueGlobal:
 		r.clearGlobal(g, p)
 	case reference.QueueLocal:
 		r.clearRing(g, place.P)
 	}
-	front := r.model.queues.Prev(g)
+	front := r.queues.Prev(g)
 	if front == reference.None {
 		return byRepair
 	}
-	r.model.queues.Promote(g)
+	r.queues.Promote(g)
 	if r.ahead.nearlyConcurrent(front, g) {
 		return reference.Known(reference.Ambiguous, reference.RuleReorder)
 	}
@@ -212,13 +212,13 @@ func (r *dequeuer) passOver(g, p int32) reference.Basis {
 // the model had it.
 func (r *dequeuer) clearGlobal(g, p int32) {
 	// A thread that lost its CPU at the enqueue has not done it yet.
-	for other := r.model.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.model.queues.Prev(g) {
+	for other := r.queues.Prev(g); other != reference.None && r.ahead.enqueuerStalls(other) && r.enqueuer.deferEnqueue(other); other = r.queues.Prev(g) {
 	}
-	if r.model.queues.Prev(g) != reference.None && r.misordered(g, p) {
+	if r.queues.Prev(g) != reference.None && r.misordered(g, p) {
 		r.correct.reorder(g)
 	}
-	for n := 0; n < 2 && r.model.queues.Prev(g) != reference.None; n++ {
-		other := r.model.queues.Prev(g)
+	for n := 0; n < 2 && r.queues.Prev(g) != reference.None; n++ {
+		other := r.queues.Prev(g)
 		if !r.enqueuer.reorderEnqueue(other, g) && !r.enqueuer.deferEnqueue(other) && !r.widenBatch(other, g, p) {
 			return
 		}
@@ -241,7 +241,7 @@ func (r *dequeuer) widenBatch(other, g, p int32) bool {
 		return false
 	}
 	r.correct.trim(to, r.ahead.rules.RingSize-1)
-	r.model.queues.Remove(other)
+	r.queues.Remove(other)
 	r.correct.insert(to, other)
 	r.model.wider = false
 	r.out.corrected(other, nobody)
@@ -250,8 +250,8 @@ func (r *dequeuer) widenBatch(other, g, p int32) bool {
 
 // clearRing moves what stands in front of g in p's ring, and runs elsewhere, to where it runs.
 func (r *dequeuer) clearRing(g, p int32) {
-	for other := r.model.queues.Prev(g); other != reference.None; {
-		front := r.model.queues.Prev(other)
+	for other := r.queues.Prev(g); other != reference.None; {
+		front := r.queues.Prev(other)
 		if to := r.ahead.startsOn(other); to >= 0 && to != p && !r.ahead.mayHaveSwapped(other, g) {
 			r.correct.relocate(other, p)
 		}

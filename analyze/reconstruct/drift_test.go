@@ -88,9 +88,9 @@ func TestDrifts(t *testing.T) {
 		r := drifting(c.yields, false, c.last, 1)
 		r.step.model.wider = r.step.sizes.widerThan(r.step.model.goroutine(taken), size)
 		for g := int64(3); g < 3+size; g++ {
-			r.step.model.queues.Remove(r.step.model.goroutine(g))
+			r.step.queues.Remove(r.step.model.goroutine(g))
 			if g > taken {
-				r.step.model.queues.PutTail(0, r.step.model.goroutine(g))
+				r.step.queues.PutTail(0, r.step.model.goroutine(g))
 			}
 		}
 		r.step.model.taintAfterBatch(0, size, c.less)
@@ -122,8 +122,8 @@ func TestDriftIsAmbiguous(t *testing.T) {
 	for _, p := range []int32{0, nobody} {
 		r := drifting(true, false, 7, 1)
 		x := r.step.model.goroutine(4)
-		r.step.model.queues.Remove(x)
-		r.step.model.queues.PutTail(0, x)
+		r.step.queues.Remove(x)
+		r.step.queues.PutTail(0, x)
 		gp := r.step.ahead.gStates.At(x)
 		gp.tainted, gp.moved = true, true
 		r.step.ps.pStates[0].taint.fits = fitting
@@ -153,14 +153,14 @@ func TestPassOverTheEnd(t *testing.T) {
 	} {
 		r := drifting(true, false, 7, 1)
 		for g := int64(3); g <= 7; g++ {
-			r.step.model.queues.Remove(r.step.model.goroutine(g))
+			r.step.queues.Remove(r.step.model.goroutine(g))
 		}
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(c.runs))
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(7))
+		r.step.queues.PutGlobal(r.step.model.goroutine(c.runs))
+		r.step.queues.PutGlobal(r.step.model.goroutine(7))
 		r.step.ahead.gStates.At(r.step.model.goroutine(7)).readyM = r.link.mix.Find(1)
 		r.step.model.lastBatchP, r.step.model.wider = 0, c.wider
 		r.step.dequeuer.passOver(r.step.model.goroutine(7), 1)
-		if got := r.step.model.queues.RingLen(0); got != c.local || c.local > 0 && r.step.model.wider {
+		if got := r.step.queues.RingLen(0); got != c.local || c.local > 0 && r.step.model.wider {
 			t.Errorf("%s: %d in P 0's ring, wider %v", c.name, got, r.step.model.wider)
 		}
 	}

@@ -20,14 +20,14 @@ func (r *dequeuer) dequeueEarly(rec *record) {
 	}
 	p := rec.p
 	start := ahead.startsNext(rec, p)
-	if start == nil || r.model.queues.Len(p) > 0 {
+	if start == nil || r.queues.Len(p) > 0 {
 		return
 	}
 	g := start.of
 	if gp := ahead.gStates.At(g); gp.state != events.Runnable || gp.hidden || gp.start != rec.nextM || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown {
 		return
 	}
-	if g == r.model.queues.GlobalHead() && start.Time-ahead.time <= stalled || r.model.maySteal(g, p) {
+	if g == r.queues.GlobalHead() && start.Time-ahead.time <= stalled || r.model.maySteal(g, p) {
 		r.out.emitDequeued(g, p, r.dequeue(g, p))
 	}
 }

@@ -85,11 +85,11 @@ func (f *feed) model(now int, global []int64, rings ...[]int64) *Reconstructor {
 		}
 	}
 	for _, g := range global {
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+		r.step.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	for p, ring := range rings {
 		for _, g := range ring {
-			r.step.model.queues.PutTail(int32(p), r.step.model.goroutine(g))
+			r.step.queues.PutTail(int32(p), r.step.model.goroutine(g))
 		}
 	}
 	r.step.ahead.now, r.step.ahead.win.tail = int64(now), int64(now)
@@ -142,7 +142,7 @@ func TestDequeueUnsure(t *testing.T) {
 		r := ahead(4, []int64{1, 2, 3}, nil)
 		other(r, 4)
 		for _, g := range upTo(1, 4) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		last := r.step.ahead.gStates.At(r.step.model.goroutine(4))
 		last.ready, last.readyM = r.step.ahead.now-1, r.link.mix.Find(1)
@@ -197,14 +197,14 @@ func TestWakingThieves(t *testing.T) {
 		r := ahead(5, nil, upTo(1, c.ring))
 		other(r, c.x)
 		if c.global != 0 {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(c.global))
+			r.step.queues.PutGlobal(r.step.model.goroutine(c.global))
 		}
 		start := r.step.ahead.startOf(r.step.model.goroutine(c.x))
 		r.step.ahead.gStates.At(r.step.model.goroutine(c.x)).state = events.Runnable
 		r.step.ahead.win.at(start).Time = r.step.ahead.time + c.early + c.lag
 		r.step.waking.list = []wakingThief{{at: r.step.ahead.time + c.early, start: start}}
 		r.step.waking.wakingThievesSteal()
-		if got := int(c.ring) - r.step.model.queues.RingLen(0); got != c.takes || len(r.step.waking.list) != int(c.early) {
+		if got := int(c.ring) - r.step.queues.RingLen(0); got != c.takes || len(r.step.waking.list) != int(c.early) {
 			t.Errorf("%s: takes %d, %d thieves", c.name, got, len(r.step.waking.list))
 		}
 	}

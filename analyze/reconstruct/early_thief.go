@@ -18,8 +18,8 @@ const maxThievesTried = 8
 // before the present enqueue, or None if there is none.
 func (r *unseenSteals) thiefOfFullRing(p int32) int32 {
 	likeliest, least := reference.None, evidence.Nats(math.Inf(1))
-	head, tried := r.model.queues.Head(p), 0
-	for g, size := head, 1; size <= r.ahead.rules.RingSize/2 && tried < maxThievesTried; g, size = r.model.queues.Next(g), size+1 {
+	head, tried := r.queues.Head(p), 0
+	for g, size := head, 1; size <= r.ahead.rules.RingSize/2 && tried < maxThievesTried; g, size = r.queues.Next(g), size+1 {
 		if thief := r.ahead.startsOn(g); r.ahead.inFlight(g) && thief != p && !r.model.hasOwn(thief) {
 			tried++
 			if cost := r.stealCost(p, head, g, size, thief); cost < least {

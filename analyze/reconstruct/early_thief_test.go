@@ -33,7 +33,7 @@ func ahead(n int64, order, in []int64) *Reconstructor {
 	r.step.ps.pStates[0].m = r.link.mix.Find(0)
 	r.step.ahead.mStates[0].next = r.step.ahead.now + 1
 	for _, g := range in {
-		r.step.model.queues.PutTail(0, r.step.model.goroutine(g))
+		r.step.queues.PutTail(0, r.step.model.goroutine(g))
 	}
 	return r
 }
@@ -78,14 +78,14 @@ func TestFirstThief(t *testing.T) {
 			}
 		}
 		if c.own {
-			r.step.model.queues.PutTail(1, r.step.model.goroutine(own))
+			r.step.queues.PutTail(1, r.step.model.goroutine(own))
 		}
 		for g := range int64(own) {
 			r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).state = events.Runnable
 		}
 		r.step.ahead.time, r.step.ahead.win.tail = r.step.ahead.win.at(r.step.ahead.now).Time, r.step.ahead.now
-		if got := r.step.enqueuer.overflows(0, r.step.model.goroutine(newcomer), true); got != c.want || r.step.model.queues.Full(0) != c.want {
-			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.step.model.queues.RingLen(0))
+		if got := r.step.enqueuer.overflows(0, r.step.model.goroutine(newcomer), true); got != c.want || r.step.queues.Full(0) != c.want {
+			t.Errorf("%s: overflows %v, %d in the ring", c.name, got, r.step.queues.RingLen(0))
 		}
 		if forked := r.step.engine.spent > 0; forked == c.own {
 			t.Errorf("%s: forks: %v", c.name, forked)
@@ -106,7 +106,7 @@ func TestThiefsOrder(t *testing.T) {
 		r := ahead(4, c.order, nil)
 		r.link.proc(1)
 		for _, g := range upTo(1, 4) {
-			r.step.model.queues.PutTail(1, r.step.model.goroutine(g))
+			r.step.queues.PutTail(1, r.step.model.goroutine(g))
 		}
 		if got := r.step.model.inThiefsOrder(r.step.model.goroutine(3), 0, 1); got != c.want {
 			t.Errorf("%v: %v", c.order, got)
@@ -128,7 +128,7 @@ func TestRobbed(t *testing.T) {
 		other(r, 4, 3)
 		r.link.proc(2)
 		for _, g := range upTo(1, c.ring) {
-			r.step.model.queues.PutTail(2, r.step.model.goroutine(g))
+			r.step.queues.PutTail(2, r.step.model.goroutine(g))
 		}
 		got := int64(0)
 		if x := r.step.steals.stolenBehind(2, r.step.model.goroutine(2), 2, 0); x != reference.None {
@@ -159,7 +159,7 @@ func TestNeverMoved(t *testing.T) {
 		r := ahead(20, upTo(5, c.ring), upTo(1, c.ring))
 		if c.front {
 			other(r, 20, 4, 3, 2, 1)
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(19))
+			r.step.queues.PutGlobal(r.step.model.goroutine(19))
 		} else {
 			r = ahead(20, append(upTo(5, c.ring), 3), upTo(1, c.ring))
 			other(r, 20, 4, 2, 1)
@@ -189,7 +189,7 @@ func TestLooksFirst(t *testing.T) {
 	}
 	cost := func(noGlobal int64) evidence.Nats {
 		r.step.model.noGlobal = noGlobal
-		return r.step.steals.stealCost(0, r.step.model.queues.Head(0), ix, 2, 1)
+		return r.step.steals.stealCost(0, r.step.queues.Head(0), ix, 2, 1)
 	}
 	if late, early := cost(free-1), cost(free); late-early != costGlobal {
 		t.Errorf("%v, if it was empty then %v", late, early)

@@ -45,10 +45,10 @@ func (r *enqueuer) displace(p, g int32) {
 // A deferred overflow or drain may have done so, too. now reports whether the present event ends with
 // the enqueue.
 func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
-	if r.model.queues.Full(p) {
+	if r.queues.Full(p) {
 		r.catchUp()
 	}
-	for r.model.queues.Full(p) {
+	for r.queues.Full(p) {
 		thief := r.steals.thiefOfFullRing(p)
 		if !now || thief == reference.None || !r.engine.holds(hypEarlyThief, question{g: newcomer, p: p, other: thief}) {
 			return true
@@ -64,14 +64,14 @@ func (r *enqueuer) overflows(p, newcomer int32, now bool) bool {
 func (r *enqueuer) overflow(p, newcomer, from int32, ready func()) {
 	basis := byRule
 	if r.ps.pStates[p].taint.fits <= fitting {
-		basis = r.model.lower(basis, r.model.queues.Head(p))
+		basis = r.model.lower(basis, r.queues.Head(p))
 	}
 	r.out.emitBatch(reference.KindOverflow, newcomer, p, nobody, r.ahead.rules.Overflow(), basis)
 	r.ps.pStates[p].headAt = r.ahead.now
-	r.enqueueBefore(r.model.queues.Head(p))
+	r.enqueueBefore(r.queues.Head(p))
 	r.model.lastOverflow++
 	r.ahead.gStates.At(newcomer).overflowID = r.model.lastOverflow
-	r.model.queues.Overflow(p, newcomer, func(g int32) {
+	r.queues.Overflow(p, newcomer, func(g int32) {
 		r.model.noteReturn(g, p)
 		r.out.move(g, nobody, p, reference.QueueGlobal, reference.WhyOverflow)
 	})
@@ -100,7 +100,7 @@ func (r *enqueuer) catchUpOne() bool {
 		r.enqueueNow(i)
 		return true
 	}
-	tail := r.model.queues.GlobalTail()
+	tail := r.queues.GlobalTail()
 	for i, worker := range r.workers.list {
 		if r.ahead.time > worker.due-drainLag && r.ahead.follows(tail, r.model.oldest(worker.p)) && !r.model.stealsFromMiddle(tail, worker.p) {
 			begun, _, _ := r.ahead.putsAround(worker.m)
@@ -165,7 +165,7 @@ func (r *enqueuer) enqueueNow(j int) {
 	for _, g := range slices.Backward(late.held) {
 		if gp := r.ahead.gStates.At(g); gp.deferred {
 			gp.deferred = false
-			r.model.queues.InsertAfter(late.p, reference.None, g)
+			r.queues.InsertAfter(late.p, reference.None, g)
 		}
 	}
 	gp := r.ahead.gStates.At(late.g)
@@ -178,7 +178,7 @@ func (r *enqueuer) enqueueNow(j int) {
 		gp.wasDeferred = true
 		r.model.putGlobal(late.g)
 		r.out.corrected(late.g, nobody)
-	case n > 0 && r.model.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
+	case n > 0 && r.queues.RingLen(late.p) >= n || r.overflows(late.p, late.g, false):
 		r.overflow(late.p, late.g, nobody, nil)
 	default:
 		r.model.putTail(late.p, late.g)

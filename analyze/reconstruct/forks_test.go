@@ -37,7 +37,7 @@ func TestCopies(t *testing.T) {
 				}
 				if c != nil && (c.out.summary.Corrections != r.step.out.summary.Corrections || !c.state.meets(&r.step.state) || !reflect.DeepEqual(c.out.starts, r.step.out.starts)) {
 					t.Fatalf("at event %d, the copy has %d corrections, starts %d, %d queued globally; the model %d, %d, %d",
-						until, c.out.summary.Corrections, c.out.starts, c.model.queues.GlobalLen(), r.step.out.summary.Corrections, r.step.out.starts, r.step.model.queues.GlobalLen())
+						until, c.out.summary.Corrections, c.out.starts, c.queues.GlobalLen(), r.step.out.summary.Corrections, r.step.out.starts, r.step.queues.GlobalLen())
 				}
 			}
 			alone.step.engine.spent = 1 << 62
@@ -98,13 +98,13 @@ func TestCompare(t *testing.T) {
 	turned := func(by int) choice {
 		return choice{apply: func(c *stepper) {
 			for range by {
-				x := c.model.queues.Head(0)
-				c.model.queues.Remove(x)
-				c.model.queues.PutTail(0, x)
+				x := c.queues.Head(0)
+				c.queues.Remove(x)
+				c.queues.PutTail(0, x)
 			}
 		}}
 	}
-	before := r.step.model.queues.Head(0)
+	before := r.step.queues.Head(0)
 	if got := r.step.engine.compare(hypForks, right, right, forkLen); got != 0 {
 		t.Errorf("the same: %v", got)
 	}
@@ -114,7 +114,7 @@ func TestCompare(t *testing.T) {
 	if got := r.step.engine.compare(hypForks, turned(3), right, forkLen); got <= 0 {
 		t.Errorf("wrong, right: %v", got)
 	}
-	if r.step.model.queues.Head(0) != before || r.step.out.summary.Corrections != 0 {
+	if r.step.queues.Head(0) != before || r.step.out.summary.Corrections != 0 {
 		t.Error("the forks changed the model")
 	}
 	if r.step.engine.spent == 0 {
@@ -154,10 +154,10 @@ func TestSureAtOnce(t *testing.T) {
 	}
 	idle, never := r.link.proc(1), r.step.model.goroutine(5000)
 	turned := choice{apply: func(c *stepper) {
-		x := c.model.queues.Head(0)
-		c.model.queues.Remove(x)
-		c.model.queues.PutTail(0, x)
-		c.model.queues.PutTail(idle, never) // so that they do not meet
+		x := c.queues.Head(0)
+		c.queues.Remove(x)
+		c.queues.PutTail(0, x)
+		c.queues.PutTail(idle, never) // so that they do not meet
 	}}
 	if got := r.step.engine.compare(hypForks, choice{}, turned, forkLen); got >= 0 || got <= -forkSure {
 		t.Errorf("right, wrong: %v", got)
@@ -172,15 +172,15 @@ func TestSureAtOnce(t *testing.T) {
 func TestMeets(t *testing.T) {
 	r := ahead(4, upTo(1, 4), nil)
 	for _, g := range upTo(1, 4) {
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+		r.step.queues.PutGlobal(r.step.model.goroutine(g))
 	}
 	c := r.step.engine.copy(0)
 	if !c.state.meets(&r.step.state) {
 		t.Error("a copy does not meet its model")
 	}
 	x := r.step.model.goroutine(2)
-	c.model.queues.Remove(x)
-	c.model.queues.PutGlobalAfter(r.step.model.goroutine(3), x)
+	c.queues.Remove(x)
+	c.queues.PutGlobalAfter(r.step.model.goroutine(3), x)
 	if c.state.meets(&r.step.state) {
 		t.Error("another order in the middle meets")
 	}
@@ -191,13 +191,13 @@ func TestMeets(t *testing.T) {
 func TestOverflowAfterDrain(t *testing.T) {
 	const n = 256
 	r := ahead(n+2, upTo(1, n+2), upTo(2, n+1))
-	r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
+	r.step.queues.PutGlobal(r.step.model.goroutine(1))
 	r.step.ahead.time = drainLag
 	r.step.workers.list = []drain{{p: 0, m: 0, g: nobody, due: r.step.ahead.time}}
 	if r.step.enqueuer.overflows(0, r.step.model.goroutine(n+2), true) {
 		t.Error("overflows a ring that has been drained")
 	}
-	if got := r.step.model.queues.GlobalLen(); got != n+1 {
+	if got := r.step.queues.GlobalLen(); got != n+1 {
 		t.Errorf("%d are queued globally, want %d", got, n+1)
 	}
 }

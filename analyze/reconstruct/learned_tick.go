@@ -50,7 +50,7 @@ func (r *ticks) learnTickFrom(g, p int32, deq *dequeue, before int64) {
 	pp := &r.ps.pStates[p]
 	switch deq.src {
 	case reference.SrcGlobalTick:
-		if r.model.queues.Len(p) > 1 {
+		if r.queues.Len(p) > 1 {
 			r.learnTick(pp, tickPastOwn)
 		} else {
 			r.learnTick(pp, tickPastOne)

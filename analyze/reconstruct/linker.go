@@ -27,9 +27,7 @@ var noGoroutine = goroutine{id: events.None}
 
 // linker enters events at the head of the window.
 type linker struct {
-	ps       *processors
-	ahead    *lookahead
-	model    *model
+	view
 	requests *requests
 	out      *output
 	newest   newest
@@ -234,7 +232,7 @@ func (r *linker) addProc(id int32) int32 {
 	}
 	r.ps.pStates = append(r.ps.pStates, p)
 	r.pix.Add(int64(id), px)
-	r.model.queues.Grow(0, len(r.ps.pStates))
+	r.queues.Grow(0, len(r.ps.pStates))
 	return px
 }
 

@@ -72,7 +72,7 @@ func TestNumberAgain(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for name, expect := range map[string]func(r *Reconstructor, rec *record){
 		"a put": func(r *Reconstructor, rec *record) {
-			r.step.model.queues.PutGlobal(rec.of)
+			r.step.queues.PutGlobal(rec.of)
 			r.step.ahead.gStates.At(rec.of).enqueuedBy = 100
 			r.step.enqueuer.deferEnqueue(rec.of)
 		},

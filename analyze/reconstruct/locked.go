@@ -51,7 +51,7 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 		return toNobody
 	case start == nil:
 		gp := r.ahead.gStates.At(giver)
-		if r.model.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
+		if r.queues.Len(rec.of) > 0 && !r.allInFlight(rec.of) {
 			gp.lock, gp.lockUses = locked, 0
 		}
 		if gp.lock == locked {
@@ -76,8 +76,8 @@ func (r *locks) handover(rec *record, pp *proc) handover {
 // stealsAsAny reports whether a P was given up for want of work, and the thread that got it at once was
 // woken for g, queued elsewhere: g is not locked.
 func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
-	at := r.model.queues.Place(g)
-	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.model.queues.Len(rec.of) > 0 || r.ahead.gStates.At(g).lock == locked {
+	at := r.queues.Place(g)
+	if at.Queue != reference.QueueLocal && at.Queue != reference.QueueRunnext || at.P == rec.of || r.queues.Len(rec.of) > 0 || r.ahead.gStates.At(g).lock == locked {
 		return false
 	}
 	return r.freeToRun(next, g) != none
@@ -87,7 +87,7 @@ func (r *locks) stealsAsAny(rec, next *record, g int32) bool {
 func (r *locks) handToLocked(rec *record, pp *proc, next, start *record) handover {
 	gp := r.ahead.gStates.At(start.of)
 	gp.start = next.nextM
-	if !gp.isDequeued && r.model.queues.Place(start.of).Queue == reference.QueueUnknown {
+	if !gp.isDequeued && r.queues.Place(start.of).Queue == reference.QueueUnknown {
 		return toNobody
 	}
 	gp.lock, gp.lockUses = locked, 0
@@ -246,13 +246,13 @@ func (r *locks) idles(rec *record) {
 // allInFlight reports whether what p has queued may have been dequeued already: its runnext, and the
 // ring if any of that has been, for a thief steals half.
 func (r *locks) allInFlight(p int32) bool {
-	if g := r.model.queues.Runnext(p); g != reference.None && !r.ahead.inFlight(g) {
+	if g := r.queues.Runnext(p); g != reference.None && !r.ahead.inFlight(g) {
 		return false
 	}
-	for g := r.model.queues.Head(p); g != reference.None; g = r.model.queues.Next(g) {
+	for g := r.queues.Head(p); g != reference.None; g = r.queues.Next(g) {
 		if r.ahead.inFlight(g) {
 			return true
 		}
 	}
-	return r.model.queues.RingLen(p) == 0
+	return r.queues.RingLen(p) == 0
 }

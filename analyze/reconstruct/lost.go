@@ -21,7 +21,7 @@ func (r *stepper) lost(rec *record) {
 		if gp.dead || gp.hidden || gp.state == events.Undetermined || gp.state == events.NotExist {
 			continue
 		}
-		r.model.queues.Remove(g)
+		r.queues.Remove(g)
 		if gp.state == events.Runnable || gp.state == events.Running || gp.state == events.Syscall {
 			p, ok := on[g]
 			if !ok {

@@ -20,11 +20,12 @@ type model struct {
 	globalTaint   int64      // event by which what is in the global queue is tainted
 }
 
-// view is what most parts look at: the model, and the look-ahead and the Ps in it.
+// view is what most parts look at: the model, and the Ps, the look-ahead and the queues in it.
 type view struct {
-	ps    *processors
-	ahead *lookahead
-	model *model
+	ps     *processors
+	ahead  *lookahead
+	queues *reference.Queues
+	model  *model
 }
 
 // goroutine is what is known of one live goroutine. Its index is reused after its death.

@@ -196,12 +196,12 @@ func (r *output) draft(p, m int32) *reference.Decision {
 	*d = reference.Decision{}
 	d.Time, d.P, d.M = ahead.time, reference.NoP, reference.NoM
 	if pp := r.ps.procOf(p); pp != nil {
-		d.P, d.Local = pp.id, int32(r.model.queues.ShownLen(p))
+		d.P, d.Local = pp.id, int32(r.queues.ShownLen(p))
 	}
 	if mx := uint(m); mx < uint(len(ahead.mStates)) {
 		d.M = ahead.mStates[mx].id
 	}
-	d.Global = int32(r.model.queues.ShownGlobalLen())
+	d.Global = int32(r.queues.ShownGlobalLen())
 	return d
 }
 
@@ -242,7 +242,7 @@ func (r *output) move(g, to, from int32, queue reference.Queue, why reference.Wh
 
 // corrected emits that g, which P from had (nobody: the global queue), is where the model has it now.
 func (r *output) corrected(g, from int32) {
-	to := r.model.queues.Place(g)
+	to := r.queues.Place(g)
 	if to.Queue == reference.QueueUnknown {
 		to.P = nobody
 	}
@@ -259,7 +259,7 @@ func (r *output) emitDequeued(g, p int32, deq dequeue) {
 		why, from = reference.WhyUnknown, p
 	}
 	gp := r.ahead.gStates.At(g)
-	r.model.queues.Remove(g)
+	r.queues.Remove(g)
 	gp.dequeued, gp.isDequeued = deq, true
 	r.move(g, r.ahead.startsOn(g), from, reference.QueueDirect, why)
 }

@@ -14,7 +14,7 @@ func (r *lookahead) sameOverflow(a, b int32) bool {
 // misordered reports whether p dequeues g, which came by an overflow, from the global queue because
 // those in front of it came later than the model has it.
 func (r *dequeuer) misordered(g, p int32) bool {
-	if r.ahead.without.has(hypOverflowOrder) || r.ahead.gStates.At(g).overflowID == 0 || r.model.queues.Len(p) > 0 && !r.ps.pStates[p].tick.May() {
+	if r.ahead.without.has(hypOverflowOrder) || r.ahead.gStates.At(g).overflowID == 0 || r.queues.Len(p) > 0 && !r.ps.pStates[p].tick.May() {
 		return false
 	}
 	return r.ahead.startOf(g) != r.ahead.now || r.engine.holds(hypOverflowOrder, question{g: g, likely: yes})

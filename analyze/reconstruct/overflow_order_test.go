@@ -9,7 +9,7 @@ import (
 
 // ringOf returns who is in P 0's ring, in order.
 func ringOf(r *Reconstructor) (out []int64) {
-	for x := r.step.model.queues.Head(0); x != reference.None; x = r.step.model.queues.Next(x) {
+	for x := r.step.queues.Head(0); x != reference.None; x = r.step.queues.Next(x) {
 		out = append(out, r.step.ahead.gStates.At(x).id)
 	}
 	return out
@@ -40,18 +40,18 @@ func TestReorder(t *testing.T) {
 				r.step.ahead.gStates.At(ix).overflowID = 2
 			}
 			if slices.Contains(c.taken, g+1) {
-				r.step.model.queues.PutTail(0, ix)
+				r.step.queues.PutTail(0, ix)
 				r.step.ahead.gStates.At(ix).fromGlobal = 0
 			} else {
-				r.step.model.queues.PutGlobal(ix)
+				r.step.queues.PutGlobal(ix)
 			}
 		}
 		if c.again {
 			r.step.model.lastOverflow = 3
 			for _, g := range c.taken {
-				r.step.model.queues.Remove(r.step.model.goroutine(g))
+				r.step.queues.Remove(r.step.model.goroutine(g))
 				r.step.model.noteReturn(r.step.model.goroutine(g), 0)
-				r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+				r.step.queues.PutGlobal(r.step.model.goroutine(g))
 			}
 		}
 		r.step.correct.reorder(r.step.model.goroutine(6))
@@ -74,13 +74,13 @@ func TestMisordered(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), nil)
 		for g := range int64(2) {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g + 1))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g + 1))
 			if c.together {
 				r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).overflowID = int32(g + 1)
 			}
 		}
 		if c.own {
-			r.step.model.queues.PutTail(0, r.step.model.goroutine(3))
+			r.step.queues.PutTail(0, r.step.model.goroutine(3))
 			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
 			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
 			r.step.ps.pStates[0].tick.Next()

@@ -139,7 +139,7 @@ func (r *stepper) losesThread(rec *record, pp *proc, why reference.Why, by int32
 func (r *stepper) handOff(rec *record, pp *proc, why reference.Why) {
 	next := r.ahead.nextOfP(rec)
 	basis := byRule
-	if r.model.queues.Len(rec.of) == 0 && r.model.queues.GlobalLen() == 0 && r.ahead.othersIdle(pp) {
+	if r.queues.Len(rec.of) == 0 && r.queues.GlobalLen() == 0 && r.ahead.othersIdle(pp) {
 		if next == nil || next.Time-r.ahead.time > wake || !r.requests.gcOpen && !r.ahead.wokenFor(next) {
 			return
 		}
@@ -285,7 +285,7 @@ func (r *resizer) setProcs(n int) {
 	for i := range r.ps.pStates {
 		pp, p := &r.ps.pStates[i], int32(i)
 		if int(pp.id) >= n && n < old {
-			r.model.queues.Destroy(p, func(g int32) { r.out.move(g, nobody, p, reference.QueueGlobal, reference.WhyProcs) })
+			r.queues.Destroy(p, func(g int32) { r.out.move(g, nobody, p, reference.QueueGlobal, reference.WhyProcs) })
 		}
 		if pp.busy = pp.running && int(pp.id) < n; pp.busy {
 			r.ps.busy++

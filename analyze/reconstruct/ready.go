@@ -19,7 +19,7 @@ func (r *stepper) ready(rec *record, gp *goroutine) {
 	if enq.p < 0 && (enq.to == reference.QueueLocal || enq.to == reference.QueueRunnext) {
 		enq.to = reference.QueueGlobal // a damaged trace: whose queue it was is lost
 	}
-	if enq.batch && enq.to == reference.QueueLocal && r.model.queues.Full(enq.p) {
+	if enq.batch && enq.to == reference.QueueLocal && r.queues.Full(enq.p) {
 		enq.to = reference.QueueGlobal
 	}
 	if rec.of == r.requests.suspendedAdvancer && from == events.Waiting && (rec.g < 0 || ahead.gStates.At(rec.g).flags&reference.FlagTracer != 0) {
@@ -50,7 +50,7 @@ func (r *stepper) becomesRunnable(rec *record, gp *goroutine) {
 	ahead := r.ahead
 	// OPT: a goroutine that is new in the model is in no queue, and to look there is a miss of the
 	// cache.
-	if (gp.readyAt >= 0 || gp.hidden) && r.model.queues.Place(rec.of).Queue != reference.QueueUnknown {
+	if (gp.readyAt >= 0 || gp.hidden) && r.queues.Place(rec.of).Queue != reference.QueueUnknown {
 		r.correct.forget(rec.of, gp)
 	}
 	gp.start = rec.link
@@ -97,11 +97,11 @@ func (r *stepper) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 		enq.p = nobody
 		r.enqueuer.catchUp()
 		r.enqueuer.enqueueBefore(rec.of)
-		tail := r.model.queues.GlobalTail()
+		tail := r.queues.GlobalTail()
 		r.model.putGlobal(rec.of)
 		r.enqueuer.noteEnqueue(rec.of, gp.enqueuedBy)
 		r.out.emitReady(rec, gp, enq)
-		if rec.p >= 0 && (r.ahead.rules.GlobalBatch(r.model.queues.GlobalLen(), r.ps.gomaxprocs) >= longBatch && r.model.comesLater(tail, rec.of, gp.enqueuedBy) || r.enqueuer.testDeferEnqueue(rec, gp)) {
+		if rec.p >= 0 && (r.ahead.rules.GlobalBatch(r.queues.GlobalLen(), r.ps.gomaxprocs) >= longBatch && r.model.comesLater(tail, rec.of, gp.enqueuedBy) || r.enqueuer.testDeferEnqueue(rec, gp)) {
 			r.enqueuer.deferEnqueue(rec.of)
 		}
 	case reference.QueueLocal:
@@ -115,7 +115,7 @@ func (r *stepper) enqueue(rec *record, gp *goroutine, enq *enqueue) {
 		r.model.putTail(enq.p, rec.of)
 		r.out.emitReady(rec, gp, enq)
 	case reference.QueueRunnext:
-		out := r.model.queues.PutRunnext(enq.p, rec.of)
+		out := r.queues.PutRunnext(enq.p, rec.of)
 		r.out.emitReady(rec, gp, enq)
 		if out != reference.None {
 			r.enqueuer.displace(enq.p, out)

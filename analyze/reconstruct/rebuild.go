@@ -52,8 +52,8 @@ func (r *stepper) rebuild() {
 	var waiting []int32
 	for g := int32(1); g < r.ahead.gStates.Len(); g++ {
 		gp := r.ahead.gStates.At(g)
-		queued := r.model.queues.Place(g).Queue != reference.QueueUnknown || gp.deferred
-		r.model.queues.Remove(g)
+		queued := r.queues.Place(g).Queue != reference.QueueUnknown || gp.deferred
+		r.queues.Remove(g)
 		gp.deferred, gp.fromGlobal, gp.overflowID = false, nobody, 0
 		if queued && gp.state == events.Runnable && !gp.isDequeued && !r.ahead.reduced {
 			waiting = append(waiting, g)
@@ -65,7 +65,7 @@ func (r *stepper) rebuild() {
 	}
 	slices.SortFunc(waiting, func(a, b int32) int { return cmp.Compare(uint64(r.ahead.startOf(a)), uint64(r.ahead.startOf(b))) }) // none is the last
 	for _, g := range waiting {
-		if p := r.ahead.startsOn(g); p >= 0 && !r.model.queues.Full(p) {
+		if p := r.ahead.startsOn(g); p >= 0 && !r.queues.Full(p) {
 			r.model.putTail(p, g)
 		} else {
 			r.model.putGlobal(g)
@@ -133,9 +133,9 @@ const (
 // check panics if the model contradicts itself, or if more links of the queues were followed for this
 // event than that takes.
 func (r *stepper) check() {
-	now := effort{links: r.model.queues.Links(), decisions: r.out.held.held, queued: int64(r.model.queues.GlobalLen())}
+	now := effort{links: r.queues.Links(), decisions: r.out.held.held, queued: int64(r.queues.GlobalLen())}
 	for p := range r.ps.pStates {
-		now.queued += int64(r.model.queues.Len(int32(p)))
+		now.queued += int64(r.queues.Len(int32(p)))
 	}
 	links, decisions := now.links-r.before.links, now.decisions-r.before.decisions
 	most := (decisions + 1) * (mostWalks*(max(now.queued, r.before.queued)+4) + mostPairs*int64(r.ahead.rules.RingSize))
@@ -143,11 +143,11 @@ func (r *stepper) check() {
 		panic(fmt.Sprintf("event %d: %d links followed for %d decisions, with %d goroutines queued before and %d after", r.ahead.now, links, decisions, r.before.queued, now.queued))
 	}
 	r.before = now
-	if err := r.model.queues.Check(); err != nil {
+	if err := r.queues.Check(); err != nil {
 		panic(err)
 	}
 	for g := int32(1); g < r.ahead.gStates.Len(); g++ {
-		gp, place := r.ahead.gStates.At(g), r.model.queues.Place(g)
+		gp, place := r.ahead.gStates.At(g), r.queues.Place(g)
 		waits := gp.state == events.Runnable || gp.hidden
 		if queued := place.Queue != reference.QueueUnknown; queued && (!waits || gp.isDequeued || gp.deferred || gp.direct != reference.SrcUnknown) ||
 			gp.deferred && (!waits || gp.isDequeued) {

@@ -46,7 +46,7 @@ func TestRebuild(t *testing.T) {
 	}{
 		"nothing": {func(*Reconstructor) {}, 0, 0},
 		// Goroutine 1000 runs: it shows when it becomes runnable.
-		"a running goroutine is queued": {func(r *Reconstructor) { r.step.model.queues.PutGlobal(r.step.model.goroutine(1000)) }, 1, 0},
+		"a running goroutine is queued": {func(r *Reconstructor) { r.step.queues.PutGlobal(r.step.model.goroutine(1000)) }, 1, 0},
 		"an index of no goroutine":      {func(r *Reconstructor) { r.step.ahead.mStates[0].lastG = 1 << 20 }, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestRebuild(t *testing.T) {
 			if want := n*(size+1) - c.lost; starts != want || sum.Violations != c.violations || lost != c.violations {
 				t.Errorf("%d starts, %d violations, %d goroutines lost sight of; want %d starts, %d violations", starts, sum.Violations, lost, want, c.violations)
 			}
-			if err := r.step.model.queues.Check(); err != nil || r.step.model.queues.Len(0)+r.step.model.queues.GlobalLen() != 0 {
-				t.Errorf("the queues at the end: %d and %d goroutines, %v", r.step.model.queues.Len(0), r.step.model.queues.GlobalLen(), err)
+			if err := r.step.queues.Check(); err != nil || r.step.queues.Len(0)+r.step.queues.GlobalLen() != 0 {
+				t.Errorf("the queues at the end: %d and %d goroutines, %v", r.step.queues.Len(0), r.step.queues.GlobalLen(), err)
 			}
 		})
 	}
@@ -92,8 +92,8 @@ func TestRefuted(t *testing.T) {
 	}
 	right, creator := choice{}, r.step.model.goroutine(1000)
 	for name, wrong := range map[string]choice{
-		"at once": {apply: func(fork *stepper) { fork.model.queues.PutGlobal(fork.model.queues.Head(0)) }},
-		"later":   {apply: func(fork *stepper) { fork.model.queues.PutGlobal(creator) }},
+		"at once": {apply: func(fork *stepper) { fork.queues.PutGlobal(fork.queues.Head(0)) }},
+		"later":   {apply: func(fork *stepper) { fork.queues.PutGlobal(creator) }},
 	} {
 		if got := r.step.engine.compare(hypForks, right, wrong, forkLen); got > -forkSure {
 			t.Errorf("%s: right, wrong: %v", name, got)
@@ -119,7 +119,7 @@ func TestGivesUpRebuilding(t *testing.T) {
 		r.step.next()
 	}
 	r.step.rebuilding = rebuildFirst + 1<<20
-	r.step.model.queues.PutGlobal(r.step.model.goroutine(1000))
+	r.step.queues.PutGlobal(r.step.model.goroutine(1000))
 	if sum := r.Finish(); !r.step.ahead.reduced || sum.Violations != 1 || sum.Unexplained == 0 || sum.Starts == 0 {
 		t.Errorf("reduced %t, %+v", r.step.ahead.reduced, sum)
 	}

@@ -73,7 +73,7 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	s.annotated = &counts{all: map[annotation]*int64{}}
 	s.engine.rows, s.engine.answered = hypotheses[:], o.Answered
 	r := &Reconstructor{step: s, link: linker{
-		ps: s.ps, ahead: s.ahead, model: s.model, requests: &s.requests, out: &s.out,
+		view: s.view, requests: &s.requests, out: &s.out,
 		newest: newest{thread: events.None, p: events.None, m: nobody, proc: nobody, g: nobody, state: &noGoroutine},
 		pix:    ids.New(), mix: ids.New(), newLost: none,
 	}}

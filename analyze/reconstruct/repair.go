@@ -27,11 +27,11 @@ func (r *lookahead) enqueuedAlone(gp *goroutine) bool {
 // queue, which p will start: two threads enqueued them, and in another order than their events. It
 // reports whether this may be so.
 func (r *dequeuer) exchangeEnqueues(g, p int32) bool {
-	head, gp := r.model.queues.GlobalHead(), r.ahead.gStates.At(g)
+	head, gp := r.queues.GlobalHead(), r.ahead.gStates.At(g)
 	if r.ahead.without.has(hypExchangedEnqueues) || head == reference.None || gp.fromGlobal != p || r.ahead.startsOn(head) != p || r.ahead.gStates.At(head).readyM == gp.readyM {
 		return false
 	}
-	front, next, start := r.model.queues.Prev(g), r.model.queues.Next(g), r.ahead.startOf(head)
+	front, next, start := r.queues.Prev(g), r.queues.Next(g), r.ahead.startOf(head)
 	if front != reference.None && r.ahead.startsOn(front) == p && r.ahead.startOf(front) > start || next != reference.None && r.ahead.startsOn(next) == p && r.ahead.startOf(next) < start {
 		return false // p runs its ring in order
 	}
@@ -47,7 +47,7 @@ func (r *dequeuer) exchangeForOwn(g, p int32) bool {
 	if r.ahead.without.has(hypExchangedEnqueues) {
 		return false
 	}
-	for other := r.model.queues.Head(p); other != reference.None; other = r.model.queues.Next(other) {
+	for other := r.queues.Head(p); other != reference.None; other = r.queues.Next(other) {
 		if gp := r.ahead.gStates.At(other); gp.fromGlobal == p && r.ahead.startsOn(other) >= 0 && r.ahead.startsOn(other) != p {
 			if gp.readyM == r.ahead.gStates.At(g).readyM {
 				return false

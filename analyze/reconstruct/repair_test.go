@@ -28,7 +28,7 @@ func TestSwap(t *testing.T) {
 	} {
 		r := ahead(4, c.order, []int64{1, 2})
 		for _, g := range []int64{3, 4} {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(4) {
 			x := r.step.ahead.gStates.At(r.step.model.goroutine(g + 1))
@@ -70,7 +70,7 @@ func TestTradeIn(t *testing.T) {
 		r := ahead(4, []int64{3, 1, 2}[:3-len(c.elsewhere)], upTo(1, 2))
 		other(r, c.elsewhere...)
 		for _, g := range []int64{3, 4} {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(4) {
 			x := r.step.ahead.gStates.At(r.step.model.goroutine(g + 1))
@@ -119,7 +119,7 @@ func TestTurned(t *testing.T) {
 		first := r.step.ahead.gStates.At(r.step.model.goroutine(1))
 		first.fromGlobal, first.readyM, first.overflowID = c.from, c.m, c.putBatch
 		r.step.dequeuer.passOver(r.step.model.goroutine(2), 0)
-		r.step.model.queues.Remove(r.step.model.goroutine(2))
+		r.step.queues.Remove(r.step.model.goroutine(2))
 		if !slices.Equal(ringOf(r), c.ring) {
 			t.Errorf("%s: ring %v, want %v", c.name, ringOf(r), c.ring)
 		}
@@ -141,8 +141,8 @@ func TestFirstTick(t *testing.T) {
 	} {
 		r := ahead(c.n+2, []int64{1}, upTo(3, c.n+2))
 		other(r, upTo(3, c.n+2)...)
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(2))
+		r.step.queues.PutGlobal(r.step.model.goroutine(1))
+		r.step.queues.PutGlobal(r.step.model.goroutine(2))
 		f := &r.step.ps.pStates[0].tick
 		*f = schedtick.Unknown(poll)
 		if c.known {
@@ -182,10 +182,10 @@ func TestAlone(t *testing.T) {
 		p := r.link.proc(1)
 		for _, g := range []int64{2, 3} {
 			ix := r.step.model.goroutine(g)
-			r.step.model.queues.PutTail(p, ix)
+			r.step.queues.PutTail(p, ix)
 			r.step.ahead.gStates.At(ix).fromGlobal = p
 		}
-		r.step.model.queues.PutGlobal(r.step.model.goroutine(4))
+		r.step.queues.PutGlobal(r.step.model.goroutine(4))
 		if !tick {
 			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
 			r.step.ps.pStates[0].tick.Learn(tickPastOwn)
@@ -196,7 +196,7 @@ func TestAlone(t *testing.T) {
 			want, src = 0, reference.SrcGlobalTick
 		}
 		got := r.step.dequeuer.dequeueByPlace(r.step.model.goroutine(2), 0)
-		if left := r.step.model.queues.RingLen(p); got.src != src || left != want {
+		if left := r.step.queues.RingLen(p); got.src != src || left != want {
 			t.Errorf("may be at the tick: %v: from %v, P 1 has %d left, want %v and %d", tick, got.src, left, src, want)
 		}
 	}

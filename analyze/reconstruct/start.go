@@ -109,7 +109,7 @@ func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		*deq = dequeueFrom(reference.SrcUnknown, nobody, 0, 0)
 	default:
 		gp.start = r.ahead.now
-		if rec.p >= 0 && r.model.queues.Runnext(rec.p) == rec.of { // often
+		if rec.p >= 0 && r.queues.Runnext(rec.p) == rec.of { // often
 			*deq = r.model.dequeueRunnext(rec.p)
 		} else {
 			*deq = r.dequeuer.dequeue(rec.of, rec.p)
@@ -117,7 +117,7 @@ func (r *stepper) dequeueOf(rec *record, gp *goroutine, deq *dequeue) {
 		if gp.unsure && deq.taint == reference.RuleNone && !r.ahead.fetched(rec, gp, deq.src) {
 			deq.taint = reference.RuleLookahead
 		}
-		if r.model.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
+		if r.queues.GlobalLen() > 0 || deq.src == reference.SrcGlobalTick { // else nothing shows
 			r.ticks.learnTickFrom(rec.of, rec.p, deq, rec.prevM)
 		}
 	}

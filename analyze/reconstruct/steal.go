@@ -23,7 +23,7 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 	if r.settleThieves(victim, g, p) { // others were first
 		basis = byPassed
 	}
-	if r.model.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
+	if r.queues.Place(g) != (reference.Place{Queue: reference.QueueLocal, P: victim}) {
 		return r.dequeueByPlace(g, p) // it went along with what was settled
 	}
 	size := r.model.upTo(g)
@@ -35,7 +35,7 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 		return r.dequeueByPlace(g, p)
 	}
 	switch {
-	case r.model.queues.Len(p) > 0 || size > r.ahead.rules.StealBatch(r.model.queues.RingLen(victim)):
+	case r.queues.Len(p) > 0 || size > r.ahead.rules.StealBatch(r.queues.RingLen(victim)):
 		basis = byRepair
 	case size < r.ahead.rules.StealBatch(r.model.stayed(victim, r.ahead.freeSince(g))): // it may be another thief's, or another P's
 		basis = ambiguous
@@ -43,13 +43,13 @@ func (r *dequeuer) steal(g, p, victim int32) dequeue {
 	if r.engine.on && size < r.ahead.rules.StealBatch(r.model.stayed(victim, r.ahead.win.at(r.ahead.now).prevM)) {
 		r.engine.odd++
 	}
-	if r.model.queues.ShownLen(victim) < r.model.queues.Len(victim) {
-		size = r.model.known(r.model.queues.Head(victim), size)
+	if r.queues.ShownLen(victim) < r.queues.Len(victim) {
+		size = r.model.known(r.queues.Head(victim), size)
 	}
 	r.out.emitBatch(reference.KindSteal, g, p, victim, size, r.model.lower(basis, g))
 	since := r.ahead.freeSince(g)
 	r.ps.pStates[victim].headAt = max(r.ps.pStates[victim].headAt, since)
-	r.model.queues.Steal(p, victim, g, func(other int32) {
+	r.queues.Steal(p, victim, g, func(other int32) {
 		r.ahead.gStates.At(other).ringSince = since
 		r.out.move(other, p, victim, reference.QueueLocal, reference.WhySteal)
 	})
@@ -63,13 +63,13 @@ func (r *dequeuer) stayedGlobal(g, p, victim int32) bool {
 	if r.ahead.gStates.At(g).fromGlobal != victim || r.model.inThiefsOrder(g, p, victim) {
 		return false
 	}
-	front := r.model.queues.Prev(g)
-	head := r.model.queues.GlobalHead() // nobody steals while there is something in the global queue
+	front := r.queues.Prev(g)
+	head := r.queues.GlobalHead() // nobody steals while there is something in the global queue
 	if (front == reference.None || r.ahead.startsOn(front) != victim) && (head == reference.None || r.model.noGlobal >= r.ahead.freeSince(g) || r.ahead.inFlight(head)) {
 		return false
 	}
 	size := r.model.upTo(g)
-	if size > 1 && (r.model.noGlobal >= r.ahead.freeSince(g) && size == r.ahead.rules.StealBatch(r.model.queues.RingLen(victim)) || r.steals.stealCost(victim, r.model.queues.Head(victim), g, size, p) < costSize) {
+	if size > 1 && (r.model.noGlobal >= r.ahead.freeSince(g) && size == r.ahead.rules.StealBatch(r.queues.RingLen(victim)) || r.steals.stealCost(victim, r.queues.Head(victim), g, size, p) < costSize) {
 		return false // just what a thief would have stolen
 	}
 	r.correct.undoBatchEnd(g, victim)
@@ -81,22 +81,22 @@ func (r *dequeuer) stealRunnext(g, p, victim int32) dequeue {
 	basis := byRule
 	r.clearGone(p)
 	for range nearEnough {
-		other := r.model.queues.Head(victim)
+		other := r.queues.Head(victim)
 		for other != reference.None && (!r.ahead.inFlight(other) || r.ahead.startsOn(other) == victim) {
-			other = r.model.queues.Next(other)
+			other = r.queues.Next(other)
 		}
 		if other == reference.None {
 			break
 		}
 		r.settle(other)
 	}
-	if r.model.queues.RingLen(victim) > 0 {
+	if r.queues.RingLen(victim) > 0 {
 		basis = byRepair
 		if r.model.stayed(victim, r.ahead.win.at(r.ahead.now).prevM) > 0 {
 			r.engine.odd++
 		}
 	}
 	r.out.emitBatch(reference.KindSteal, g, p, victim, 1, r.model.lower(basis, g))
-	r.model.queues.Remove(g)
+	r.queues.Remove(g)
 	return dequeueFrom(reference.SrcStealRunnext, victim, 1, basis)
 }

@@ -41,7 +41,7 @@ type stepper struct {
 func newStepper(sink func([]reference.Decision) []reference.Decision) *stepper {
 	s := &stepper{}
 	m := &s.state.model
-	s.view = view{ps: &m.ahead.ps, ahead: &m.ahead, model: m}
+	s.view = view{&m.ahead.ps, &m.ahead, &m.queues, m}
 	s.requests = requests{&s.state.requests, s.ps, s.ahead}
 	s.out = output{tally: &s.state.tally, view: s.view, sink: sink, held: noHolding()}
 	s.correct = corrections{view: s.view, out: &s.out}

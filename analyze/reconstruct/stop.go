@@ -44,7 +44,7 @@ func (r *stepper) adopt(rec *record, gp *goroutine) {
 	}
 	if gp.hidden {
 		gp.hidden = false
-		r.model.queues.Unhide(rec.of)
+		r.queues.Unhide(rec.of)
 	}
 	gp.state = state
 	switch state {
@@ -55,7 +55,7 @@ func (r *stepper) adopt(rec *record, gp *goroutine) {
 		}
 		gp.direct = reference.SrcUnknown
 		at, basis := reference.Place{P: nobody}, reference.Known(reference.Unknown, reference.RuleInitial)
-		if place := r.model.queues.Place(rec.of); place.Queue != reference.QueueUnknown {
+		if place := r.queues.Place(rec.of); place.Queue != reference.QueueUnknown {
 			at, basis = place, reference.Known(reference.Assumed, reference.RuleInitial)
 		}
 		r.out.emit(at.P, rec.m, reference.Decision{Kind: reference.KindReady, G: gp.id, Class: gp.class, By: reference.NoG, To: at.Queue, Flags: gp.flags | reference.FlagFirst, Basis: basis})

@@ -16,10 +16,10 @@ func TestMissed(t *testing.T) {
 		change func()
 		want   bool
 	}{
-		{"something is queued", func() { r.step.model.queues.PutGlobal(r.step.model.goroutine(1)) }, true},
-		{"nothing is", func() { r.step.model.queues.Remove(r.step.model.goroutine(1)) }, false},
+		{"something is queued", func() { r.step.queues.PutGlobal(r.step.model.goroutine(1)) }, true},
+		{"nothing is", func() { r.step.queues.Remove(r.step.model.goroutine(1)) }, false},
 		{"the tick is known", func() {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(1))
+			r.step.queues.PutGlobal(r.step.model.goroutine(1))
 			pp.tick.Learn(tickPastOwn)
 			pp.tick.Learn(tickPastOwn)
 		}, false},

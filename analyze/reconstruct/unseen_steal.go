@@ -48,7 +48,7 @@ type batchEnd struct {
 // returns None if what is in front of g went with g. g may be None: then the whole ring was stolen; and
 // p may be victim: then all in front of g was stolen.
 func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
-	ahead, q := r.ahead, &r.model.queues
+	ahead, q := r.ahead, r.queues
 	ends := &r.ends
 	m, pos := 0, 0
 	for other := q.Head(victim); other != reference.None && other != g; other = q.Next(other) {
@@ -106,12 +106,12 @@ func (r *unseenSteals) firstStolen(victim, g, p int32) int32 {
 // stolenBehind returns the goroutine in victim's ring behind g, the size-th of it, whose thief had
 // stolen all up to it, so that p stole g from that one, or None if there is no evidence for that.
 func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
-	head, found := r.model.queues.Head(victim), reference.None
+	head, found := r.queues.Head(victim), reference.None
 	least := r.stealCost(victim, head, g, size, p)
 	if least < costSize || r.ahead.without.has(hypUnseenSteal) {
 		return found
 	}
-	for other, tried := r.model.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.model.queues.Next(other) {
+	for other, tried := r.queues.Next(g), 0; other != reference.None && tried < maxThievesTried; other = r.queues.Next(other) {
 		size++
 		if thief := r.ahead.startsOn(other); r.ahead.inFlight(other) && thief != victim && thief != p {
 			tried++
@@ -126,7 +126,7 @@ func (r *unseenSteals) stolenBehind(victim, g int32, size int, p int32) int32 {
 // stealCost is the evidence against thief having stolen size goroutines, from first to g, from victim's
 // ring when first was its head.
 func (r *unseenSteals) stealCost(victim, first, g int32, size int, thief int32) evidence.Nats {
-	ahead, q := r.ahead, &r.model.queues
+	ahead, q := r.ahead, r.queues
 	// The ring then held 2*size-1 or 2*size: of 24 stolen, the 47th must have come before the steal,
 	// which is no earlier than free, and the 49th after it.
 	free := ahead.freeSince(g)

@@ -64,7 +64,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 	for j := 0; j < len(r.list); {
 		worker := &r.list[j]
 		ends := stops && rec.of == worker.g
-		if !ends && ahead.time >= worker.due && !worker.decided && r.model.comesLater(r.model.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
+		if !ends && ahead.time >= worker.due && !worker.decided && r.model.comesLater(r.queues.GlobalTail(), r.model.oldest(worker.p), math.MaxInt64) {
 			worker.due = ahead.time + drainAgain
 		}
 		if !ends && ahead.time < worker.due {
@@ -74,7 +74,7 @@ func (r *workerDrains) drainsDue(rec *record) {
 		drained, keep, done := worker.decided, 0, worker.decided
 		if !drained {
 			says, kept := r.drained(*worker)
-			if drained = says; r.model.queues.Len(worker.p) > 0 && (says || ends && !kept) {
+			if drained = says; r.queues.Len(worker.p) > 0 && (says || ends && !kept) {
 				q := question{other: int32(j)}
 				if says {
 					q.likely = yes
@@ -112,7 +112,7 @@ func (r *workerDrains) drainEarly(rec *record) {
 	if len(r.list) == 0 || !rec.isStart() || !r.engine.mayFork() {
 		return
 	}
-	place := r.model.queues.Place(rec.of)
+	place := r.queues.Place(rec.of)
 	if place.P == rec.p || place.Queue != reference.QueueLocal && place.Queue != reference.QueueRunnext {
 		return
 	}
@@ -121,7 +121,7 @@ func (r *workerDrains) drainEarly(rec *record) {
 		return
 	}
 	worker := &r.list[j]
-	n := r.model.queues.RingLen(worker.p)
+	n := r.queues.RingLen(worker.p)
 	if worker.testedFirst == rec.of || rec.of != r.model.oldest(worker.p) || place.Queue == reference.QueueRunnext && n == 0 || place.Queue == reference.QueueLocal && n < 3 {
 		return
 	}
@@ -155,10 +155,10 @@ const maxLots = 3
 func (r *workerDrains) lots(worker *drain) []int {
 	var keeps []int
 	last, at := r.ahead.startOf(r.model.oldest(worker.p)), worker.began
-	keep := r.model.queues.RingLen(worker.p)
-	for g := r.model.queues.Head(worker.p); g != reference.None; g = r.model.queues.Next(g) {
+	keep := r.queues.RingLen(worker.p)
+	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
 		gp := r.ahead.gStates.At(g)
-		if gp.readyAt > worker.began && gp.readyAt-at > putsPause && keep < r.model.queues.RingLen(worker.p) {
+		if gp.readyAt > worker.began && gp.readyAt-at > putsPause && keep < r.queues.RingLen(worker.p) {
 			keeps = append(keeps, keep)
 		}
 		if s := gp.start; s < last && s != none {
@@ -269,30 +269,30 @@ func proposeLateDrain(r *stepper, q question) []choice {
 // next one.
 func (r *workerDrains) drained(worker drain) (says, kept bool) {
 	own := r.model.oldest(worker.p)
-	if own == reference.None || r.model.queues.Len(worker.p) == 1 && r.model.queues.GlobalLen() == 0 && r.ahead.time < worker.due {
+	if own == reference.None || r.queues.Len(worker.p) == 1 && r.queues.GlobalLen() == 0 && r.ahead.time < worker.due {
 		return false, true // a thief steals one alone, too, if there is nothing in the global queue
 	}
 	tick := r.ps.pStates[worker.p].tick.May()
 	for i, rec := range r.ahead.win.thread(r.ahead.mStates[worker.m].next, farEnough) {
 		if rec.isStart() && rec.p == worker.p {
-			place := r.model.queues.Place(rec.of)
+			place := r.queues.Place(rec.of)
 			if gp := r.ahead.gStates.At(rec.of); gp.start == i && gp.ready < r.ahead.now && gp.direct == reference.SrcUnknown {
 				if place.Queue != reference.QueueGlobal || !tick {
-					return place.Queue == reference.QueueGlobal, rec.of == own && r.model.queues.GlobalLen() > 0
+					return place.Queue == reference.QueueGlobal, rec.of == own && r.queues.GlobalLen() > 0
 				}
 				tick = false // the next one shows it
 			}
 		}
 	}
 	first, picked := r.ahead.startOf(own), 0
-	for g := r.model.queues.Head(worker.p); g != reference.None; g = r.model.queues.Next(g) {
+	for g := r.queues.Head(worker.p); g != reference.None; g = r.queues.Next(g) {
 		if s := r.ahead.startOf(g); g != own && s >= 0 && s < first {
 			picked++
 		}
 	}
 	picks := 0 // at ticks: those run before what stood in front of them in the global queue
 	if r.ahead.rules.GlobalPoll > 0 {
-		picks = r.model.queues.Len(worker.p) / r.ahead.rules.GlobalPoll
+		picks = r.queues.Len(worker.p) / r.ahead.rules.GlobalPoll
 	}
 	return first >= 0 && r.ahead.startsOn(own) != worker.p && picked <= picks, false
 }
@@ -307,7 +307,7 @@ func (r *workerDrains) finish(j, keep int) {
 // drain moves p's local queue, but the last few of its ring, to the tail of the global one.
 func (r *workerDrains) drain(p int32, keep int) {
 	r.model.lastOverflow++
-	r.model.queues.Drain(p, keep, func(g int32) {
+	r.queues.Drain(p, keep, func(g int32) {
 		gp := r.ahead.gStates.At(g)
 		gp.overflowID = r.model.lastOverflow
 		gp.fromGlobal, gp.ready = nobody, r.ahead.now

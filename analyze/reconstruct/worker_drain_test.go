@@ -65,7 +65,7 @@ func TestKept(t *testing.T) {
 	} {
 		r := ahead(3, upTo(1, 3), c.in)
 		for _, g := range c.global {
-			r.step.model.queues.PutGlobal(r.step.model.goroutine(g))
+			r.step.queues.PutGlobal(r.step.model.goroutine(g))
 		}
 		for g := range int64(3) {
 			r.step.ahead.gStates.At(r.step.model.goroutine(g + 1)).state = events.Runnable
