@@ -13,10 +13,15 @@ import (
 
 // TestBrowserHostileTrace opens the reports of real traces in which every text
 // is hostile: functions, files, reasons, tasks, regions, logs, and the name of
-// the file. Nothing of it runs, and no request leaves the page.
+// the file. Nothing of it runs, and no request leaves the page. In a short test they are an
+// old one, and one that has all of these.
 func TestBrowserHostileTrace(t *testing.T) {
 	b := browsertest.Start(t)
-	for _, name := range hostileTraces {
+	names := hostileTraces
+	if testing.Short() {
+		names = names[2:]
+	}
+	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			trace, dir := hostile(t, name), t.TempDir()
 			page, diff := filepath.Join(dir, "page.html"), filepath.Join(dir, "diff.html")
