@@ -2,6 +2,7 @@ package findings
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -31,6 +32,12 @@ func interrupted(why reference.Why) bool {
 		return true
 	}
 	return false
+}
+
+// Signalled reports whether a goroutine that stopped at a stack was preempted by a signal, as
+// code can be that asks nothing by itself (asyncPreempt in runtime/preempt.go).
+func Signalled(frames []string) bool {
+	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
 }
 
 // note takes a run interval of a goroutine of the program that is over.

@@ -2,7 +2,6 @@ package cputhrottling
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
@@ -75,7 +74,7 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 		if i > 0 {
 			n.apart = append(n.apart, s.To-b.Silences[i-1].To)
 		}
-		yields := preempted(f, w.ended[s.Class])
+		yields := findings.Signalled(f.Frames(w.ended[s.Class]))
 		if s.Signs() >= 2 || s.Ns() > w.t.LongNs && (s.Signs() == 1 || yields) ||
 			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
 			n.sure++
@@ -85,12 +84,6 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 		}
 	}
 	return n
-}
-
-// preempted reports whether a signal made a goroutine yield at a stack: its like
-// can be asked at any time.
-func preempted(f *findings.Facts, stack int32) bool {
-	return slices.ContainsFunc(f.Frames(stack), func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
 }
 
 func middle(list []int64) int64 {

@@ -73,7 +73,8 @@ type cell struct {
 	n       int64
 	ns      int64 // beyond AskedNs
 	longest longest
-	by      [4]int64 // how they ended: preempted, stopped itself, world stopped, open
+	by      [4]int64        // how they ended: preempted, stopped itself, world stopped, open
+	stacks  map[int32]int64 // of those that were preempted, by where
 	victims findings.Tally
 }
 
@@ -88,6 +89,7 @@ type longest struct {
 const (
 	maxCells   = 1024
 	maxVictims = 256
+	maxStacks  = 1024
 )
 
 // over judges a slice part.
@@ -117,7 +119,7 @@ func (w *watcher) over(p *findings.SlicePart) {
 			return
 		}
 		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: p.Class})
+		w.cells = append(w.cells, cell{class: p.Class, stacks: map[int32]int64{}})
 		w.at[p.Class] = i
 	}
 	c := &w.cells[i]
@@ -130,6 +132,9 @@ func (w *watcher) over(p *findings.SlicePart) {
 	c.n++
 	c.ns += ns - w.t.AskedNs
 	c.by[end]++
+	if _, known := c.stacks[p.Stack]; end == 0 && (known || len(c.stacks) < maxStacks) {
+		c.stacks[p.Stack]++
+	}
 	if ns > c.longest.ns {
 		c.longest = longest{from: p.From, to: p.To, ns: ns, g: p.G, p: p.P, stack: p.Stack, runs: p.Runs}
 	}

@@ -1,6 +1,8 @@
 package latepreemption_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -122,5 +124,31 @@ func TestOneThatNobodyWaitedForIsANote(t *testing.T) {
 	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Note)
 	if x.Severity != findings.Note || x.CostNs != 0 || x.Basis != findings.Suspected {
 		t.Errorf("%s %d %s", x.Severity, x.CostNs, x.Basis)
+	}
+}
+
+// Code that is interrupted anywhere could have been asked in time: a thread without a CPU makes it late.
+func TestWhatIsInterruptedAnywhereIsANote(t *testing.T) {
+	n := 0
+	here := func() string { return "main.sum (main.go:7)" }
+	there := func() string { n++; return fmt.Sprintf("main.parse (main.go:%d)", n) }
+	signal := func() string { return "runtime.asyncPreempt (preempt_amd64.s:7)" }
+	for _, c := range []struct {
+		name string
+		leaf func() string
+		want findings.Severity
+	}{{"one place", here, findings.Critical}, {"signals", signal, findings.Note}, {"many places", there, findings.Note}} {
+		s := turns(10, 80*Ms)
+		for i := range s.Decisions {
+			if d := &s.Decisions[i]; d.Kind == reference.KindStop && d.Why == reference.WhySlice {
+				d.Stack = int32(i)
+			}
+		}
+		f := s.Facts()
+		f.Stack = func(int32) []string { return []string{c.leaf(), "main.work (main.go:1)"} }
+		x := One(t, s.DetectWith(latepreemption.New(latepreemption.Default()), f), latepreemption.ID, c.want)
+		if note := c.want == findings.Note; (x.Basis == findings.Suspected) != note || strings.Contains(x.Advice[0], "had no CPU") != note {
+			t.Errorf("%s: %s; %s", c.name, x.Basis, x.Advice[0])
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package latepreemption
 
 import (
+	"strings"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
@@ -35,15 +37,31 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	a.G, a.P, a.Stack = c.longest.g, findings.OnP(c.longest.p), f.Frames(c.longest.stack)
 	x.Actors = append(x.Actors, a)
 	records := f.Records() != nil // then time off the CPUs is left out
-	if !records && (c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked)) {
-		x.Basis = findings.Suspected
-		x.Severity = x.Severity.Lower()
+	anywhere := !records && c.anywhere(f)
+	if !records && (anywhere || c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked)) {
+		x.Severity, x.Basis = findings.Note, findings.Suspected
 	}
-	w.phrase(f, &x, c)
+	w.phrase(f, &x, c, anywhere)
 	if records {
 		f.Short(&x)
 		return x, true
 	}
 	f.Doubt(&x)
 	return x, true
+}
+
+// anywhere reports whether late slices ended at no one place for half of the times: at signals, or at
+// calls here and there. Such code can be interrupted, so the request was late, or its thread had no CPU.
+func (c *cell) anywhere(f *findings.Facts) bool {
+	at := map[string]int64{}
+	for stack, n := range c.stacks {
+		if frames := f.Frames(stack); !findings.Signalled(frames) {
+			at[strings.Join(frames[:min(1, len(frames))], "")] += n
+		}
+	}
+	var most int64
+	for _, n := range at {
+		most = max(most, n)
+	}
+	return c.by[0] > 0 && 2*most < c.by[0]
 }

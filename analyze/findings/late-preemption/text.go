@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, anywhere bool) {
 	name, longest := f.Name(c.class), c.longest.ns
 	x.Headline = fmt.Sprintf("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
 	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
@@ -26,9 +26,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell) {
 		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
 		"Split such work, or call runtime.Gosched in the loop.",
 	}
-	if f.Records() == nil {
+	switch {
+	case anywhere:
+		x.Advice = []string{"Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for " + f.TakesCPUs() + "."}
+	case f.Records() == nil:
 		x.Advice = append(x.Advice, "If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
-	} else {
+	default:
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "time without a CPU in it, by the kernel's records", Value: "left out"})
 	}
 	if c.by[3] > 0 {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
@@ -204,7 +203,7 @@ func (w *watcher) bySlices(f *findings.Facts, a *account) proof {
 	var worst late
 	var who findings.Tally
 	for _, stack := range slices.Sorted(maps.Keys(a.late)) {
-		if !slices.ContainsFunc(f.Frames(stack), func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") }) {
+		if !findings.Signalled(f.Frames(stack)) {
 			continue
 		}
 		l := a.late[stack]
