@@ -32,9 +32,9 @@ type Detector struct {
 	// Counted: its evidence is how often goroutines did something, which a lack of CPUs
 	// cannot feign, as it can how long something took.
 	Counted bool
-	// InLine: its cost is that goroutines stood in line behind others. That is no more than a note
-	// where the Ps were busy and nobody waited for one of them.
-	InLine bool
+	// InLine are the causes of waiting for which its victims only stood in line. Where that was
+	// most of their waiting, and nobody waited for one of them, its findings are notes.
+	InLine []waits.Cause
 	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
 	// something else, or to let so many through at a time.
 	MaybeMeant bool

@@ -35,7 +35,7 @@ func (w *World) soften(f *Facts, d *Detector, x *Finding) {
 	}
 	used, of := f.Procs.InUse()
 	doubted := slices.Contains(x.Doubts, Strained)
-	x.InLine = d.InLine && w.inLine(f, x)
+	x.InLine = len(d.InLine) > 0 && w.inLine(f, x, d.InLine)
 	switch machine := x.Kind == KindMachine && !x.Sure(); {
 	case x.InLine,
 		(machine || doubted && x.Kind == KindSymptom) && f.Tested != "",
@@ -50,10 +50,13 @@ func (w *World) soften(f *Facts, d *Detector, x *Finding) {
 // Sure reports whether what a finding says of the machine is proven from outside the trace.
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
-// inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, behind
-// those that were there before, and nobody waited for one of them: in whatever order they run, all is
+// Queued returns the causes of waiting behind what was there before.
+func Queued() []waits.Cause { return []waits.Cause{waits.CauseBehind, waits.CauseGC} }
+
+// inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the
+// causes that count as that, and nobody waited for one of them: in whatever order they run, all is
 // done at the same time.
-func (w *World) inLine(f *Facts, x *Finding) bool {
+func (w *World) inLine(f *Facts, x *Finding, by []waits.Cause) bool {
 	var waited, awaited, all, queued int64
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]
@@ -64,7 +67,7 @@ func (w *World) inLine(f *Facts, x *Finding) bool {
 		waited += class.WaitedNs
 		awaited += class.AwaitedNs
 		all += c.Waits.TotalNs
-		for _, cause := range [...]waits.Cause{waits.CauseBehind, waits.CauseGC} {
+		for _, cause := range by {
 			queued += waits.CauseNs(c.Waits.Causes, cause)
 		}
 	}

@@ -47,7 +47,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "long runs in front of short ones", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true, InLine: true,
+		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(world *findings.World) findings.Watcher {

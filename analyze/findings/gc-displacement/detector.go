@@ -50,7 +50,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "mark workers on Ps that goroutines waited for", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, InLine: true,
+		Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(world *findings.World) findings.Watcher {

@@ -47,7 +47,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
-		Kind: findings.KindCause, Counted: true, InLine: true,
+		Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, globalqueueneglect.ID}, // what overflows a local queue goes to the global one
 		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(world *findings.World) findings.Watcher {

@@ -10,6 +10,7 @@ import (
 	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
 	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -46,7 +47,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "few goroutines passing a P among themselves", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true,
+		Kind: findings.KindCause, NeedsQueues: true, InLine: append(findings.Queued(), waits.CauseOvertaken),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(world *findings.World) findings.Watcher {

@@ -55,7 +55,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "runnable goroutines kept from running", Doc: doc,
 		Kind:   findings.KindSymptom,
-		InLine: true,
+		InLine: findings.Queued(),
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
 		New: func(world *findings.World) findings.Watcher {
 			w := &watcher{t: t, world: world}
