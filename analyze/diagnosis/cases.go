@@ -28,6 +28,9 @@ func (d *Diagnosis) cases() []Case {
 	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
 	moreWork := judged && d.MuchWaiting && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
 	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
+	if serious != nil && serious.InLine && moreWork {
+		serious = nil // it explains what is, and is true, but no trouble
+	}
 	note := blocked // what leads where nothing is serious
 	switch {
 	case blocked != nil:
@@ -171,9 +174,10 @@ func (d *Diagnosis) costs(f *findings.Finding) bool {
 	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.large(f) && !d.unproven(f) && !d.asleep(f)
 }
 
-// large reports whether a note costs enough to lead.
+// large reports whether a note costs enough to lead. Who waits for test code, or in it, waits as the
+// test has it.
 func (d *Diagnosis) large(f *findings.Finding) bool {
-	return float64(f.CostNs) > largeCost*max(float64(d.RanNs), littleUse*float64(d.usable))
+	return !(f.MaybeMeant && f.OfTest) && float64(f.CostNs) > largeCost*max(float64(d.RanNs), littleUse*float64(d.usable))
 }
 
 // unproven reports whether a finding suspects the machine.

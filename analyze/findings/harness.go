@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -83,10 +84,14 @@ func (f *Facts) harness(function string) bool {
 	return pkg != f.Tested && (pkg == "testing" || strings.HasPrefix(pkg, "testing/")) || function == "main.main" && f.Tested != ""
 }
 
-// inTest reports whether a function is in a _test.go file.
+// inTest reports whether a function is in a _test.go file, or a mock in a program under test.
 func (f *Facts) inTest(function, place string) bool {
-	return strings.Contains(place, "_test.go:") || f.Tests.Functions[function]
+	return strings.Contains(place, "_test.go:") || f.Tests.Functions[function] || f.Tested != "" && mocks.MatchString(place)
 }
+
+// mocks matches files that are named for the mocks in them, as generators and people name them:
+// mock.go, mock_store.go, store_mock.go, and those of a package mock or mocks.
+var mocks = regexp.MustCompile(`(^|/)(mocks?/[^/]*|mocks?|mocks?_[^/]*|[^/]*_mocks?)\.go:`)
 
 func (f *Facts) owns(pkg, place string) bool { return owns(f.Tested, pkg, place) }
 
@@ -187,6 +192,7 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 	var all, left [2]int // actors by whether they are causes
 	var loud [2]bool     // whether the first of them is product code
+	var test [2]bool     // or test code
 	x.Actors = slices.DeleteFunc(x.Actors, func(a Actor) bool {
 		if a.Class == "" && len(a.Stack) == 0 {
 			return false
@@ -198,9 +204,11 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 		}
 		if left[role]++; left[role] == 1 {
 			loud[role] = p == Product && !(underLoad && f.benched(&a))
+			test[role] = p == TestCode
 		}
 		return false
 	})
+	x.OfTest = test[0] || test[1]
 	culprits := b2i(all[1] > 0 && x.Kind != KindSymptom)
 	switch {
 	case x.Kind == KindMachine:

@@ -60,6 +60,11 @@ func TestPart(t *testing.T) {
 		{"its tests", "net", []string{"time.Sleep (runtime/time.go:300)", "net.TestDialParallel.func1 (net/dial_test.go:24)"}, findings.TestCode},
 		{"its tests' wait", "net", []string{"runtime.chanrecv1 (runtime/chan.go:509)", "testing.(*T).Run (testing/testing.go:2101)", "net.TestDialParallel (net/dial_test.go:20)", tRunner}, findings.Harness},
 		{"package testing under test", "testing", []string{"testing.(*T).Run (testing/testing.go:2101)", "testing_test.TestRun (testing/run_test.go:20)", tRunner}, findings.Product},
+		{"a mock", "example.org/shop", []string{"time.Sleep (runtime/time.go:300)", "example.org/shop/bank.(*MockBank).Serve (example.org/shop/bank/mock.go:7)"}, findings.TestCode},
+		{"a generated mock", "example.org/shop", []string{"example.org/shop/bank.(*MockBank).Ask (example.org/shop/bank/bank_mock.go:7)"}, findings.TestCode},
+		{"a package of mocks", "example.org/shop", []string{"example.org/shop/mocks.(*Bank).Ask (example.org/shop/mocks/bank.go:7)"}, findings.TestCode},
+		{"what only begins so", "example.org/shop", []string{"example.org/shop.mockery (example.org/shop/mockery.go:7)"}, findings.Product},
+		{"a mock without a test", "", []string{"main.(*MockBank).Serve (main/mock.go:7)"}, findings.Product},
 		{"no test", "", []string{"runtime.Gosched (runtime/proc.go:391)", "main.spin (main.go:3)", "main.main (main.go:4)"}, findings.Product},
 		{"a program that calls testing.Benchmark", "", []string{"runtime.GC (runtime/mgc.go:555)", runN, "testing.(*B).run1.func1 (testing/benchmark.go:245)"}, findings.Harness},
 	} {

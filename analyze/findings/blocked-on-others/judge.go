@@ -179,7 +179,7 @@ func (w *watcher) waits(f *findings.Facts, g *group) bool {
 		return g.in != start && g.n > 1
 	}
 	switch g.longest.reason {
-	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonCond, reference.ReasonGCEnds:
+	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonGCEnds:
 		return true
 	}
 	ended := w.world.ClassStat(g.class).Ended
