@@ -71,8 +71,17 @@ func (x *Finding) book(list []Finding, explains map[string][]string, left map[Wh
 func (x *Finding) explain(list []Finding, explains map[string][]string) {
 	for i := range list {
 		by := &list[i]
-		if slices.Contains(explains[by.ID], x.ID) && 2*by.CostNs >= x.CostNs && !slices.Contains(x.SymptomOf, by.ID) {
+		if (slices.Contains(explains[by.ID], x.ID) && 2*by.CostNs >= x.CostNs || by.brings(x)) && !slices.Contains(x.SymptomOf, by.ID) {
 			x.SymptomOf = append(x.SymptomOf, by.ID)
 		}
 	}
+}
+
+// brings reports whether what was counted made those runnable, many at once, whom x blames.
+func (f *Finding) brings(x *Finding) bool {
+	return f.Counted && !x.Counted && crowdTimes*x.CostNs <= f.CostNs && slices.ContainsFunc(x.Actors, func(a Actor) bool {
+		return a.Role == Cause && slices.ContainsFunc(f.Actors, func(b Actor) bool {
+			return b.Role == Victim && b.Class == a.Class && b.Creator == a.Creator
+		})
+	})
 }

@@ -9,6 +9,9 @@ import (
 // where that is more severe.
 const faint = 5
 
+// crowdTimes is how many times as much something that was counted costs as what it explains, be it a note.
+const crowdTimes = 10
+
 // Chief returns the finding of at least a severity that a verdict is about, nil if there
 // is none. The list is ranked. What it weighs, and why, is in docs/judgement.md:
 //
@@ -31,7 +34,7 @@ func Chief(list []Finding, least Severity) *Finding {
 			continue
 		}
 		all = append(all, x)
-		if x.Severity.AtLeast(least) {
+		if x.Severity.AtLeast(least) && (x.Kind != KindMachine || x.Basis != Suspected) {
 			serious = append(serious, x)
 		}
 	}
@@ -39,7 +42,7 @@ func Chief(list []Finding, least Severity) *Finding {
 		return nil
 	}
 	worst := serious[0]
-	stands := first(serious, stands)
+	stands := first(all, func(x *Finding) bool { return x.Severity.AtLeast(least) && stands(x) || x.crowd() })
 	if worst.Kind == KindMachine {
 		cause := first(serious, func(x *Finding) bool { return x.Kind == KindCause && x.CostNs >= faint*worst.CostNs })
 		if !worst.Sure() {
@@ -90,6 +93,10 @@ func stands(x *Finding) bool {
 	return x.Kind == KindCause && (x.Counted || x.Basis != Suspected && !slices.Contains(x.Doubts, Strained))
 }
 
+// crowd reports whether a finding was counted, and is behind half of all waiting: it is mild only because
+// nobody waited for one of those that stood in line.
+func (f *Finding) crowd() bool { return f.Counted && f.InLine && 2*f.CostNs >= f.WholeNs }
+
 // alike returns, of the findings as severe as x that cost about as much, always the same one: their
 // costs differ from one run of a program to the next.
 func alike(list []*Finding, x *Finding) *Finding {
@@ -125,14 +132,14 @@ func Lead(list []Finding, fits func(*Finding) bool) *Finding {
 
 // explainer follows a finding to the one that explains it, as long as there is one; of
 // several to the first, unless another costs more than twice as much. One of less than
-// that severity does so only if it is about the machine, or x does not say by itself what
-// call is to blame.
+// that severity does so only if it is about the machine, if it outweighs x, or if x does not say by
+// itself what call is to blame.
 func explainer(all []*Finding, x *Finding, least Severity) *Finding {
 	for range all {
 		blames := slices.ContainsFunc(x.Actors, func(a Actor) bool { return a.Role == Cause && len(a.Stack) > 0 })
 		var by *Finding
 		for _, y := range all {
-			explains := slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least))
+			explains := slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs >= x.CostNs && (!blames || y.Kind == KindMachine || y.Severity.AtLeast(least) || y.outweighs(x, all))
 			if explains && (by == nil || y.CostNs > 2*by.CostNs) {
 				by = y
 			}
@@ -143,6 +150,14 @@ func explainer(all []*Finding, x *Finding, least Severity) *Finding {
 		x = by
 	}
 	return x
+}
+
+// outweighs reports whether f was counted, and x was not, costs far less, and has no other explanation
+// that costs half as much as f.
+func (f *Finding) outweighs(x *Finding, all []*Finding) bool {
+	return f.Counted && !x.Counted && crowdTimes*x.CostNs <= f.CostNs && !slices.ContainsFunc(all, func(y *Finding) bool {
+		return y != f && slices.Contains(x.SymptomOf, y.ID) && 2*y.CostNs > f.CostNs
+	})
 }
 
 func first(list []*Finding, fits func(*Finding) bool) *Finding {

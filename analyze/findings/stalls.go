@@ -17,8 +17,15 @@ type Stalls struct {
 // of CPUs is but what falls between two runs.
 func (s *Stalls) explains(cost int64) bool { return s.N >= fewStalls && 4*s.Ns >= cost }
 
-// fewStalls happen on any machine.
-const fewStalls = 5
+// StoodStill reports whether threads stood still more often than happens on any machine: that they
+// lacked CPUs is more than a suspicion.
+func (f *Facts) StoodStill() bool { return f.Stalls.N >= fewStalls || f.Stalls.Ns >= longStallsNs }
+
+// fewStalls, of less than longStallsNs in sum, happen on any machine.
+const (
+	fewStalls    = 5
+	longStallsNs = 10_000_000
+)
 
 // stallNs is far beyond what the scheduler needs for anything.
 const stallNs = 1_000_000

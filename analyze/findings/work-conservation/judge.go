@@ -50,6 +50,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	w.phrase(f, &x, &n)
 	if x.Kind == findings.KindMachine {
+		if !f.StoodStill() {
+			x.Basis = findings.Suspected
+		}
 		f.Short(&x) // a lack of CPUs is what it says
 	} else {
 		f.Doubt(&x)
