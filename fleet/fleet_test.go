@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
@@ -665,6 +666,30 @@ func TestAnonymous(t *testing.T) {
 	}
 	if _, err := Summarize(t.Context(), names[0], Options{Anonymize: true, Labels: []Label{{"a", "b"}}}); err == nil {
 		t.Error("a label is shown")
+	}
+}
+
+// TestCacheKnowsTheSidecar: the same trace beside another file is summed up again.
+func TestCacheKnowsTheSidecar(t *testing.T) {
+	trace, err := os.ReadFile("testdata/checkout-1.2-0.trace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, o := filepath.Join(t.TempDir(), "t.gz"), Options{Cache: t.TempDir()}
+	if err := os.WriteFile(name, trace, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, cpus := range []int{1, 2, 1} {
+		meta := fmt.Sprintf(`{"version": 1, "cpus": %d}`, cpus)
+		if err := os.WriteFile(name+sidecar.Suffix, []byte(meta), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Summarize(t.Context(), name, o); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ := filepath.Glob(filepath.Join(o.Cache, "*", "*.sum")); len(kept) != min(i+1, 2) {
+			t.Errorf("after %d: %d summaries", i+1, len(kept))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
@@ -63,7 +65,7 @@ func summarizeCached(ctx context.Context, name string, source Source, o *Options
 	if err != nil {
 		return nil, err
 	}
-	cache, entry := files.Cache(o.Cache), filepath.Join(key[:2], key+"-"+o.digest()+".sum")
+	cache, entry := files.Cache(o.Cache), filepath.Join(key[:2], key+"-"+o.digest(ctx, name)+".sum")
 	r, err := cached(ctx, cache, entry)
 	if err != nil || r.Key != key {
 		if r, err = summarize(ctx, name, input.Options{}, o); err != nil {
@@ -78,9 +80,12 @@ func summarizeCached(ctx context.Context, name string, source Source, o *Options
 	return r, nil
 }
 
-// digest names what a summary depends on besides its trace.
-func (o *Options) digest() string {
+// digest names what a summary depends on besides its trace: the file beside it, and settings.
+func (o *Options) digest(ctx context.Context, name string) string {
 	h := sha256.New()
+	meta, err := sidecar.Read(ctx, name)
+	_ = json.NewEncoder(h).Encode(meta)
+	fmt.Fprintf(h, "%v|", err)
 	fmt.Fprintf(h, "%d|%s|%v|%x|%v|%v|%d", Schema, o.Settings, o.Anonymize, sha256.Sum256(o.Key), o.Analyze.Rules, o.Analyze.CPUs, o.Analyze.MaxMemory)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
