@@ -89,7 +89,8 @@ another one is being taken, a warning says so. "go test" gets -cpuprofile.
 
 Beside the trace lies what it cannot show, in the file TRACE.meta.json: the CPU
 quota and what it did meanwhile, the CPUs and the memory that the process may use,
-its build, and what --label says. The other commands read it by themselves. Of a
+its build, and what --label says. The other commands read it by themselves. It
+replaces that of a trace before; another file of that name stays, with a warning. Of a
 program at a URL that takes --pid; a command is taken to stay in the control group
 that it was started in.
 
@@ -191,10 +192,11 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 		return err
 	}
 	defer out.Discard()
-	d, err := r.describe(nil)
+	d, err := a.describe(ctx, out, &r, nil)
 	if err != nil {
 		return err
 	}
+	defer d.discard()
 	kernel, err := a.recordKernel(ctx, r)
 	if err != nil {
 		return err
@@ -229,7 +231,7 @@ func (a *app) keep(ctx context.Context, out *files.Output, ended bool, d *descri
 		return asked
 	})
 	if err == nil {
-		a.writeMeta(context.WithoutCancel(ctx), name, d)
+		a.writeMeta(context.WithoutCancel(ctx), name, asked, d)
 	}
 	return name, asked, err
 }

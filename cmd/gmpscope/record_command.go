@@ -42,10 +42,11 @@ func (a *app) recordCommand(ctx context.Context, args []string, dashed bool, r r
 	if file, err = filepath.Abs(file); err != nil {
 		return fmt.Errorf("recording: %w", err)
 	}
-	d, err := r.describe(args)
+	d, err := a.describe(ctx, out, &r, args)
 	if err != nil {
 		return err
 	}
+	defer d.discard()
 	kernel, err := a.recordKernel(ctx, r)
 	if err != nil {
 		return err

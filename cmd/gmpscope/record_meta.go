@@ -4,6 +4,7 @@ import (
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/fleet"
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // described is what is known of a recording beside its trace.
@@ -19,11 +21,17 @@ type described struct {
 	before  sidecar.Counted
 	program string // its file; "" if that is not known
 	labels  map[string]string
+	out     *files.Output // the file beside the trace; nil for none, or if err says why not
+	err     error
 }
 
+// besideTrace is what messages call the file beside a trace.
+const besideTrace = "the file beside the trace,"
+
 // describe begins to look at the process that is recorded: a command that record runs, or the one
-// with an ID. A command has the control group and the CPUs of record itself.
-func (r *recording) describe(command []string) (*described, error) {
+// with an ID. A command has the control group and the CPUs of record itself. The file beside the
+// trace must be none that is read, and no other output.
+func (a *app) describe(ctx context.Context, out *files.Output, r *recording, command []string) (*described, error) {
 	d := &described{labels: map[string]string{}}
 	for _, s := range r.labels {
 		l, err := fleet.ParseLabel(s)
@@ -45,10 +53,24 @@ func (r *recording) describe(command []string) (*described, error) {
 		d.process = sidecar.NewProcess("/", strconv.Itoa(r.pid))
 		d.program = fmt.Sprintf("/proc/%d/exe", r.pid)
 	}
+	if _, direct := out.Path(); !direct {
+		d.out, d.err = a.create(ctx, besideTrace, r.output+sidecar.Suffix)
+		var same *files.Conflict
+		if errors.As(d.err, &same) {
+			return nil, d.err
+		}
+	}
 	if d.process != nil {
 		d.before, _ = d.process.Count()
 	}
 	return d, nil
+}
+
+// discard ends the file beside the trace, unless it has been written.
+func (d *described) discard() {
+	if d.out != nil {
+		d.out.Discard()
+	}
 }
 
 // meta is what d knows at the end of the recording.
@@ -65,28 +87,36 @@ func (d *described) meta() *sidecar.Meta {
 	return m
 }
 
-// writeMeta writes the file beside a trace, which tells of another one else. The trace is worth
-// having without it.
-func (a *app) writeMeta(ctx context.Context, trace string, d *described) {
+// writeMeta writes the file beside a trace that has the name asked for, or another one. It replaces
+// that of a trace before, and nothing else. The trace is worth having without it.
+func (a *app) writeMeta(ctx context.Context, trace string, asked bool, d *described) {
 	if st, err := os.Stat(trace); err != nil || !st.Mode().IsRegular() {
 		return
 	}
-	err := func() error {
-		out, err := a.create(ctx, "beside the trace,", trace+sidecar.Suffix)
-		if err != nil {
-			return err
-		}
-		defer out.Discard()
-		text, err := json.MarshalIndent(d.meta(), "", "  ")
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(text, '\n')); err != nil {
-			return err
-		}
-		return out.Commit()
-	}()
+	if !asked {
+		d.discard()
+		d.out, d.err = a.create(ctx, besideTrace, trace+sidecar.Suffix)
+	}
+	err := d.err
+	if _, no := sidecar.Read(context.Background(), trace); no != nil && err == nil { // without the guard: it is replaced
+		err = fmt.Errorf("%s stays as it is: %w", trace+sidecar.Suffix, no)
+	}
+	if err == nil {
+		err = d.write()
+	}
 	if err != nil {
 		a.warn([]string{fmt.Sprintf("nothing of the machine is kept with the trace: %v", err)})
 	}
+}
+
+// write writes the file beside the trace.
+func (d *described) write() error {
+	text, err := json.MarshalIndent(d.meta(), "", "  ")
+	if err != nil {
+		return err
+	}
+	if _, err := d.out.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return d.out.Commit()
 }
