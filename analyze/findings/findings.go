@@ -64,6 +64,7 @@ type Finding struct {
 	// MaybeMeant is as Remedy.
 	MaybeMeant bool `json:"-"`
 	Proven     bool `json:"-"` // the kernel's records show it
+	OutOfTurn  bool `json:"-"` // others went ahead of its victims: these did not just stand in line
 	OfTest     bool `json:"-"` // who waits most, or the culprit, is test code
 	// InLine: it is about waiting of goroutines that only stood in line, and nobody waited for one
 	// of them.
@@ -105,7 +106,7 @@ type Actor struct {
 	P       *int32   `json:"p,omitempty"`       // absent, or nil, where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
 	Tested  string   `json:"-"`                 // as in Facts
-	// Innermost has it named by the innermost function of its stack, be that a library's: see Inside.
+	// Innermost has it named by the innermost function of its stack, be that a library's: see AtInnermost.
 	Innermost bool `json:"-"`
 }
 

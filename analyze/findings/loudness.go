@@ -35,7 +35,7 @@ func (w *World) soften(f *Facts, d *Detector, x *Finding) {
 	}
 	used, of := f.Procs.InUse()
 	doubted := slices.Contains(x.Doubts, Strained)
-	x.InLine = len(d.InLine) > 0 && w.inLine(f, x, d.InLine)
+	x.InLine = len(d.InLine) > 0 && !x.OutOfTurn && w.inLine(f, x, d.InLine)
 	switch machine := x.Kind == KindMachine && !x.Sure(); {
 	case x.InLine,
 		(machine || doubted && x.Kind == KindSymptom) && f.Tested != "",

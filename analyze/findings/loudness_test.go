@@ -72,6 +72,7 @@ func TestLoudness(t *testing.T) {
 		want    findings.Severity
 	}{
 		{"parts of a job", job, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindCause}, findings.Note},
+		{"parts of a job, out of turn", job, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindCause, OutOfTurn: true}, findings.Critical},
 		{"requests", requests, waits.CauseBehind, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindCause}, findings.Critical},
 		{"a request at a time", handlers, waits.CauseOvertaken, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindSymptom}, findings.Critical},
 		{"others come first", job, waits.CauseOvertaken, busy, 9 * Ms, "", findings.Finding{Kind: findings.KindCause}, findings.Critical},

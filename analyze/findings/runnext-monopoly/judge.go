@@ -30,7 +30,8 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	causes := c.causes(f)
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: total.Ns, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
-		Actors: append(c.victims.Actors(f, findings.Victim, 3), causes...),
+		Actors:    append(c.victims.Actors(f, findings.Victim, 3), causes...),
+		OutOfTurn: !w.newestFirst(c),
 	}
 	w.phrase(f, &x, c, causes)
 	return x, true
@@ -60,4 +61,10 @@ func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
 		}
 	}
 	return actors
+}
+
+// newestFirst reports whether the goroutines that kept a P are parts of work that one goroutine hands
+// out: in which order they run matters to whoever waits for one of them.
+func (w *watcher) newestFirst(c *cell) bool {
+	return c.relay && float64(c.created) < w.t.Relay*float64(c.hops)
 }

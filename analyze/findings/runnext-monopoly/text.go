@@ -36,7 +36,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 	short := findings.ShortOf(causes)
 	names := strings.Join(parties, " and ")
 	switch {
-	case c.relay && float64(c.created) < w.t.Relay*float64(c.hops):
+	case w.newestFirst(c):
 		x.Headline = fmt.Sprintf("New goroutines of %s run before older ones, for up to %s", short, quantity.Duration(longest))
 		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
 		x.Advice = []string{
