@@ -136,8 +136,8 @@ func (w *wrappers) given(h events.Handle) string {
 	return m.given
 }
 
-// find is given, of frames. On the way to a call that wraps, it passes functions that do
-// nothing but one call.
+// find is given, of frames. On the way to a call that wraps, it passes functions that call
+// nothing but one other.
 func (w *wrappers) find(f []*events.Frame) string {
 	given := ""
 	if len(f) >= cutFrames {
@@ -151,11 +151,23 @@ func (w *wrappers) find(f []*events.Frame) string {
 		switch x := c.sites[site{f[at].PC, f[at].Line}]; {
 		case x != nil && x.wraps:
 			given = f[at-1].Func
-		case given != "" || len(c.sites) != 1:
+		case given != "" || !c.passes():
 			return given
 		}
 	}
 	return given
+}
+
+// passes reports whether a function calls nothing but one other, at one place or several.
+func (c *caller) passes() bool {
+	first := ""
+	for _, x := range c.sites {
+		if x.several || first != "" && x.first != first {
+			return false
+		}
+		first = x.first
+	}
+	return first != ""
 }
 
 // loops notes that one goroutine runs several functions that a function is given: a

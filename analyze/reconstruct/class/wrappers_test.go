@@ -48,3 +48,22 @@ func TestLostNamesAreNoCallee(t *testing.T) {
 		}
 	}
 }
+
+// Benchmarks are told apart by what package testing is given, though launch calls runN at two places.
+func TestBenchmarksAreToldApart(t *testing.T) {
+	w := newWrappers(nil)
+	stack := func(launch, call uint64, callee, of string) []*events.Frame {
+		return []*events.Frame{{Func: callee}, {Func: of, PC: call}, {Func: "testing.(*B).runN", PC: 20}, {Func: "testing.(*B).launch", PC: launch}}
+	}
+	for _, of := range []string{"shop.BenchmarkPay", "shop.BenchmarkAsk"} {
+		for _, launch := range []uint64{30, 31} {
+			w.observe(stack(launch, 7, "shop.work", of))
+			w.observe(stack(launch, 8, "shop.wait", of))
+		}
+	}
+	for _, launch := range []uint64{30, 31} {
+		if got := w.find(stack(launch, 7, "shop.work", "shop.BenchmarkPay")); got != "shop.BenchmarkPay" {
+			t.Errorf("%q", got)
+		}
+	}
+}
