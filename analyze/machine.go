@@ -5,6 +5,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -127,4 +128,15 @@ func doubts(k *kernel.Machine) (out []string) {
 		out = append(out, fmt.Sprintf("the kernel's records tell nothing of %s of the running time: findings do without them", quantity.Part(k.UnknownNs, k.RunningNs)))
 	}
 	return out
+}
+
+// hostNs is for how long goroutines "ran" on js/wasm while the host had control, and ran them only
+// when it had an event (pause in runtime/lock_js.go).
+func hostNs(classes []waits.Class) (ns int64) {
+	for i := range classes {
+		if name := classes[i].Name; name == "runtime.handleEvent" || name == "runtime.handleAsyncEvent" {
+			ns += classes[i].RunningNs
+		}
+	}
+	return ns
 }

@@ -505,6 +505,7 @@ func (a *analysis) result() (*Result, error) {
 	if a.chosen != nil {
 		part(func() { all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class) })
 	}
+	res.Procs.Host(hostNs(all.Classes))
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, CPUs: a.CPUs, Machine: res.Kernel, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.cut != nil,

@@ -97,6 +97,9 @@ func TestRealWasm(t *testing.T) {
 	for _, kind := range []reference.Kind{reference.KindSteal, reference.KindRetake, reference.KindHandoff} {
 		s.want(len(s.of(kind)), 0, "decisions of kind %v", kind)
 	}
+	if p := s.result.Procs.Ps[0]; p.IdleNs < p.LifetimeNs/4 || p.SystemNs > p.LifetimeNs/100 {
+		t.Errorf("the P must be idle while the host has control, found %d ns of %d, and %d ns of the runtime", p.IdleNs, p.LifetimeNs, p.SystemNs)
+	}
 	order := few{s: s, what: "who becomes runnable first starts first, as nothing goes to runnext"}
 	for _, d := range s.of(reference.KindStart) {
 		if d.Src == reference.SrcRunnext {

@@ -68,6 +68,16 @@ func (r *Result) InUse() (ns, of int64) {
 	return ns, of
 }
 
+// Host counts so much of the time in which Ps ran goroutines of the runtime as idle: the host of the
+// program had control.
+func (r *Result) Host(ns int64) {
+	for i := range r.Ps {
+		p := &r.Ps[i]
+		part := min(ns, p.SystemNs)
+		p.SystemNs, p.IdleNs, ns = p.SystemNs-part, p.IdleNs+part, ns-part
+	}
+}
+
 // PTime is the P-time that is recorded, ns: of so many Ps, over a trace of so many ns.
 func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	n := int64(max(1, gomaxprocs))

@@ -300,7 +300,8 @@ func (c *Table) Grow() {
 }
 
 // flagsOf tells the runtime's own goroutines by their start function, as
-// runtime/traceback.go:isSystemGoroutine does.
+// runtime/traceback.go:isSystemGoroutine does, but for those that wait for events of the host
+// on js/wasm (runtime/lock_js.go).
 func flagsOf(name string) reference.Flags {
 	switch {
 	case name == "runtime.gcBgMarkWorker":
@@ -309,7 +310,7 @@ func flagsOf(name string) reference.Flags {
 		strings.HasPrefix(name, "runtime.(*traceAdvancerState)"),
 		name == "runtime.traceStartReadCPU.func1":
 		return reference.FlagTracer | reference.FlagSystem
-	case name == "runtime.main", name == "runtime.corostart", name == "runtime.handleAsyncEvent":
+	case name == "runtime.main", name == "runtime.corostart":
 		return 0
 	case strings.HasPrefix(name, "runtime."):
 		return reference.FlagSystem
