@@ -39,7 +39,7 @@ func (d *Diagnosis) cases() []Case {
 	case moreWork:
 		note = d.first(d.behindHalf)
 	case judged:
-		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || aboutWaiting(note) && harmless(d.victim(note))) {
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
 	}
@@ -61,6 +61,9 @@ func (d *Diagnosis) cases() []Case {
 	ifWanted := "If that cost matters to you, try: $advice"
 	if d.MuchWaiting && (n.CostOf == findings.OfWaiting || n.CostOf == "") {
 		ifWanted = "If that waiting matters to you, try: $advice"
+	}
+	if note == nil && r.Trace.Reduced {
+		ifWanted = "" // what threads did is not shown
 	}
 	return []Case{
 		{"no result", r == nothing, nil, "No result", "There is no result", ""},
@@ -174,10 +177,12 @@ func (d *Diagnosis) costs(f *findings.Finding) bool {
 	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.large(f) && !d.unproven(f) && !d.asleep(f)
 }
 
-// large reports whether a note costs enough to lead. Who waits for test code, or in it, waits as the
-// test has it.
+// ofTest reports whether goroutines wait for test code, or in it, as the test has it.
+func ofTest(f *findings.Finding) bool { return f.MaybeMeant && f.OfTest }
+
+// large reports whether a note costs enough to lead.
 func (d *Diagnosis) large(f *findings.Finding) bool {
-	return !(f.MaybeMeant && f.OfTest) && float64(f.CostNs) > largeCost*max(float64(d.RanNs), littleUse*float64(d.usable))
+	return !ofTest(f) && float64(f.CostNs) > largeCost*max(float64(d.RanNs), littleUse*float64(d.usable))
 }
 
 // unproven reports whether a finding suspects the machine.

@@ -6,6 +6,7 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
@@ -25,7 +26,7 @@ type Diagnosis struct {
 	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
-	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first
+	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first; without waits after runtime.Gosched
 	Waiter  *breakdown.Class // a class that waited for a P for most of its life, and long; nil if none
 	RanNs   int64            // the program ran
 	GCNs    int64            // mark workers ran, if they did for longer, and for long; else 0
@@ -98,8 +99,9 @@ func (d *Diagnosis) sums() {
 		d.GCNs = gc
 	}
 	for i := range d.r.Waits.Classes {
-		if c := &d.r.Waits.Classes[i]; !c.System && c.Waits.TotalNs > 0 {
-			d.Waiting = append(d.Waiting, c)
+		c := d.r.Waits.Classes[i]
+		if c.Waits = *c.User(); !c.System && c.Waits.TotalNs > 0 {
+			d.Waiting = append(d.Waiting, &c)
 		}
 	}
 	slices.SortStableFunc(d.Waiting, func(a, b *waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
@@ -118,15 +120,25 @@ func (d *Diagnosis) sums() {
 // class is nil if none stands out.
 func (d *Diagnosis) SlowBy() (c *breakdown.Class, computes bool) {
 	if used, of := d.r.Procs.InUse(); quantity.Ratio(used, of) >= muchUse {
-		return d.most(func(c *breakdown.Class) int64 { return c.RunningNs }), true
+		return d.most(func(c *breakdown.Class) int64 {
+			if d.ofHarness(c) {
+				return 0
+			}
+			return c.RunningNs
+		}), true
 	}
 	return d.most(func(c *breakdown.Class) int64 {
 		ns := c.Blocked() + c.SyscallNs
-		if c.Name == "main.main" || 2*ns < c.LifeNs() {
-			return 0 // main waits for all the others
+		if c.Name == "main.main" || d.ofHarness(c) || 2*ns < c.LifeNs() {
+			return 0 // main, and package testing, wait for all the others
 		}
 		return ns
 	}), false
+}
+
+// ofHarness reports whether a class is package testing's, or the main function that go test makes.
+func (d *Diagnosis) ofHarness(c *breakdown.Class) bool {
+	return strings.HasPrefix(c.Name, "testing.") || c.Name == "main.main" && strings.HasSuffix(d.r.Trace.Program, ".test")
 }
 
 // most returns the class of the program with the most of a time, nil if none has any.

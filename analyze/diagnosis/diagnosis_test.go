@@ -131,3 +131,44 @@ func TestSymptoms(t *testing.T) {
 		}
 	}
 }
+
+// What test code waits for, or others for it, leads nowhere: it is meant.
+func TestTestCodeDoesNotLead(t *testing.T) {
+	for _, waited := range []int64{ms, 90 * ms} {
+		x := cause(findings.Note, findings.OfBlocked, 150*ms)
+		x.MaybeMeant, x.OfTest = true, true
+		r := result(waited, x)
+		r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed
+		if d := Diagnose(r); d.Subject != nil {
+			t.Errorf("waited %d: %s leads", waited, d.Case.Name)
+		}
+	}
+}
+
+// Waits after runtime.Gosched are in no number of the first screen.
+func TestWaitsAfterGoschedAreNotCounted(t *testing.T) {
+	r := result(2 * ms)
+	r.Waits.Classes = []waits.Class{
+		{ID: 1, Name: "main.spin", Waits: waits.Summary{TotalNs: 30 * ms, MaxNs: 27 * ms}, Unasked: &waits.Summary{}},
+		{ID: 2, Name: "main.serve", Waits: waits.Summary{TotalNs: 9 * ms, MaxNs: 8 * ms}, Unasked: &waits.Summary{TotalNs: 2 * ms, MaxNs: ms}},
+	}
+	if d := Diagnose(r); len(d.Waiting) != 1 || d.Waiting[0].Waits.MaxNs != ms || d.Victim.Waits.TotalNs != 2*ms {
+		t.Errorf("%+v", d.Waiting)
+	}
+}
+
+// Package testing is not what a program is slow by.
+func TestSlowByNoHarness(t *testing.T) {
+	r := result(ms)
+	r.Trace.Program = "shop.test"
+	lives := func(name string, ns int64) breakdown.Class {
+		c := breakdown.Class{Name: name}
+		c.BlockedNs[breakdown.ReasonSleep] = ns
+		return c
+	}
+	r.Breakdown.Classes = []breakdown.Class{lives("testing.(*T).Run (go wrapper 1)", 3*ms), lives("main.main", 2*ms), lives("shop.TestPay", ms)}
+	r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].RunningNs = 190*ms, 10*ms
+	if c, computes := Diagnose(r).SlowBy(); computes || c == nil || c.Name != "shop.TestPay" {
+		t.Errorf("%+v", c)
+	}
+}

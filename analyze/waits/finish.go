@@ -103,6 +103,10 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 			System: c.system, Goroutines: c.goroutines, Starts: c.starts, RunningNs: c.running,
 			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: antagonists[ci],
 		}
+		if c.waits[KindSelf].count > 0 {
+			s := &c.waits[KindUser]
+			k.Unasked = &Summary{Count: s.count, TotalNs: s.total, MaxNs: s.max, Causes: causeTimes(&s.causes)}
+		}
 		k.ID, k.Name, k.Creator = name(int32(ci))
 		k.WokenBy, k.BlockedBefore = c.wakings.results(name)
 		if k.Antagonists == nil {

@@ -125,6 +125,7 @@ type Class struct {
 	Starts      int64        `json:"starts"`
 	RunningNs   int64        `json:"running_ns"`
 	Waits       Summary      `json:"waits"`
+	Unasked     *Summary     `json:"-"` // of Waits, those that it did not ask for; nil for all
 	Causes      []CauseTime  `json:"causes"`
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
 	Held        []Held       `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
@@ -137,6 +138,15 @@ type Class struct {
 	// goroutines began, those begun most often first. Not all, if they are many.
 	Tasks   []string `json:"tasks,omitempty"`
 	Regions []string `json:"regions,omitempty"`
+}
+
+// User are the waits of a class that count in [Result.User]: without those after runtime.Gosched.
+// Where it has such, the summary has no quantiles.
+func (c *Class) User() *Summary {
+	if c.Unasked != nil {
+		return c.Unasked
+	}
+	return &c.Waits
 }
 
 // Held is what a class, or one goroutine, waited for where nobody ran ahead of
