@@ -54,7 +54,7 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 			continue
 		}
 		all += k
-		name, place := Own(frames)
+		name, place := ProgramsFunction(frames, f.Tested)
 		if name == "" || ofLibrary(name) {
 			continue
 		}

@@ -42,3 +42,19 @@ func TestBook(t *testing.T) {
 		}
 	}
 }
+
+// Long runs of those that were made runnable together are a symptom of that.
+func TestBookOfACrowd(t *testing.T) {
+	burst := Finding{ID: "burst", Kind: KindCause, CostOf: OfWaiting, CostNs: 90, Counted: true, Actors: []Actor{{Role: Victim, Class: "main.sync", Creator: "main.run"}}}
+	for _, c := range []struct {
+		creator string
+		cost    int64
+		want    []string
+	}{{"main.run", 9, []string{"burst"}}, {"main.run", 10, nil}, {"main.main", 9, nil}} {
+		list := []Finding{burst, {ID: "runs", Kind: KindCause, CostOf: OfWaiting, CostNs: c.cost, Actors: []Actor{{Role: Cause, Class: "main.sync", Creator: c.creator}}}}
+		book(list, nil, func(Whole) int64 { return 100 })
+		if !slices.Equal(list[1].SymptomOf, c.want) || list[0].SymptomOf != nil {
+			t.Errorf("%+v: a symptom of %v, and of %v", c, list[1].SymptomOf, list[0].SymptomOf)
+		}
+	}
+}

@@ -85,3 +85,42 @@ func TestChiefIsStable(t *testing.T) {
 		}
 	}
 }
+
+// What was counted leads, though all stood in line, before what it outweighs, and before a machine
+// that is only suspected; not before long runs that cost half as much.
+func TestChiefOfACrowd(t *testing.T) {
+	crowd := findings.Finding{ID: "runnable-burst", Kind: findings.KindCause, Severity: findings.Note, Counted: true, InLine: true, CostNs: 9000, WholeNs: 10_000}
+	late := findings.Finding{
+		ID: "timer-lateness", Kind: findings.KindSymptom, Severity: findings.Critical, CostNs: 100, WholeNs: 10_000,
+		SymptomOf: []string{"runnable-burst", "convoy"}, Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{"main.answer (main.go:1)"}}},
+	}
+	runs := findings.Finding{ID: "convoy", Kind: findings.KindCause, Severity: findings.Note, CostNs: 5000, WholeNs: 10_000}
+	machine := findings.Finding{ID: "os-preemption", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, CostNs: 9000, WholeNs: 10_000}
+	stopped := findings.Finding{ID: "process-stopped", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Inferred, CostNs: 900, WholeNs: 10_000}
+	with := func(x findings.Finding, change func(*findings.Finding)) findings.Finding {
+		change(&x)
+		return x
+	}
+	for _, c := range []struct {
+		name string
+		list []findings.Finding
+		want string
+	}{
+		{"it outweighs a symptom", []findings.Finding{late, crowd}, "runnable-burst"},
+		{"not what costs a fifth", []findings.Finding{with(late, func(x *findings.Finding) { x.CostNs = 1800 }), crowd}, "timer-lateness"},
+		{"not what was counted, too", []findings.Finding{with(late, func(x *findings.Finding) { x.Counted = true }), crowd}, "timer-lateness"},
+		{"not beside long runs", []findings.Finding{late, crowd, runs}, "timer-lateness"},
+		{"before a machine", []findings.Finding{stopped, crowd}, "runnable-burst"},
+		{"a machine before a small crowd", []findings.Finding{stopped, with(crowd, func(x *findings.Finding) { x.CostNs = 4000 })}, "process-stopped"},
+		{"a suspected machine", []findings.Finding{machine}, ""},
+		{"a suspected machine explains a symptom", []findings.Finding{with(late, func(x *findings.Finding) { x.SymptomOf = []string{"os-preemption"} }), machine}, "os-preemption"},
+	} {
+		got := ""
+		if x := findings.Chief(c.list, findings.Warning); x != nil {
+			got = x.ID
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

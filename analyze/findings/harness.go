@@ -109,18 +109,6 @@ func owns(tested, pkg, place string) bool {
 	return !ofModule(place)
 }
 
-// own is [Own] of a stack in a program of which one package is under test, "" for none.
-func own(frames []string, tested string) (function, place string) {
-	if tested != "" {
-		for _, fr := range frames {
-			if function, place = frame(fr); owns(tested, packageOf(function), place) {
-				return function, place
-			}
-		}
-	}
-	return Own(frames)
-}
-
 // ActorPart says what code an actor is: by its stack, or else by its class. Who waits is what
 // started it, but for who waits for the harness.
 func (f *Facts) ActorPart(a *Actor) Part {
@@ -238,10 +226,17 @@ func (f *Facts) aboutTest(x *Finding) bool {
 			}
 		}
 	}
-	for function := range f.Tests.Functions {
-		test = test || named(x.Headline, function)
+	return test || f.namesTest(x.Headline)
+}
+
+// namesTest reports whether a text names a function of a _test.go file.
+func (f *Facts) namesTest(text string) bool {
+	for word := range strings.FieldsSeq(text) {
+		if f.Tests.Functions[strings.TrimLeft(strings.TrimRight(word, ",:;.)"), "(")] {
+			return true
+		}
 	}
-	return test
+	return false
 }
 
 // named reports whether a text names a function, and not only one whose name begins as its does.

@@ -89,7 +89,7 @@ func TestOwnOfTested(t *testing.T) {
 		{"github.com/BurntSushi/toml", []string{"github.com/BurntSushi/toml/internal.Parse (/go/pkg/mod/github.com/!burnt!sushi/toml@v1.4.0/internal/parse.go:8)", "golang.org/x/sync/errgroup.(*Group).Go.func1 (/go/pkg/mod/golang.org/x/sync@v0.8.0/errgroup/errgroup.go:78)"}, "github.com/BurntSushi/toml/internal.Parse"},
 	} {
 		f := &findings.Facts{Tested: c.tested, Stack: func(int32) []string { return c.stack }}
-		if got := f.In(1); got != c.want {
+		if got := f.ProgramsOwn(1); got != c.want {
 			t.Errorf("%s: %q, want %q", c.stack[0], got, c.want)
 		}
 	}

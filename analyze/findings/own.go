@@ -8,27 +8,33 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Own returns the innermost function of a stack, as [Facts.Frames] writes it, that
+// ProgramsFunction returns the innermost function of a stack, as [Facts.Frames] writes it, that
 // is the program's own, and its place ("file:line"): it is what the owner of a program
-// can change. The outermost function that is neither of the standard library nor, as its
+// can change. Where a package is under test, that is what its owner has; tested is its path, or "".
+// Else the outermost function that is neither of the standard library nor, as its
 // file tells, of a module that the program requires is the program's, and so is what lies in
 // the same package or repository, or in package main. That does not say in which repository it
 // lies: where it is outermost, all is the program's that has a file elsewhere. Of a deferred call it is the function
 // that deferred it. Where nothing is the program's, modules are looked at as if they were;
 // all of the standard library gives its outermost function; no frames, "".
-func Own(frames []string) (function, place string) {
-	if function, place = innermost(frames, false); function == "" || ofLibrary(function) {
-		function, place = innermost(frames, true)
+func ProgramsFunction(frames []string, tested string) (function, place string) {
+	if tested != "" {
+		for _, fr := range frames {
+			if function, place = frame(fr); owns(tested, packageOf(function), place) {
+				return function, place
+			}
+		}
+	}
+	if function, place = ofRepository(frames, false); function == "" || ofLibrary(function) {
+		function, place = ofRepository(frames, true)
 	}
 	return function, place
 }
 
-// Inner returns the innermost function of a stack that is neither of the standard library, but
+// InnermostFunction returns the innermost function of a stack that is neither of the standard library, but
 // for the package under test, nor of what extends its lowest packages, and its place: it does
 // something, whoever owns it. If all are, it is the outermost function; of no frames, "".
-func (f *Facts) Inner(frames []string) (function, place string) { return inner(frames, f.Tested) }
-
-func inner(frames []string, tested string) (function, place string) {
+func InnermostFunction(frames []string, tested string) (function, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
 		pkg := packageOf(function)
@@ -42,20 +48,20 @@ func inner(frames []string, tested string) (function, place string) {
 // low begin the paths of packages that only serve who calls them, as sync does.
 var low = [...]string{"golang.org/x/sync/", "golang.org/x/sys/", "github.com/stretchr/testify/"}
 
-// Inside is an actor that is named by what it did at the innermost place of its stack, be that in a
+// AtInnermost is an actor that is named by what it did at the innermost place of its stack, be that in a
 // library: it held a lock there, say, or woke others. What goroutines do all along a stack, as to
 // run, is better told by the program's function.
-func (a *Actor) Inside() *Actor {
+func (a *Actor) AtInnermost() *Actor {
 	b := *a
 	b.Innermost = true
 	return &b
 }
 
-// Own is [Own] of the stack of a handle, which is looked at once.
-func (f *Facts) Own(stack int32) (function, place string) {
+// ProgramsFunction is [ProgramsFunction] of the stack of a handle, which is looked at once.
+func (f *Facts) ProgramsFunction(stack int32) (function, place string) {
 	o, ok := f.owned[stack]
 	if !ok {
-		o.function, o.place = own(f.Frames(stack), f.Tested)
+		o.function, o.place = ProgramsFunction(f.Frames(stack), f.Tested)
 		if f.owned == nil {
 			f.owned = map[int32]owned{}
 		}
@@ -64,20 +70,25 @@ func (f *Facts) Own(stack int32) (function, place string) {
 	return o.function, o.place
 }
 
-// owned is what Own returns.
+// owned is what ProgramsFunction returns.
 type owned struct{ function, place string }
 
-// In is the program's function in which the stack of a handle lies, "" if there is none.
-func (f *Facts) In(stack int32) string {
-	function, _ := f.Own(stack)
-	if ofLibrary(function) && packageOf(function) != f.Tested {
+// ProgramsOwn is the program's function in which the stack of a handle lies, "" if there is none.
+func (f *Facts) ProgramsOwn(stack int32) string {
+	function, _ := f.ProgramsFunction(stack)
+	return unlessLibrary(function, f.Tested)
+}
+
+// unlessLibrary is a function, "" if it is the standard library's and not under test.
+func unlessLibrary(function, tested string) string {
+	if ofLibrary(function) && packageOf(function) != tested {
 		return ""
 	}
 	return function
 }
 
-// innermost is Own, with modules that the program requires left out, or not.
-func innermost(frames []string, required bool) (function, place string) {
+// ofRepository is ProgramsFunction without tests, with modules that the program requires left out, or not.
+func ofRepository(frames []string, required bool) (function, place string) {
 	home := ""
 	for i := len(frames) - 1; i >= 0; i-- {
 		f, at := frame(frames[i])
@@ -151,10 +162,10 @@ func frame(s string) (function, place string) {
 }
 
 // Doer names who an actor is: the function of the program in which its stack lies, and
-// the start function of its class where that is another; of one Inside a library, the
+// the start function of its class where that is another; of one named at the innermost place, the
 // program's function that called it. It can stand before a verb.
 func (a *Actor) Doer() string {
-	function, by := a.own(), a.User()
+	function, by := a.function(), a.CalledBy()
 	switch {
 	case function == "" || function == a.start():
 		return a.start()
@@ -168,11 +179,11 @@ func (a *Actor) Doer() string {
 }
 
 // Work names what an actor does as Short does, and in brackets the class that runs it, if
-// that is another function and not of the standard library; of one Inside a library, the
+// that is another function and not of the standard library; of one named at the innermost place, the
 // program's function that called it. Of a function of the program that others use, in
 // another package than who called it, it names the caller first.
 func (a *Actor) Work() string {
-	function, user := a.own(), a.User()
+	function, user := a.function(), a.CalledBy()
 	switch {
 	case function == "" || function == a.start():
 		return a.start()
@@ -196,11 +207,11 @@ const (
 	within   = " (in "
 )
 
-// User is the program's own function that called the one in which the stack of an actor lies, if
-// that one is of a module that the program requires and the actor named by it (see Inside); else "".
-func (a *Actor) User() string {
-	function, place := inner(a.Stack, a.Tested)
-	by, _ := own(a.Stack, a.Tested)
+// CalledBy is the program's own function that called the one in which the stack of an actor lies, if
+// that one is of a module that the program requires and the actor named by it (see AtInnermost); else "".
+func (a *Actor) CalledBy() string {
+	function, place := InnermostFunction(a.Stack, a.Tested)
+	by, _ := ProgramsFunction(a.Stack, a.Tested)
 	if !a.Innermost || !ofModule(place) || by == function || ofLibrary(by) {
 		return ""
 	}
@@ -216,7 +227,7 @@ func packageOf(function string) string {
 // Short names an actor by one function: the program's in which its stack lies, and else the
 // start function.
 func (a *Actor) Short() string {
-	if function := a.own(); function != "" {
+	if function := a.function(); function != "" {
 		return function
 	}
 	return a.start()
@@ -238,8 +249,8 @@ func Short(class string) string {
 // Brief is Short, but of a function of the program that others use, in another package than who
 // called it, it names who did.
 func (a *Actor) Brief() string {
-	own := a.own()
-	if a.User() != "" {
+	own := a.function()
+	if a.CalledBy() != "" {
 		return own
 	}
 	inside := false
@@ -276,7 +287,7 @@ func ShortOf(actors []Actor) string {
 // Caller is the program's function that called the one in which an actor's stack lies, "" if
 // that is a library's, or the start function of the actor's class.
 func (a *Actor) Caller() string {
-	own := a.own()
+	own := a.function()
 	for i := len(a.Stack) - 1; i > 0 && own != ""; i-- {
 		if in, _ := frame(a.Stack[i-1]); in != own {
 			continue
@@ -317,27 +328,25 @@ func (a *Actor) Internal() bool {
 
 // Runs reports whether a stack goes through the function that the goroutines of an actor's
 // class run.
-func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).In(a.start()) }
+func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).Through(a.start()) }
 
-// In reports whether an actor's stack goes through a function.
-func (a *Actor) In(function string) bool {
+// Through reports whether an actor's stack goes through a function.
+func (a *Actor) Through(function string) bool {
 	return slices.ContainsFunc(a.Stack, func(s string) bool {
 		in, _ := frame(s)
 		return in == function
 	})
 }
 
-// own is the function in which the stack lies, "" if there is none: the program's, unless it is
-// named as Inside says.
-func (a *Actor) own() string {
-	function, _ := own(a.Stack, a.Tested)
+// function is the one in which the stack lies, "" if there is none: the program's, unless the actor is
+// named as AtInnermost says.
+func (a *Actor) function() string {
+	find := ProgramsFunction
 	if a.Innermost {
-		function, _ = inner(a.Stack, a.Tested)
+		find = InnermostFunction
 	}
-	if ofLibrary(function) && packageOf(function) != a.Tested {
-		return ""
-	}
-	return function
+	function, _ := find(a.Stack, a.Tested)
+	return unlessLibrary(function, a.Tested)
 }
 
 // ofLibrary reports whether a function is the standard library's.

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/funcname"
 )
 
-func TestOwn(t *testing.T) {
+func TestProgramsFunction(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		frames          []string
@@ -43,7 +43,7 @@ func TestOwn(t *testing.T) {
 		}, "google.golang.org/grpc/internal/transport.(*Server).run", "google.golang.org/grpc@v1.70.0/server.go:6"},
 		{"no place", []string{"main.f"}, "main.f", ""},
 	} {
-		if function, place := findings.Own(c.frames); function != c.function || place != c.place {
+		if function, place := findings.ProgramsFunction(c.frames, ""); function != c.function || place != c.place {
 			t.Errorf("%s: %q, %q; want %q, %q", c.name, function, place, c.function, c.place)
 		}
 	}
@@ -65,7 +65,7 @@ func TestNamesTheLibrarysFunction(t *testing.T) {
 	} {
 		a := &findings.Actor{Class: "main.serve", Stack: stack}
 		if c.inside {
-			a = a.Inside()
+			a = a.AtInnermost()
 		}
 		if a.Doer() != c.doer || a.Work() != c.work || a.Short() != c.short || a.Brief() != c.brief {
 			t.Errorf("%q, %q, %q, %q; want %+v", a.Doer(), a.Work(), a.Short(), a.Brief(), c)

@@ -94,7 +94,7 @@ func (f *firstView) about(x *findings.Finding, names *words.Names) {
 // newPart is who has a role in a finding: of a culprit the function that does it, of a victim
 // what the report calls it elsewhere, and where it stood.
 func newPart(a *findings.Actor, names *words.Names) firstPart {
-	function, place := findings.Own(a.Stack)
+	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
 	if place != "" {
 		place = words.Visible(path.Base(place))
 	}

@@ -25,7 +25,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.sites {
 		s := &w.sites[i]
 		frames := f.Frames(s.stack)
-		function, place := f.Own(s.stack)
+		function, place := f.ProgramsFunction(s.stack)
 		r := runner(frames)
 		if r == "" || function == "" || function == r {
 			continue

@@ -80,7 +80,7 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 	victim.G, victim.Stack = longest.G, f.Frames(longest.Stack)
 	actor.Stack = f.Frames(cause.blocked)
 	in := ""
-	if at := actor.Inside().Short(); at != reads {
+	if at := actor.AtInnermost().Short(); at != reads {
 		in = " in " + at
 	}
 	return findings.Finding{

@@ -98,7 +98,7 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		if c.by == byPeer && isDial(frames) {
 			w.dials[c.class] = true
 		}
-		in := f.In(c.stack)
+		in := f.ProgramsOwn(c.stack)
 		if in == "" || in == "main.main" { // main waits for all the others
 			continue
 		}
@@ -271,7 +271,7 @@ func mostOf(f *findings.Facts, links []link, least float64) (most link, name str
 	}
 	ns := map[end]float64{}
 	for _, l := range links {
-		a := (&findings.Actor{Stack: f.Frames(l.stack)}).Inside()
+		a := (&findings.Actor{Stack: f.Frames(l.stack)}).AtInnermost()
 		at := a.Brief()
 		if l.by >= 0 {
 			a.Class = f.Name(l.by)

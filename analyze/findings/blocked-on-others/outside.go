@@ -239,8 +239,8 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	}
 	who, by := g.in, x.Actors[0].Caller()
 	// It is itself what takes so long, be it in a library.
-	if a := x.Actors[0].Inside(); a.User() != "" {
-		who, by = a.Short(), a.User()
+	if a := x.Actors[0].AtInnermost(); a.CalledBy() != "" {
+		who, by = a.Short(), a.CalledBy()
 	}
 	in := who
 	if by != "" {

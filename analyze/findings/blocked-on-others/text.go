@@ -41,7 +41,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.Advice = []string{"Let " + g.in + " not ask for a collection (runtime.GC, debug.FreeOSMemory, debug.SetGCPercent, a change of the memory limit) where somebody waits for it."}
 		return
 	}
-	cause := x.Actors[1].Inside()
+	cause := x.Actors[1].AtInnermost()
 	by := cause.Short()
 	reason, part := g.mostly()
 	handsOver := g.longest.reason == reference.ReasonChanSend // work; else it may be what comes over the network
@@ -151,7 +151,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		}
 	}
 	until := by
-	if user := cause.User(); user != "" {
+	if user := cause.CalledBy(); user != "" {
 		until += " (called by " + user + ")"
 	}
 	if g.topNs < g.ns {

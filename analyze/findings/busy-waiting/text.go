@@ -10,7 +10,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	a := &x.Actors[0]
-	function, place := findings.Own(a.Stack)
+	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
 	if function == "" {
 		function = a.Class
 	}

@@ -34,7 +34,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			continue
 		}
 		all = append(all, c)
-		in, place := f.Own(c.stack)
+		in, place := f.ProgramsFunction(c.stack)
 		i := slices.IndexFunc(n.sites, func(s *site) bool { return s.in == in })
 		if i < 0 {
 			i = len(n.sites)

@@ -106,7 +106,7 @@ func (m *semaphore) keeps(f *findings.Facts) *keeper {
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
 		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
 	}) {
-		blocked := (&findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}).Inside()
+		blocked := (&findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}).AtInnermost()
 		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
 		if p.has == "" || p.in == "" {
 			continue

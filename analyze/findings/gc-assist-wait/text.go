@@ -61,7 +61,7 @@ func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e
 func user(actors []findings.Actor, site string) string {
 	for _, a := range actors {
 		if i := slices.Index(a.Stack, site); i >= 0 {
-			return (&findings.Actor{Stack: a.Stack[i:], Tested: a.Tested}).Inside().User()
+			return (&findings.Actor{Stack: a.Stack[i:], Tested: a.Tested}).AtInnermost().CalledBy()
 		}
 	}
 	return ""

@@ -62,7 +62,7 @@ type lock struct {
 func heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
 	for _, h := range s.holders {
-		name, _ := f.Inner(holding(f, h.stack))
+		name, _ := findings.InnermostFunction(holding(f, h.stack), f.Tested)
 		if marks(f, h) {
 			name = "" // who held it is not known
 		}
@@ -126,7 +126,7 @@ func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool
 		}
 		lock = lock || findings.IsLock(fr)
 	}
-	name, _ = f.Own(stack)
+	name, _ = f.ProgramsFunction(stack)
 	return name, lock && which(frames) != "" || len(frames) == 0 && handed
 }
 
@@ -192,13 +192,13 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 func (n *numbers) add(f *findings.Facts, t *site) {
 	n.waits += t.victims.Total.N
 	n.handoffs += t.handoffs
-	if name, _ := f.Own(t.stack); name != "" && !slices.Contains(n.waiters, name) {
+	if name, _ := f.ProgramsFunction(t.stack); name != "" && !slices.Contains(n.waiters, name) {
 		n.waiters = append(n.waiters, name)
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
 		frames := holding(f, h.stack)
-		function, place := f.Inner(frames)
+		function, place := findings.InnermostFunction(frames, f.Tested)
 		if function != n.by || marks(f, h) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (n *numbers) add(f *findings.Facts, t *site) {
 			c.longest, c.place = h.cell, place
 			a := f.Class(findings.Cause, h.class)
 			a.Stack = frames
-			c.Actor = *a.Inside()
+			c.Actor = *a.AtInnermost()
 		}
 		if h.slow.Ns > c.slow.Ns {
 			c.slow = h.slow

@@ -12,10 +12,10 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	n.what = which(f.Frames(n.sites[0].stack))
-	slow := (&findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}).Inside()
-	if in := slow.Short(); in != n.chief.function && slow.In(n.chief.function) {
+	slow := (&findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}).AtInnermost()
+	if in := slow.Short(); in != n.chief.function && slow.Through(n.chief.function) {
 		n.slowIn = in
-		n.slowOurs = slow.User() == ""
+		n.slowOurs = slow.CalledBy() == ""
 	}
 	c := &n.chief
 	of := func(d *did, ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, d.held))) }
@@ -60,7 +60,7 @@ func (n *numbers) headline() string {
 	if c.function == "" {
 		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.cost))
 	}
-	if user := c.User(); user != "" {
+	if user := c.CalledBy(); user != "" {
 		return fmt.Sprintf("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.cost))
 	}
 	return fmt.Sprintf("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
@@ -132,7 +132,7 @@ func (n *numbers) advice() []string {
 	default:
 		first = "Make the critical section in " + in + " shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result."
 	}
-	if user := n.chief.User(); user != "" {
+	if user := n.chief.CalledBy(); user != "" {
 		first = in + " is a library's: see whether a newer version, or another setting, holds the lock for less; else let " + user + " call it less often, or give it less to do."
 		if n.slowOurs {
 			first = "Make what " + in + " does in " + n.slowIn + " while it holds the lock shorter, or hand it to another goroutine there. " + first

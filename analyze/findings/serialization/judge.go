@@ -98,7 +98,7 @@ func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
 		if k.class != class {
 			continue
 		}
-		function, _ := f.Own(k.stack)
+		function, _ := f.ProgramsFunction(k.stack)
 		x := functions[function]
 		if x == nil {
 			x = &in{}

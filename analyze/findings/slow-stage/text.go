@@ -12,7 +12,7 @@ import (
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 	name := f.Name(n.class)
-	stage := x.Actors[0].Inside()
+	stage := x.Actors[0].AtInnermost()
 	where := stage.Work()
 	var victims string
 	if list := slices.DeleteFunc(slices.Clone(x.Actors[1:]), func(a findings.Actor) bool { return a.Class == name }); len(list) > 0 {
@@ -54,7 +54,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		}
 		// One that serves others stands in front of it.
 		if loop := x.Actors[1:]; len(loop) > 0 && n.line-n.directly >= 1 && loop[0].Class != name {
-			sends, receiver := loop[0].Inside().Short(), findings.Short(name)
+			sends, receiver := loop[0].AtInnermost().Short(), findings.Short(name)
 			if strings.Contains(receiver, ".func") { // a literal, which calls what receives
 				receiver = stage.Brief()
 			}

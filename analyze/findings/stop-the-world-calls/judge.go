@@ -39,7 +39,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			}
 			continue
 		}
-		function, place := f.Own(s.stack)
+		function, place := f.ProgramsFunction(s.stack)
 		k := call{function, what}
 		c := byCall[k]
 		if c == nil {

@@ -51,7 +51,7 @@ func (w *watcher) sites(f *findings.Facts) []*site {
 		}
 		frames := f.Frames(c.Stack)
 		verb := readsOrWrites(frames)
-		function, place := f.Own(c.Stack)
+		function, place := f.ProgramsFunction(c.Stack)
 		if verb == "" || function == "" || buffered(frames) {
 			continue
 		}

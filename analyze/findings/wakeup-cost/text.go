@@ -13,8 +13,8 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
 	cause := f.Class(findings.Cause, top.class)
 	cause.Stack = f.Frames(top.stack)
-	_, place := f.Inner(cause.Stack)
-	short, function := cause.Inside().Short(), cause.Inside().Work()
+	_, place := findings.InnermostFunction(cause.Stack, f.Tested)
+	short, function := cause.AtInnermost().Short(), cause.AtInnermost().Work()
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
 	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
@@ -30,7 +30,7 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 // phraseTimer is phrase for goroutines that a timer wakes.
 func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
 	top := x.sites[0]
-	function, place := f.Inner(f.Frames(top.stack))
+	function, place := findings.InnermostFunction(f.Frames(top.stack), f.Tested)
 	function = cmp.Or(function, f.Name(top.class))
 	often := quantity.Plural(int64(x.perSecond), "time", "times")
 	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)
