@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gmpscope/gmpscope/lab/rss"
+	"github.com/gmpscope/gmpscope/lab/usage"
 )
 
 // cost is what one process took.
@@ -162,13 +162,11 @@ func (b *bench) cost(ctx context.Context, argv, env []string, drop bool) (cost, 
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Env = out, append(os.Environ(), env...)
-	start := time.Now()
-	if err := cmd.Run(); err != nil {
-		return cost{}, err
+	u := usage.Run(cmd)
+	if u.Exit != 0 {
+		return cost{}, fmt.Errorf("exit code %d: %s", u.Exit, u.Said)
 	}
-	wall := time.Since(start)
-	s := cmd.ProcessState
-	return cost{Wall: wall, CPU: s.UserTime() + s.SystemTime(), Memory: rss.Peak(s)}, nil
+	return cost{Wall: u.Wall, CPU: u.CPU, Memory: u.Memory}, nil
 }
 
 // ratios are what a tool took, round by round, as a multiple of the plain loop's.

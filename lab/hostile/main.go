@@ -4,7 +4,6 @@
 package hostile
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -20,7 +19,7 @@ import (
 
 	inputs "github.com/gmpscope/gmpscope/internal/testkit/hostile"
 	"github.com/gmpscope/gmpscope/lab/cli"
-	"github.com/gmpscope/gmpscope/lab/rss"
+	"github.com/gmpscope/gmpscope/lab/usage"
 )
 
 // The bounds, for inputs of up to 1 MiB as stored.
@@ -248,13 +247,13 @@ func (b *bench) try(file string, c command, limit int64) {
 		args = append(args, fmt.Sprintf("--max-memory=%dMiB", limit))
 		bound = limited(limit << 20)
 	}
-	run := func() usage { return b.run(args) }
+	run := func() taken { return b.run(args) }
 	if c.name == planted {
 		args = slices.Delete(args, len(c.args), len(c.args)+1)
-		run = func() usage {
+		run = func() taken {
 			u := b.run(args)
-			if err := b.plant(file); u.exit != 0 || err != nil {
-				return usage{exit: -1, said: fmt.Sprintf("planting an entry: %v; %s", err, u.said)}
+			if err := b.plant(file); u.Exit != 0 || err != nil {
+				return taken{Usage: usage.Usage{Exit: -1, Said: fmt.Sprintf("planting an entry: %v; %s", err, u.Said)}}
 			}
 			return b.run(args)
 		}
@@ -263,17 +262,17 @@ func (b *bench) try(file string, c command, limit int64) {
 	why := b.judge(c.name, u, limit, bound)
 	if why != "" {
 		again := run()
-		again.cpu, again.memory = min(u.cpu, again.cpu), min(u.memory, again.memory)
+		again.CPU, again.Memory = min(u.CPU, again.CPU), min(u.Memory, again.Memory)
 		u, why = again, b.judge(c.name, again, limit, bound)
 	}
 	if why != "" {
 		b.failed++
 	}
 	if limit == 0 {
-		b.free = u.exit
+		b.free = u.Exit
 	}
-	b.line(strings.TrimSuffix(filepath.Base(file), ".trace"), c.name, limit, u.exit,
-		fmt.Sprintf("%.1f", u.cpu.Seconds()), fmt.Sprintf("%.1f", u.wall.Seconds()), u.memory>>20, bound>>20, u.output>>10, why)
+	b.line(strings.TrimSuffix(filepath.Base(file), ".trace"), c.name, limit, u.Exit,
+		fmt.Sprintf("%.1f", u.CPU.Seconds()), fmt.Sprintf("%.1f", u.Wall.Seconds()), u.Memory>>20, bound>>20, u.output>>10, why)
 }
 
 // plant replaces each entry of the cache by a file.
@@ -297,18 +296,18 @@ func (b *bench) plant(file string) error {
 }
 
 // judge returns which bound a run exceeds; "" if none.
-func (b *bench) judge(command string, u usage, limit, memory int64) string {
+func (b *bench) judge(command string, u taken, limit, memory int64) string {
 	switch {
-	case u.exit != 0 && u.exit != 1 && u.exit != 3:
-		return fmt.Sprintf("FAILS: exit code %d: %s", u.exit, u.said)
-	case u.memory > memory:
+	case u.Exit != 0 && u.Exit != 1 && u.Exit != 3:
+		return fmt.Sprintf("FAILS: exit code %d: %s", u.Exit, u.Said)
+	case u.Memory > memory:
 		return "FAILS: memory"
-	case u.cpu > maxCPU:
+	case u.CPU > maxCPU:
 		return "FAILS: CPU time"
 	case u.output > maxOutput && command != "dump" && command != "perfetto":
 		return "FAILS: output"
-	case limit > 0 && u.exit == 1 && b.free != 1 && !strings.Contains(u.said, "--max-memory"):
-		return "FAILS: does not name the limit: " + u.said
+	case limit > 0 && u.Exit == 1 && b.free != 1 && !strings.Contains(u.Said, "--max-memory"):
+		return "FAILS: does not name the limit: " + u.Said
 	}
 	return ""
 }
@@ -325,16 +324,16 @@ func (b *bench) check() error {
 	}
 	each := int64(0)
 	for range 3 { // when the collector runs decides a part of it
-		var took [2]usage
+		var took [2]taken
 		for i, n := range []int{checkedBefore, checkedBefore + checked} {
 			took[i] = b.run(append([]string{"check", "--quiet"}, slices.Repeat([]string{file}, n)...))
 		}
-		each = (took[1].memory - took[0].memory) / checked
+		each = (took[1].Memory - took[0].Memory) / checked
 		why := ""
 		if each > maxCheckTrace {
 			why = "FAILS: memory of a trace"
 		}
-		b.line(fmt.Sprintf("%d small ones", checked), "check", 0, took[1].exit, fmt.Sprintf("%.1f", took[1].cpu.Seconds()), fmt.Sprintf("%.1f", took[1].wall.Seconds()),
+		b.line(fmt.Sprintf("%d small ones", checked), "check", 0, took[1].Exit, fmt.Sprintf("%.1f", took[1].CPU.Seconds()), fmt.Sprintf("%.1f", took[1].Wall.Seconds()),
 			fmt.Sprintf("%d K/tr.", each>>10), fmt.Sprintf("%d K/tr.", maxCheckTrace>>10), took[1].output>>10, why)
 		if each <= maxCheckTrace {
 			return nil
@@ -344,37 +343,23 @@ func (b *bench) check() error {
 	return nil
 }
 
-// usage is what a run took.
-type usage struct {
-	exit      int
-	cpu, wall time.Duration
-	memory    int64 // peak, bytes
-	output    int64 // bytes
-	said      string
-}
-
-func (b *bench) run(args []string) usage {
+// run runs the program, and returns how many bytes it printed, too.
+func (b *bench) run(args []string) taken {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.program, args...)
 	var out counter
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	start := time.Now()
-	err := cmd.Run()
-	u := usage{exit: -1, wall: time.Since(start), output: int64(out)}
-	if cmd.ProcessState == nil {
-		u.said = err.Error()
-		return u
-	}
-	u.exit = cmd.ProcessState.ExitCode()
-	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	u.memory = rss.Peak(cmd.ProcessState)
-	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	u.said = lines[len(lines)-1]
+	cmd.Stdout = &out
+	u := usage.Run(cmd)
 	b.runs++
-	b.cpu += u.cpu
-	return u
+	b.cpu += u.CPU
+	return taken{u, int64(out)}
+}
+
+// taken is what a run took.
+type taken struct {
+	usage.Usage
+	output int64 // bytes
 }
 
 // counter counts the bytes that are written to it.

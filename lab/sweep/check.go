@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gmpscope/gmpscope/lab/rss"
 	"github.com/gmpscope/gmpscope/lab/runner"
+	"github.com/gmpscope/gmpscope/lab/usage"
 )
 
 // The bounds.
@@ -68,15 +68,6 @@ type result struct {
 	Unknown          int64 // starts that no rule explains
 	Label, Headline  string
 	Failed           []string
-}
-
-// usage is what a run took.
-type usage struct {
-	exit   int
-	cpu    time.Duration
-	memory int64
-	out    []byte
-	said   string // the last line on standard error
 }
 
 // checkAll runs the commands on the traces in dir, and keeps the results beside them.
@@ -166,13 +157,13 @@ func (c *checker) check(ctx context.Context, l load, file string) result {
 		if ctx.Err() != nil {
 			return r
 		}
-		u := c.run(ctx, cmd.argv(c.program, file, filepath.Join(c.temp, "out")))
-		if u.exit != 0 && !slices.Contains(cmd.exit, u.exit) {
-			fail("%s: exit code %d after %.1f s of CPU: %s", cmd.name, u.exit, u.cpu.Seconds(), u.said)
+		u, out := c.run(ctx, cmd.argv(c.program, file, filepath.Join(c.temp, "out")))
+		if u.Exit != 0 && !slices.Contains(cmd.exit, u.Exit) {
+			fail("%s: exit code %d after %.1f s of CPU: %s", cmd.name, u.Exit, u.CPU.Seconds(), u.Said)
 			continue
 		}
 		if cmd.name == "analyze" {
-			if err := r.read(u.out); err != nil {
+			if err := r.read(out); err != nil {
 				fail("%s: %v", cmd.name, err)
 			}
 		}
@@ -181,27 +172,28 @@ func (c *checker) check(ctx context.Context, l load, file string) result {
 			each, start = analyzeCPU, analyzeStart
 		}
 		events := max(1, r.Events*cmd.traces)
-		if bound := start + time.Duration(events)*each; u.cpu > bound {
+		if bound := start + time.Duration(events)*each; u.CPU > bound {
 			// Other programs can be in the way.
-			u.cpu = min(u.cpu, c.run(ctx, cmd.argv(c.program, file, filepath.Join(c.temp, "out"))).cpu)
-			if u.cpu > bound {
-				fail("%s: %.2f s of CPU, not %.2f s", cmd.name, u.cpu.Seconds(), bound.Seconds())
+			again, _ := c.run(ctx, cmd.argv(c.program, file, filepath.Join(c.temp, "out")))
+			u.CPU = min(u.CPU, again.CPU)
+			if u.CPU > bound {
+				fail("%s: %.2f s of CPU, not %.2f s", cmd.name, u.CPU.Seconds(), bound.Seconds())
 			}
 		}
-		r.Nanos[cmd.name] = int64(u.cpu) / events
-		r.Memory = max(r.Memory, u.memory)
-		if u.memory > maxMemory {
-			fail("%s: %d MiB of memory", cmd.name, u.memory>>20)
+		r.Nanos[cmd.name] = int64(u.CPU) / events
+		r.Memory = max(r.Memory, u.Memory)
+		if u.Memory > maxMemory {
+			fail("%s: %d MiB of memory", cmd.name, u.Memory>>20)
 		}
 	}
 	if r.unexplained() > maxUnknown {
 		fail("%.2f %% of %d starts are unexplained", 100*r.unexplained(), r.Starts)
 	}
 	// Another process, so that this one stays small.
-	if u := c.run(ctx, []string{c.self, "sweep", "contradictions", file}); u.exit != 0 {
-		fail("contradictions: exit code %d after %.1f s of CPU: %s", u.exit, u.cpu.Seconds(), u.said)
-	} else if len(u.out) > 0 {
-		r.Failed = append(r.Failed, strings.Split(strings.TrimSpace(string(u.out)), "\n")...)
+	if u, out := c.run(ctx, []string{c.self, "sweep", "contradictions", file}); u.Exit != 0 {
+		fail("contradictions: exit code %d after %.1f s of CPU: %s", u.Exit, u.CPU.Seconds(), u.Said)
+	} else if len(out) > 0 {
+		r.Failed = append(r.Failed, strings.Split(strings.TrimSpace(string(out)), "\n")...)
 	}
 	return r
 }
@@ -236,21 +228,14 @@ func (c command) argv(program, file, out string) []string {
 }
 
 // run runs a program, which the kernel kills if it takes too much CPU time.
-func (c *checker) run(ctx context.Context, argv []string) usage {
+func (c *checker) run(ctx context.Context, argv []string) (u usage.Usage, stdout []byte) {
 	out := filepath.Join(c.temp, "out")
 	defer os.RemoveAll(out)
 	limited := append([]string{"-c", "ulimit -t " + strconv.Itoa(hang) + ` && exec "$0" "$@"`}, argv...)
 	cmd := exec.CommandContext(ctx, "sh", limited...)
-	var stdout, stderr bytes.Buffer
+	var text bytes.Buffer
 	if !slices.Contains(argv, "dump") { // its output is many times the trace
-		cmd.Stdout = &stdout
+		cmd.Stdout = &text
 	}
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		return usage{exit: -1, said: err.Error()}
-	}
-	s := cmd.ProcessState
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	return usage{s.ExitCode(), s.UserTime() + s.SystemTime(), rss.Peak(s), stdout.Bytes(), lines[len(lines)-1]}
+	return usage.Run(cmd), text.Bytes()
 }
