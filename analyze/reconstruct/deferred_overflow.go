@@ -42,8 +42,8 @@ func (r *enqueuer) mayHaveLostCPU() bool {
 	if next == none {
 		return false
 	}
-	taken := r.ahead.startOf(r.queues.GlobalHead())
-	return next-r.ahead.now > meanwhile || taken > r.ahead.now && taken < next && r.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
+	start := r.ahead.startOf(r.queues.GlobalHead())
+	return next-r.ahead.now > meanwhile || start > r.ahead.now && start < next && r.queues.GlobalLen() <= r.ahead.rules.GlobalBatchMax
 }
 
 // proposeDeferredOverflow proposes that the overflow of q.p's ring by q.g, displaced from runnext,

@@ -46,12 +46,12 @@ const (
 var hypotheses = [...]Hypothesis{
 	hypEarlyDequeue: {
 		Name: "early-dequeue", File: "early_dequeue.go",
-		Claim: "a thread that has stopped a goroutine takes what it starts next at once, before others put or take",
+		Claim: "a thread that has stopped a goroutine dequeues what it starts next at once, before others enqueue or dequeue",
 		Cites: "schedule, findRunnable; all",
 	},
 	hypWakingThief: {
 		Name: "waking-thief", File: "early_dequeue.go",
-		Claim: "a thread that has come for a P steals soon, and says what it starts only after it has woken another thread",
+		Claim: "a thread that has come for a P steals soon, and its start comes only after it has woken another thread",
 		Cites: "resetspinning, wakep; all",
 	},
 	hypUnseenSteal: {
@@ -61,24 +61,24 @@ var hypotheses = [...]Hypothesis{
 	},
 	hypEarlyThief: {
 		Name: "early-thief", File: "early_thief.go",
-		Claim:   "a thief has emptied half of a full ring before the put that would overflow it, and starts what it took later",
+		Claim:   "a thief has emptied half of a full ring before the enqueue that would overflow it, and starts what it stole later",
 		Cites:   "runqput, runqgrab; all",
 		propose: proposeEarlyThief,
 	},
 	hypDeferredEnqueue: {
 		Name: "deferred-enqueue", File: "deferred_enqueue.go",
-		Claim:   "a thread loses its CPU between the event of a put to the global queue and the put",
+		Claim:   "a thread loses its CPU between the event of an enqueue to the global queue and the enqueue",
 		Cites:   "globrunqput, goschedImpl; all",
 		propose: proposeDeferredEnqueue,
 	},
 	hypEnqueueOrder: {
 		Name: "enqueue-order", File: "deferred_enqueue.go",
-		Claim: "puts to the global queue came in another order than their events",
+		Claim: "enqueues to the global queue came in another order than their events",
 		Cites: "globrunqput; all",
 	},
 	hypDeferredOverflow: {
 		Name: "deferred-overflow", File: "deferred_overflow.go",
-		Claim:   "a thread loses its CPU between the event of a put and the overflow that it makes",
+		Claim:   "a thread loses its CPU between the event of an enqueue and the overflow that it makes",
 		Cites:   "runqputslow, globrunqputbatch; all",
 		propose: proposeDeferredOverflow,
 	},
@@ -90,19 +90,19 @@ var hypotheses = [...]Hypothesis{
 	},
 	hypWorkerDrain: {
 		Name: "worker-drain", File: "worker_drain.go",
-		Claim:   "a dedicated mark worker that is asked to yield gives its P's queue to the global one",
+		Claim:   "a dedicated mark worker that is requested to yield gives its P's queue to the global one",
 		Cites:   "gcBgMarkWorker, runqdrain; all",
 		propose: proposeWorkerDrain,
 	},
 	hypEarlyDrain: {
 		Name: "early-drain", File: "worker_drain.go",
-		Claim:   "a mark worker is asked to yield before its time slice is over",
+		Claim:   "a mark worker is requested to yield before its time slice is over",
 		Cites:   "forEachP, preemptall; all",
 		propose: proposeEarlyDrain,
 	},
 	hypLearnedTick: {
 		Name: "learned-tick", File: "learned_tick.go",
-		Claim: "what a P takes while the global queue holds something shows when its 61st tick comes",
+		Claim: "what a P dequeues while the global queue holds something shows when its 61st tick comes",
 		Cites: "findRunnable; all",
 	},
 	hypExchangedEnqueues: {
@@ -112,7 +112,7 @@ var hypotheses = [...]Hypothesis{
 	},
 	hypBatchSize: {
 		Name: "batch-size", File: "batch_size.go",
-		Claim:   "what was taken from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
+		Claim:   "what was dequeued from the global queue was one goroutine at the 61st tick, or a batch, or a batch of another size",
 		Cites:   "findRunnable, globrunqget; all",
 		propose: proposeBatchSize,
 	},
@@ -124,7 +124,7 @@ var hypotheses = [...]Hypothesis{
 	},
 	hypForks: {
 		Name: "forks", File: "forks.go",
-		Claim: "where none of this decides, two copies of the model go on, and the one that needs fewer corrections is believed",
+		Claim: "where none of this decides, two forks of the model go on, and the one that needs fewer corrections is believed",
 	},
 }
 
