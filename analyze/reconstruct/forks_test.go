@@ -153,6 +153,7 @@ func TestSureAtOnce(t *testing.T) {
 		r.step.next()
 	}
 	idle, never := r.link.proc(1), r.step.model.goroutine(5000)
+	r.step.ahead.gStates.At(never).state = events.Runnable
 	turned := choice{apply: func(c *stepper) {
 		x := c.queues.Head(0)
 		c.queues.Remove(x)
