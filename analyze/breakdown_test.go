@@ -23,10 +23,11 @@ import (
 func TestLivesAddUp(t *testing.T) {
 	for _, name := range traces(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{})
-			if err != nil {
-				t.Skip(err)
+			a := analysis(t, name)
+			if a.err != nil {
+				t.Skip(a.err)
 			}
+			res := a.Result
 			livesAddUp(t, res)
 			if n, m := len(res.Breakdown.Classes), len(res.Waits.Classes); n != m {
 				t.Errorf("%d classes, but package waits has %d", n, m)

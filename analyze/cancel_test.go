@@ -44,7 +44,11 @@ func (l *lateWork) Observe(b *ledger.Block, _ []analyze.Wait) error {
 // TestCancel cancels analyses at many of the moments at which they look at their context, or
 // hand on what they have: then they end with its error, and have done little more.
 func TestCancel(t *testing.T) {
-	trace := tracetest.Recorded(t, "real/manygens-io-go1.25-p4")
+	name := "real/manygens-io-go1.25-p4"
+	if testing.Short() {
+		name = "real/manygens-io-go1.22-p4" // a quarter as large
+	}
+	trace := tracetest.Recorded(t, name)
 	for name, o := range map[string]analyze.Options{
 		"all":              {},
 		"one worker":       {Workers: 1},

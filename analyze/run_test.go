@@ -148,23 +148,44 @@ func sequential(t *testing.T, name string) int64 {
 	}
 }
 
+// analysed is a trace that is analysed once for several tests.
+type analysed struct {
+	*analyze.Result
+	starts int64 // after waits that the trace shows the beginning of
+	err    error
+}
+
+var analysedTraces = map[string]*analysed{} // by name
+
+// analysis analyses a trace, if no test has yet.
+func analysis(t *testing.T, name string) *analysed {
+	t.Helper()
+	if a := analysedTraces[name]; a != nil {
+		return a
+	}
+	a := &analysed{}
+	a.Result, a.err = analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
+		if d.Kind == reference.KindStart && d.Flags&reference.FlagFirst == 0 {
+			a.starts++
+		}
+		return nil
+	}})
+	analysedTraces[name] = a
+	return a
+}
+
 func TestWaitsAreThoseOfTheEvents(t *testing.T) {
 	for _, name := range traces(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			count, total := plain(t, name)
-			var starts int64
-			res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
-				if d.Kind == reference.KindStart && d.Flags&reference.FlagFirst == 0 {
-					starts++
-				}
-				return nil
-			}})
-			if err != nil {
+			res := analysis(t, name)
+			if err := res.err; err != nil {
 				if count > 0 {
 					t.Fatalf("%d waits are readable, but: %v", count, err)
 				}
 				t.Skip(err)
 			}
+			starts := res.starts
 			w := res.Waits.All
 			if w.Count != count || w.TotalNs != total {
 				t.Errorf("%d waits of %d ns, but a plain loop counts %d of %d ns", w.Count, w.TotalNs, count, total)

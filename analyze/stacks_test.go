@@ -24,14 +24,14 @@ import (
 func TestStacksHoldAllWaiting(t *testing.T) {
 	for _, file := range traces(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			r, err := analyze.Run(t.Context(), open(t, file), analyze.Options{Workers: 1})
-			if errors.Is(err, analyze.ErrNoEvents) {
-				t.Skip(err)
+			a := analysis(t, file)
+			if errors.Is(a.err, analyze.ErrNoEvents) {
+				t.Skip(a.err)
 			}
-			if err != nil {
-				t.Fatal(err)
+			if a.err != nil {
+				t.Fatal(a.err)
 			}
-			checkStacks(t, r)
+			checkStacks(t, a.Result)
 		})
 	}
 }
