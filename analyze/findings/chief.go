@@ -18,6 +18,7 @@ const crowdTimes = 10
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the
 //     machine, or the first does not say by itself what call is to blame;
+//   - a machine that is only suspected leads where it explains a symptom, and nowhere else;
 //   - the machine comes before that if the kernel's records or the CPUs that are known prove it;
 //     where no cause in the program stands, also if it costs half as much, for what else is
 //     measured then contains time in which nothing ran, or if nothing else explains that
@@ -25,7 +26,8 @@ const crowdTimes = 10
 //     five times as much;
 //   - a symptom that nothing explains leaves the lead to a cause that costs as much;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
-//     the program can mend that.
+//     the program can mend that. It may be a note because all stood in line, if it is behind half of
+//     all waiting; and it leads before what it outweighs.
 func Chief(list []Finding, least Severity) *Finding {
 	var all, serious []*Finding
 	for i := range list {

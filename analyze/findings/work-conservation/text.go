@@ -29,6 +29,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		x.Title += ", since the machine seems to have woken threads late"
 		x.Headline = fmt.Sprintf("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(n.share))
 		x.Kind = findings.KindMachine
+		if f.StoodStill() {
+			x.Title += "; threads with a P stood still " + quantity.Plural(f.Stalls.N, "time", "times")
+		}
 	}
 	if m := f.Records(); m != nil {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "wake-ups of threads that took 100 µs or more, by the kernel's records", Value: quantity.Count(m.Wakeups.Late) + " of " + quantity.Count(m.Wakeups.Count) + ", " + quantity.Duration(m.Wakeups.LateNs), Ns: m.Wakeups.LateNs})
