@@ -270,9 +270,14 @@ func TestWaitsToSend(t *testing.T) {
 	One(t, detect(answers(50, reference.ReasonChanSend, reference.ReasonSleep, inAsk, false)), blockedonothers.ID, findings.Note)
 }
 
+func TestWaitsForACondition(t *testing.T) {
+	One(t, detect(answers(50, reference.ReasonCond, reference.ReasonSleep, inAsk, true)), blockedonothers.ID, findings.Note)
+}
+
 func TestNearMisses(t *testing.T) {
 	for name, s := range map[string]*Stream{
 		"nothing to do": answers(50, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, false),
+		"no condition":  answers(50, reference.ReasonCond, reference.ReasonSleep, inAsk, false),
 		"a lock":        answers(50, reference.ReasonSync, reference.ReasonSleep, inLock, true),
 		"short":         answers(12, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true),
 		"seldom":        answers(50, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true).Pass(900 * Ms),
