@@ -18,7 +18,7 @@ const crowdTimes = 10
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the
 //     machine, or the first does not say by itself what call is to blame;
-//   - a machine that is only suspected leads where it explains a symptom, and nowhere else;
+//   - a machine that is only guessed at ([Finding.Guessed]) leads where it explains a symptom, and nowhere else;
 //   - the machine comes before that if the kernel's records or the CPUs that are known prove it;
 //     where no cause in the program stands, also if it costs half as much, for what else is
 //     measured then contains time in which nothing ran, or if nothing else explains that
@@ -36,7 +36,7 @@ func Chief(list []Finding, least Severity) *Finding {
 			continue
 		}
 		all = append(all, x)
-		if x.Severity.AtLeast(least) && (x.Kind != KindMachine || x.Basis != Suspected) {
+		if x.Severity.AtLeast(least) && !x.Guessed {
 			serious = append(serious, x)
 		}
 	}

@@ -87,7 +87,7 @@ func TestChiefIsStable(t *testing.T) {
 }
 
 // What was counted leads, though all stood in line, before what it outweighs, and before a machine
-// that is only suspected; not before long runs that cost half as much.
+// that is only guessed at; not before long runs that cost half as much.
 func TestChiefOfACrowd(t *testing.T) {
 	crowd := findings.Finding{ID: "runnable-burst", Kind: findings.KindCause, Severity: findings.Note, Counted: true, InLine: true, CostNs: 9000, WholeNs: 10_000}
 	late := findings.Finding{
@@ -95,7 +95,8 @@ func TestChiefOfACrowd(t *testing.T) {
 		SymptomOf: []string{"runnable-burst", "convoy"}, Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{"main.answer (main.go:1)"}}},
 	}
 	runs := findings.Finding{ID: "convoy", Kind: findings.KindCause, Severity: findings.Note, CostNs: 5000, WholeNs: 10_000}
-	machine := findings.Finding{ID: "os-preemption", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, CostNs: 9000, WholeNs: 10_000}
+	machine := findings.Finding{ID: "os-preemption", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, Guessed: true, CostNs: 9000, WholeNs: 10_000}
+	periods := findings.Finding{ID: "cpu-throttling", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, CostNs: 9000, WholeNs: 10_000}
 	stopped := findings.Finding{ID: "process-stopped", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Inferred, CostNs: 900, WholeNs: 10_000}
 	with := func(x findings.Finding, change func(*findings.Finding)) findings.Finding {
 		change(&x)
@@ -112,8 +113,9 @@ func TestChiefOfACrowd(t *testing.T) {
 		{"not beside long runs", []findings.Finding{late, crowd, runs}, "timer-lateness"},
 		{"before a machine", []findings.Finding{stopped, crowd}, "runnable-burst"},
 		{"a machine before a small crowd", []findings.Finding{stopped, with(crowd, func(x *findings.Finding) { x.CostNs = 4000 })}, "process-stopped"},
-		{"a suspected machine", []findings.Finding{machine}, ""},
-		{"a suspected machine explains a symptom", []findings.Finding{with(late, func(x *findings.Finding) { x.SymptomOf = []string{"os-preemption"} }), machine}, "os-preemption"},
+		{"a machine that is guessed at", []findings.Finding{machine}, ""},
+		{"a suspected one", []findings.Finding{periods}, "cpu-throttling"},
+		{"it explains a symptom", []findings.Finding{with(late, func(x *findings.Finding) { x.SymptomOf = []string{"os-preemption"} }), machine}, "os-preemption"},
 	} {
 		got := ""
 		if x := findings.Chief(c.list, findings.Warning); x != nil {

@@ -76,6 +76,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x := findings.Finding{
 		ID: ID, Severity: worst, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
 	}
+	x.Guessed = x.Basis == findings.Suspected && !f.StoodStill()
 	w.phrase(f, &x, found)
 	f.Short(&x)
 	return []findings.Finding{x}

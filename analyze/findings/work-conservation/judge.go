@@ -51,7 +51,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.phrase(f, &x, &n)
 	if x.Kind == findings.KindMachine {
 		if !f.StoodStill() {
-			x.Basis = findings.Suspected
+			x.Basis, x.Guessed = findings.Suspected, true
 		}
 		f.Short(&x) // a lack of CPUs is what it says
 	} else {
