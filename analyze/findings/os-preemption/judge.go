@@ -76,7 +76,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x := findings.Finding{
 		ID: ID, Severity: worst, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
 	}
-	x.Guessed = x.Basis == findings.Suspected && !f.StoodStill()
+	late := func(p proof) bool { return p.sure || p.way == bySlices } // signals were late, or two ways agree
+	x.Guessed = x.Basis == findings.Suspected && !f.StoodStill() && !slices.ContainsFunc(found, late)
 	w.phrase(f, &x, found)
 	f.Short(&x)
 	return []findings.Finding{x}
