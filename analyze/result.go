@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -32,6 +33,7 @@ type Result struct {
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	LeftOut        findings.LeftOut      // what package testing did in a tested program
 	Requests       requests.Result       // tasks and regions by type
+	Work           work.Units            // units of work by kind
 	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order

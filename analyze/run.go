@@ -206,6 +206,7 @@ type analysis struct {
 	mostWaits   int                         // that ended in a block
 	placed      *block                      // that the step of the stacks has
 	viewed      events.View                 // of the block that the step of the work has
+	framed      []work.Frame                // scratch of that step
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
 	interrupted bool
@@ -487,11 +488,6 @@ func (a *analysis) result() (*Result, error) {
 	}
 	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
 	part(func() { res.Procs = a.procs.Finish(end) })
-	part(func() {
-		if a.work != nil {
-			a.work.Finish()
-		}
-	})
 	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
 	if a.cut != nil {
 		open = a.cut.Open()
@@ -523,6 +519,7 @@ func (a *analysis) result() (*Result, error) {
 	part(func() { res.Findings = a.found.Finish(facts) })
 	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
 	part(func() { a.focused(res, facts) })
+	part(func() { res.Work = a.workOf(st.End, res.RecordedNs()) })
 	part(func() { res.Timeline = a.picture(end, res.Findings) })
 	part(func() { res.Span = spanOf(&facts.Span, a.class, facts.Stack) })
 	if err == nil {

@@ -3,12 +3,14 @@ package work
 import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
 // Options of an [Accumulator].
 type Options struct {
-	// Frames returns a stack, innermost frame first. It is called in Add and Finish.
+	// Frames returns a stack, innermost frame first, valid until it is called again. It is
+	// called in Add.
 	Frames func(stack int32) []Frame
 	// Start returns the start function of a class (a handle), and the function that this
 	// was given to run; each is empty if it is not known.
@@ -36,34 +38,50 @@ type Accumulator struct {
 	byHandle    []int32 // classes, plus 1
 	moments     int     // kept by classes that are undecided
 	limit       int     // of moments
+	enough      int     // blocks that decide a class
 	annotations annotations
 	onP         []int32 // by P: life that runs on it
 	stopper     int32   // life that stopped the world
 	now         int64
+	ended       []waits.Ended // of the block, that were not taken yet
+	ring        ring
+	walk        walk
+	kinds       []*kind
+	byKind      map[kindKey]*kind
 }
 
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, limit: maxMoments, annotations: newAnnotations(),
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(),
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
+	a.walk.ring = &a.ring
 	return a
 }
 
-// Add takes the next block of the stream.
-func (a *Accumulator) Add(b *ledger.Block) {
+// Add takes the next block of the stream, with the waits that ended in it, in order. It
+// does not keep them.
+func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
+	a.ended = ended
 	if n := int(b.Slots) - len(a.bySlot); n > 0 {
 		a.bySlot = append(a.bySlot, make([]int32, n)...)
 	}
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		a.now = max(a.now, d.Time)
-		if n.G != 0 && n.OfProgram() || d.Kind == reference.KindLost || d.Kind == reference.KindSTWBegin || d.Kind == reference.KindSTWEnd {
+		if n.G != 0 && n.OfProgram() || ofWorld[d.Kind] {
 			a.take(b, i, d, n)
 		}
 	}
+	a.ended = nil
+}
+
+// ofWorld are the kinds of decisions whose notes name no goroutine.
+var ofWorld = [reference.Kinds]bool{
+	reference.KindLost: true, reference.KindSTWBegin: true, reference.KindSTWEnd: true,
+	reference.KindAssistBegin: true, reference.KindAssistEnd: true,
 }
 
 // take takes a decision about a goroutine of the program.
@@ -72,13 +90,17 @@ func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *led
 	case reference.KindReady:
 		a.ready(d, n, b.Waker(i))
 	case reference.KindStart:
-		a.start(d, n)
+		a.start(d, n, int32(i))
 	case reference.KindStop:
 		a.stop(d, n)
 	case reference.KindSyscall:
 		a.call(d, n)
 	case reference.KindSyscallExit:
-		a.back(n)
+		a.back(d, n)
+	case reference.KindAssistBegin:
+		a.turn(d, assist)
+	case reference.KindAssistEnd:
+		a.turn(d, running)
 	case reference.KindSTWBegin:
 		a.stopWorld(d)
 	case reference.KindSTWEnd:
@@ -93,9 +115,6 @@ func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *led
 		}
 	}
 }
-
-// mark returns the present instant in a life.
-func (a *Accumulator) mark(l *life) mark { return mark{a.now, l.head} }
 
 // life returns the number of the life of a decision's goroutine.
 func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) int32 {
@@ -115,7 +134,7 @@ func (a *Accumulator) newLife(id int64, slot int32) int32 {
 		at = a.made
 		a.lives.Make(at)
 	}
-	*a.lives.At(at) = life{id: id, slot: slot}
+	*a.lives.At(at) = life{id: id, slot: slot, seen: a.now, since: a.now}
 	a.bySlot[slot] = at
 	return at
 }
@@ -133,18 +152,24 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	if !l.blocked || n.Was != ledger.Waiting {
+		if l.doing != runnable {
+			a.mark(l)
+			l.doing = runnable
+		}
 		return
 	}
 	l.blocked = false
 	m := &l.pending
-	m.to, m.waker, m.source = a.mark(l), by, sourceOf(d.Why)
-	if by == 0 {
-		return
+	m.waker, m.source, m.wakerUnit = by, sourceOf(d.Why), noUnit
+	if by != 0 {
+		w := a.lives.At(by)
+		m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
+		w.woken[0], w.woken[1] = at, w.woken[0]
+		m.wakerUnit = a.unitOf(w)
+		a.act(by, w, d.Stack, true)
 	}
-	w := a.lives.At(by)
-	m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
-	w.woken[0], w.woken[1] = at, w.woken[0]
-	a.act(by, w, d.Stack, true)
+	m.to = a.wake(l, m, by)
+	l.doing = runnable
 }
 
 func sourceOf(w reference.Why) source {
@@ -163,27 +188,35 @@ func sourceOf(w reference.Why) source {
 func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	at := a.newLife(d.G, n.G)
 	l := a.lives.At(at)
+	l.born = true
+	m := moment{life: at, what: created, source: sourceOf(d.Why), waker: by, wakerUnit: noUnit}
+	a.classify(l, d.Class, 0)
 	if by != 0 {
 		w := a.lives.At(by)
-		l.creator = w.class
+		l.creator, m.wakerUnit = w.class, a.unitOf(w)
 		a.act(by, w, d.Stack, false)
 	}
-	a.classify(l, d.Class, 0)
-	now := a.mark(l)
-	a.tell(l, moment{life: at, what: created, source: sourceOf(d.Why), waker: by, from: now, to: now})
+	m.to = a.bear(l, by)
+	m.from, l.doing = m.to, runnable
+	a.tell(l, m)
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.
-func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
+func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	a.runsOn(d.P, at)
+	if w := a.waitUpTo(i); w != nil {
+		a.waited(l, w)
+	}
+	now := a.mark(l)
+	l.doing = running
 	if l.pending.what != blocked || l.blocked {
 		return
 	}
 	m := l.pending
 	l.pending = moment{}
-	m.ran = a.mark(l)
+	m.ran = now
 	if m.family == write {
 		l.wrote = m.to
 	}
@@ -191,6 +224,17 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
 	if m.family != lock {
 		l.wroteSinceWait, l.woken = m.family == write, [2]int32{}
 	}
+}
+
+// waitUpTo returns the wait that ended with decision number i of the block, or nil.
+func (a *Accumulator) waitUpTo(i int32) *waits.Ended {
+	for len(a.ended) > 0 && a.ended[0].At < i {
+		a.ended = a.ended[1:]
+	}
+	if len(a.ended) == 0 || a.ended[0].At > i {
+		return nil
+	}
+	return &a.ended[0]
 }
 
 // stop follows a goroutine that stops running.
@@ -203,7 +247,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 	case reference.WhyBlock:
 		f := a.place(l, d.Class, d.Stack)
 		now := a.mark(l)
-		l.blocked = true
+		l.blocked, l.doing, l.site = true, waitsFor(familyOf(d.Reason, f.traits), f.traits), f.site
 		l.pending = moment{
 			life: at, what: blocked, family: familyOf(d.Reason, f.traits), traits: f.traits, node: f.node, handler: f.handler,
 			asked: l.wroteSinceWait, from: now,
@@ -215,6 +259,8 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		if f := a.place(l, d.Class, d.Stack); l.handler == 0 {
 			l.handler = f.handler
 		}
+		a.mark(l)
+		l.doing = runnable
 	}
 }
 
@@ -225,17 +271,26 @@ func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
 	f := a.place(l, d.Class, d.Stack)
 	l.writes = f.traits&inWrite != 0
 	l.pending = moment{life: at, what: acted, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
+	if l.doing, l.site = syscall, f.site; f.traits&inChild != 0 {
+		l.doing = child
+	}
 }
 
-func (a *Accumulator) back(n *ledger.Note) {
+func (a *Accumulator) back(d *reference.Decision, n *ledger.Note) {
 	at := a.bySlot[n.G]
-	l := a.lives.At(at)
-	if at == 0 || l.pending.what != acted {
+	if at == 0 {
 		return
 	}
-	m := l.pending
+	l := a.lives.At(at)
+	m, now := l.pending, a.mark(l)
+	if l.doing = running; d.P < 0 {
+		l.doing = runnable
+	}
+	if m.what != acted {
+		return
+	}
 	l.pending = moment{}
-	m.to = a.mark(l)
+	m.to = now
 	if l.writes {
 		l.writes, l.wroteSinceWait, l.wrote = false, true, m.to
 	}
@@ -244,11 +299,11 @@ func (a *Accumulator) back(n *ledger.Note) {
 
 // act follows a running goroutine that wakes or creates another, at a stack.
 func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
+	now := a.mark(l)
 	if stack == 0 {
 		return
 	}
 	f := a.place(l, 0, stack)
-	now := a.mark(l)
 	a.tell(l, moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
 }
 
@@ -263,13 +318,30 @@ func (a *Accumulator) runsOn(p, at int32) {
 	a.onP[p] = at
 }
 
+// turn has the goroutine that runs on the P of a decision do something else.
+func (a *Accumulator) turn(d *reference.Decision, to activity) {
+	if at := a.runs(d); at != 0 {
+		l := a.lives.At(at)
+		a.mark(l)
+		l.doing = to
+	}
+}
+
+// runs returns the life that a decision names, which runs on its P; 0 if it does not.
+func (a *Accumulator) runs(d *reference.Decision) int32 {
+	if uint(d.P) >= uint(len(a.onP)) || a.lives.At(a.onP[d.P]).id != d.G {
+		return 0
+	}
+	return a.onP[d.P]
+}
+
 // stopWorld follows a stop of the world, startWorld its end.
 func (a *Accumulator) stopWorld(d *reference.Decision) {
-	if a.stopper = 0; d.Stack == 0 || uint(d.P) >= uint(len(a.onP)) {
-		return
+	if a.stopper = 0; d.Stack != 0 {
+		a.stopper = a.runs(d)
 	}
-	if l := a.lives.At(a.onP[d.P]); l.id == d.G && a.onP[d.P] != 0 {
-		a.stopper = a.onP[d.P]
+	if at := a.stopper; at != 0 {
+		l := a.lives.At(at)
 		a.stopping(l, a.place(l, d.Class, d.Stack), a.mark(l))
 	}
 }
@@ -296,8 +368,11 @@ func (a *Accumulator) gap() {
 // lose is for a life of which the trace misses a part.
 func (a *Accumulator) lose(at int32, l *life) {
 	delete(a.annotations.regions, at)
-	a.tell(l, moment{life: at, what: lost})
+	now := a.mark(l)
+	a.tell(l, moment{life: at, what: lost, from: now, to: now})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
+	l.born = false
+	l.head, l.since, l.doing = 0, a.now, notKnown
 }
 
 // end is for a goroutine that has ended.

@@ -7,8 +7,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0:
-		c := a.classOf(l)
-		a.emit(l, c, Benchmark, l.bench, at, l.benchHandler)
+		a.found(a.kindOf(l, Benchmark, l.benchHandler), l.id, l.bench, at)
 		l.bench = mark{}
 	}
 }

@@ -15,12 +15,12 @@ type class struct {
 	nodes   map[int32]int32 // of the tree, by stack
 	accepts bool            // a goroutine of it accepts connections
 	log     []moment
-	blocks  int   // in the log, that say something
-	ends    int   // in the log, of goroutines that were created in the trace
-	main    int32 // life of the goroutine that runs main
+	blocks  int // in the log, that say something
+	ends    int // in the log, of goroutines that were created in the trace
 	phases  *phases
 	woken   int64 // for nothing
-	units   int64
+	idle    int64 // ns blocked at home
+	busy    int64 // ns in units
 }
 
 // classKey is what tells classes apart.
@@ -49,6 +49,14 @@ func newClass(p *places, k classKey) *class {
 	return c
 }
 
+// runs returns the function that says what goroutines of the class do.
+func (c *class) runs() int32 {
+	if c.does != 0 {
+		return c.does
+	}
+	return c.name
+}
+
 // How says how units were found.
 type How uint8
 
@@ -62,12 +70,11 @@ const (
 	Test
 	Benchmark
 	Phase
-	Run
 	Task
 	Region
 )
 
-var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "phase", "run", "task", "region"}
+var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "phase", "task", "region"}
 
 func (h How) String() string { return hows[h] }
 

@@ -27,7 +27,7 @@ func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 		}
 	case exited:
 		if l.unit.is && l.unit.wrote.at > l.unit.from.at && !l.visit.is {
-			a.emit(l, c, Cycle, l.unit.from, l.unit.wrote, l.handler)
+			a.emit(l, Cycle, &l.unit, l.unit.wrote, l.handler)
 		}
 	case blocked, acted:
 		if m.what == blocked && !m.family.shown() {
@@ -43,7 +43,7 @@ func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 
 // begin returns a unit that a moment began at a mark.
 func begin(m *moment, from mark) open {
-	return open{is: true, source: m.source, waker: m.waker, wakerT: -1, from: from}
+	return open{is: true, source: m.source, waker: m.waker, wakerUnit: m.wakerUnit, from: from}
 }
 
 // away is for what a goroutine does away from home.
@@ -52,6 +52,9 @@ func (a *Accumulator) away(c *class, l *life, m *moment) {
 		l.handler = m.handler
 	}
 	l.visit.is = false
+	if !l.unit.is && !l.born {
+		l.unit = open{is: true, cut: true, from: m.from} // it was under way when the trace began
+	}
 	if m.what == blocked && m.family == read && c.home.family == read && l.unit.fresh {
 		l.unit = begin(m, m.to) // of a new connection, whose first request is read elsewhere
 	}
@@ -62,11 +65,15 @@ func (a *Accumulator) away(c *class, l *life, m *moment) {
 func (a *Accumulator) come(c *class, l *life, m *moment) {
 	if l.visit.is && !(l.visit.blocked && m.what == blocked) { // the same visit goes on
 		if m.what == blocked {
+			c.idle += m.to.at - m.from.at
 			l.visit.blocked, l.visit.ran, l.unit = true, m.ran.at, begin(m, m.to)
 		} else if !l.visit.blocked {
 			l.unit = begin(m, m.to)
 		}
 		return
+	}
+	if m.what == blocked {
+		c.idle += m.to.at - m.from.at
 	}
 	switch {
 	case l.visit.is && c.home.family == cond && m.from.at-l.visit.ran < spurious:
@@ -88,7 +95,7 @@ func (a *Accumulator) home(c *class, l *life, back mark) {
 			return // a part of a request was read
 		}
 	}
-	a.emit(l, c, Cycle, l.unit.from, back, l.handler)
+	a.emit(l, Cycle, &l.unit, back, l.handler)
 }
 
 // producer takes a moment of a class that loops at a send. A unit ends when the goroutine
@@ -107,7 +114,7 @@ func (a *Accumulator) producer(c *class, l *life, m *moment) {
 		return
 	}
 	if l.unit.is {
-		a.emit(l, c, Producer, l.unit.from, sent, l.handler)
+		a.emit(l, Producer, &l.unit, sent, l.handler)
 	}
 	l.unit, l.handler = begin(m, sent), 0
 }

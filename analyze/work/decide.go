@@ -85,16 +85,12 @@ func (a *Accumulator) keep(c *class, l *life, m *moment) {
 	c.log = append(c.log, *m)
 	a.moments++
 	switch {
-	case m.what == created:
-		l.born = true
-	case m.what == lost:
-		l.born = false
 	case m.what == exited && l.born:
 		c.ends++
 	case m.what == blocked && m.family.shown():
 		c.blocks++
 	}
-	if c.blocks >= enoughBlocks || c.ends >= enoughEnds || len(c.log) >= maxClassMoments || a.moments >= a.limit {
+	if c.blocks >= a.enough || c.ends >= enoughEnds || len(c.log) >= maxClassMoments || a.moments >= a.limit {
 		a.decide(c)
 	}
 }
@@ -119,6 +115,7 @@ func (a *Accumulator) decide(c *class) {
 func (a *Accumulator) move(c *class, l *life, m *moment) {
 	l.marked = m.marked
 	if m.what == lost {
+		a.leave(c, l, m.to.at)
 		l.unit, l.visit, l.handler, l.line = open{}, visit{}, 0, 0
 		return
 	}
@@ -130,17 +127,6 @@ func (a *Accumulator) move(c *class, l *life, m *moment) {
 	case Lifetime, Test:
 		a.lifetime(c, l, m)
 	case Phase:
-		c.main = m.life
 		a.phase(c, l, m)
-	}
-}
-
-// Finish ends the stream.
-func (a *Accumulator) Finish() {
-	for _, c := range a.classes {
-		if c.how == undecided {
-			a.decide(c)
-		}
-		a.emitPhases(c)
 	}
 }

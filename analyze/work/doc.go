@@ -13,7 +13,7 @@
 //   - producer: a goroutine without a home that loops at a channel send.
 //   - lifetime: a goroutine does one job and ends.
 //   - test, benchmark: what package testing runs.
-//   - phase, run: what main does, part after part.
+//   - phase: what main does, part after part.
 //
 // # How a home is found
 //
@@ -24,9 +24,23 @@
 // all blocks are of one family (a read, a receive, a select, …) is a candidate. home.go says
 // which candidate wins.
 //
+// # Where the time went
+//
+// The time of a unit is taken apart along the way by which it came about (path.go). What each
+// goroutine does is kept as intervals, each of which knows the one before it. An interval in
+// which a goroutine was blocked also knows what its waker had done until then. So the time of
+// a wait is that of the waker, or of its waker, and so on (segments.go): of the holder of a
+// lock, of those who held it before, of who answers. A waker that did another unit first has
+// that in its queue. The parts of a unit add up to its length, to the nanosecond.
+//
+// Parts are summed by kind and latency, so that slow units can be compared with typical ones
+// (sums.go, typical.go).
+//
 // # Bounds
 //
-// Memory depends on the goroutines alive, and on constants: [maxClasses], the nodes of a
-// class's tree, and the moments that undecided classes may keep. What is beyond belongs to no
-// unit. A unit over a gap, or cut by an end of the trace, is open: it is never invented.
+// Memory depends on the goroutines alive, and on constants: of classes, of the nodes of a
+// class's tree, of the moments that undecided classes may keep, of kinds and the parts of their
+// time, and of intervals, the horizon of paths. What is beyond a bound belongs to no unit, or
+// to the rest, or is unknown; it is never left out of a sum. A unit over a gap, or cut by an
+// end of the trace, is open: it is never invented.
 package work

@@ -25,6 +25,8 @@ const (
 	inParallel                      // testing.(*T).Parallel
 	timerStarts                     // package testing starts a benchmark's timer
 	timerStops                      // and stops it
+	inGroup                         // sync.(*WaitGroup).Wait
+	inChild                         // waits for a child process
 	leavesProgram                   // a library was called by the program's own module
 )
 
@@ -33,7 +35,7 @@ type facts struct {
 	known   bool
 	traits  trait
 	root    int32 // function
-	site    int32 // function: the innermost that is not of the runtime or sync
+	site    int32 // function: the innermost before the machinery
 	handler int32 // function: the outermost of the program's own module, else of any
 	class   int32 // whose tree node is of
 	node    int32
@@ -41,14 +43,15 @@ type facts struct {
 
 // places knows stacks and functions by numbers.
 type places struct {
-	frames    func(stack int32) []Frame // innermost first
+	frames    func(stack int32) []Frame // innermost first; valid until the next call
 	facts     []facts                   // by handle
 	functions []string                  // 0 is none
 	byName    map[string]int32
+	owned     map[int32]bool // functions of the program's own module that are handlers or roots
 }
 
 func newPlaces(frames func(int32) []Frame) places {
-	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}}
+	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}, owned: map[int32]bool{}}
 }
 
 // function returns the number of a function.
@@ -81,42 +84,41 @@ func (p *places) learn(frames []Frame) facts {
 		return f
 	}
 	f.root = p.function(frames[len(frames)-1].Function)
-	f.site = p.function(site(frames))
-	f.handler = p.function(handler(core(frames)))
-	return f
-}
-
-// site returns the innermost function that is not of the runtime or sync.
-func site(frames []Frame) string {
+	path := core(frames)
+	f.site = p.function(path[0].Function)
+	f.handler = p.function(handler(path))
 	for i := range frames {
-		if pkg := packageOf(frames[i].Function); pkg != "runtime" && pkg != "sync" && pkg != "internal/sync" {
-			return frames[i].Function
+		if frames[i].own() {
+			p.owned[p.function(frames[i].Function)] = true
 		}
 	}
-	return frames[len(frames)-1].Function
+	return f
 }
 
 // handler returns the outermost function of the program's own module on a path, or else of
 // any module but the standard library. Of what net/http calls, only what its innermost handler
 // calls counts, so that middleware around all routes gives no name.
-func handler(path []Frame) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if fn := path[i].Function; packageOf(fn) == "net/http" && strings.HasSuffix(fn, ".ServeHTTP") {
-			path = path[i:]
+func handler(path []Frame) (name string) {
+	for i := range path {
+		if f := &path[i]; packageOf(f.Function) == "net/http" && strings.HasSuffix(f.Function, ".ServeHTTP") {
+			path = path[:i]
 			break
 		}
 	}
-	other := ""
 	for i := range path {
-		f := &path[i]
-		switch {
-		case f.own():
-			return f.Function
-		case other == "" && !std.Has(packageOf(f.Function)):
-			other = f.Function
+		if path[i].own() {
+			name = path[i].Function
 		}
 	}
-	return other
+	if name != "" {
+		return name
+	}
+	for i := range path {
+		if fn := path[i].Function; !std.Has(packageOf(fn)) {
+			name = fn
+		}
+	}
+	return name
 }
 
 // own reports whether a frame is of the module that was built: neither of the standard
@@ -142,16 +144,14 @@ func isMachinery(function string) bool {
 	return machinery[pkg] && !strings.HasPrefix(function, "io.Copy") && !strings.HasPrefix(function, "io.copy") && function != "runtime.main"
 }
 
-// core returns the frames of a stack from the root on, cut before the machinery.
+// core returns the frames of a stack that lie before the machinery, innermost first.
 func core(frames []Frame) []Frame {
-	var out []Frame
-	for i := len(frames) - 1; i >= 0; i-- {
-		if len(out) > 0 && isMachinery(frames[i].Function) {
-			break
+	for i := len(frames) - 2; i >= 0; i-- {
+		if isMachinery(frames[i].Function) {
+			return frames[i+1:]
 		}
-		out = append(out, frames[i])
 	}
-	return out
+	return frames
 }
 
 // collecting are functions of the runtime under which a goroutine works for the collector.
@@ -173,6 +173,14 @@ func traitsOf(frames []Frame) (t trait) {
 			t |= pollTraits(rest)
 		case "net":
 			network = true
+		case "sync":
+			if rest == "(*WaitGroup).Wait" {
+				t |= inGroup
+			}
+		case "os":
+			if rest == "(*Process).Wait" || rest == "(*Process).blockUntilWaitable" || rest == "(*Process).pidfdWait" {
+				t |= inChild
+			}
 		case "testing":
 			t |= testingTraits(frames, i, rest)
 		}
@@ -218,17 +226,15 @@ func testingTraits(frames []Frame, i int, rest string) (t trait) {
 	return t
 }
 
-// leaves reports whether a path, from the root on, goes from the program's own module into
-// another.
+// leaves reports whether a path goes from the program's own module into another.
 func leaves(path []Frame) bool {
-	own := false
+	other := false
 	for i := range path {
-		switch {
-		case path[i].own():
-			own = true
-		case own:
+		own := path[i].own()
+		if own && other {
 			return true
 		}
+		other = other || !own
 	}
 	return false
 }

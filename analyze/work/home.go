@@ -1,6 +1,10 @@
 package work
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/gmpscope/gmpscope/internal/std"
+)
 
 // home is the place where the goroutines of a class wait for something to do.
 type home struct {
@@ -8,6 +12,7 @@ type home struct {
 	exact  bool  // not below it
 	family family
 	server bool // it is a read, and what is read are requests
+	byName bool // only a function's name says so
 }
 
 // candidate is a place that may be home.
@@ -66,7 +71,7 @@ func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
 	case j.whole > 0:
 		return Lifetime, home{}
 	}
-	return Run, home{}
+	return none, home{} // it loops, and never waits for more to do
 }
 
 // collect finds the candidates: the highest nodes of the tree under which all blocks are of
@@ -153,7 +158,9 @@ func (j *judgement) count(acceptor func(life int32) bool) {
 	}
 	for i := range j.list {
 		x := &j.list[i]
-		x.server = x.family == read && (j.born || j.named(x))
+		name := j.named(x)
+		x.server = x.family == read && (j.born || name != "")
+		x.byName = x.server && !j.born && !std.Has(packageOf(name))
 	}
 }
 
@@ -169,14 +176,15 @@ func (x *candidate) count(m *moment) {
 	}
 }
 
-// named reports whether the functions down to the top of a candidate say that it serves.
-func (j *judgement) named(x *candidate) bool {
+// named returns a function, of those down to the top of a candidate, whose name says that it
+// serves; "" if there is none.
+func (j *judgement) named(x *candidate) string {
 	for n := x.top; n > 0; n = j.c.tree.nodes[n].parent {
-		if serves.MatchString(j.places.functions[j.c.tree.nodes[n].function]) {
-			return true
+		if fn := j.places.functions[j.c.tree.nodes[n].function]; serves.MatchString(fn) {
+			return fn
 		}
 	}
-	return false
+	return ""
 }
 
 // returnsTo reports whether goroutines come back to a candidate again and again.

@@ -5,8 +5,13 @@ type life struct {
 	id      int64
 	class   int32
 	slot    int32
-	head    int64 // its newest node
 	creator int32 // class; 0 is not known
+
+	seen  int64 // when it was first
+	head  int64 // its newest interval
+	since int64 // when that ended
+	doing activity
+	site  int32 // function, of a block or a system call
 
 	blocked        bool // it is, at pending
 	ended          bool
@@ -32,13 +37,14 @@ type life struct {
 
 // open is a unit under way.
 type open struct {
-	is     bool
-	source source
-	waker  int32 // life
-	wakerT int64 // when the unit of the waker had begun; -1: it had none
-	fresh  bool  // nothing has been done in it: the goroutine was just created
-	from   mark
-	wrote  mark
+	is        bool
+	source    source
+	waker     int32 // life
+	wakerUnit int64 // as in moment
+	cut       bool  // it was under way when the trace began
+	fresh     bool  // nothing has been done in it: the goroutine was just created
+	from      mark
+	wrote     mark
 }
 
 // visit is one of a goroutine to its home.

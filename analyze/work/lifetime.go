@@ -6,9 +6,11 @@ func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
 	case created:
 		l.unit = begin(m, m.to)
 	case exited:
-		if l.unit.is {
-			a.emit(l, c, c.how, l.unit.from, a.returned(c, l, m.to), l.handler)
+		if !l.unit.is {
+			a.leave(c, l, m.to.at)
+			return
 		}
+		a.emit(l, c.how, &l.unit, a.returned(c, l, m.to), l.handler)
 	default:
 		if l.handler == 0 {
 			l.handler = m.handler

@@ -33,21 +33,28 @@ func (s source) outside() bool { return s == sourceNetwork || s == sourceTimer }
 // moment is what a class sees of a goroutine of its own. It holds no pointers: classes that
 // are not decided yet keep their moments.
 type moment struct {
-	life     int32
-	node     int32 // of the class's tree
-	handler  int32 // function
-	waker    int32 // life, 0 is none; blocked and created
-	what     what
-	family   family // blocked
-	source   source // blocked and created
-	asked    bool   // blocked: it had written to the network, or woken who ended the block
-	wakes    bool   // acted: it woke another
-	traits   trait
-	from, to mark  // blocked: until it was made runnable
-	ran      mark  // blocked: when it ran again
-	marked   int64 // when it marked a task or region last
-	wrote    mark  // the end of its last write to the network since the moment before; at 0 is none
+	life      int32
+	node      int32 // of the class's tree
+	handler   int32 // function
+	waker     int32 // life, 0 is none; blocked and created
+	wakerUnit int64 // when the waker's unit had begun, or noUnit, or unitUnknown
+	what      what
+	family    family // blocked
+	source    source // blocked and created
+	asked     bool   // blocked: it had written to the network, or woken who ended the block
+	wakes     bool   // acted: it woke another
+	traits    trait
+	from, to  mark  // blocked: until it was made runnable
+	ran       mark  // blocked: when it ran again
+	marked    int64 // when it marked a task or region last
+	wrote     mark  // the end of its last write to the network since the moment before; at 0 is none
 }
+
+// What stands for the begin of a waker's unit.
+const (
+	noUnit      = -1
+	unitUnknown = -2 // the waker's class is not decided
+)
 
 // Bounds of what is kept until classes are decided.
 const (

@@ -3,6 +3,7 @@ package work
 // phases follow what main does, line after line. They are indexed by the nodes of the
 // class's tree.
 type phases struct {
+	g     int64
 	spans []span
 }
 
@@ -24,7 +25,7 @@ func (a *Accumulator) phase(c *class, l *life, m *moment) {
 		return
 	}
 	if c.phases == nil {
-		c.phases = &phases{}
+		c.phases = &phases{g: l.id}
 	}
 	p := c.phases
 	for len(p.spans) < len(c.tree.nodes) {
@@ -50,8 +51,9 @@ func (a *Accumulator) phase(c *class, l *life, m *moment) {
 	}
 }
 
-// emitPhases hands on the phases of main, at the end of the trace.
-func (a *Accumulator) emitPhases(c *class) {
+// emitPhases counts the phases of main, a class, at the end of the trace.
+func (a *Accumulator) emitPhases(at int32) {
+	c := a.classes[at]
 	if c.phases == nil {
 		return
 	}
@@ -62,7 +64,7 @@ func (a *Accumulator) emitPhases(c *class) {
 		if !split || (s.to.at-s.from.at)*shortPhase < up.to.at-up.from.at {
 			continue
 		}
-		a.emit(a.lives.At(c.main), c, Phase, s.from, s.to, c.tree.callee(n))
+		a.found(a.sumOf(kindKey{at, c.tree.callee(n), Phase}), p.g, s.from, s.to)
 	}
 }
 

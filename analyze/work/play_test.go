@@ -16,11 +16,11 @@ type play struct {
 	stacks  [][]Frame
 	classes []string
 	class   map[int64]int32
-	live    map[int64]bool
+	waking  int32 // stack at which goroutines wake others
 }
 
 func newPlay(t *testing.T) *play {
-	return &play{t: t, stacks: make([][]Frame, 1), classes: make([]string, 1), class: map[int64]int32{}, live: map[int64]bool{}}
+	return &play{t: t, stacks: make([][]Frame, 1), classes: make([]string, 1), class: map[int64]int32{}}
 }
 
 // stack returns the handle of a stack, from the root on. Each function is called at line 1,
@@ -113,8 +113,13 @@ func (p *play) units() []Unit {
 	o.OnUnit = func(u Unit) { out = append(out, u) }
 	a := New(o)
 	feed(a, p.ds)
-	a.Finish()
+	a.Finish(p.now, p.now, itself)
 	return out
 }
 
-func feed(a *Accumulator, ds []reference.Decision) { ledger.NewFeed(a.Add).AddAll(ds) }
+func feed(a *Accumulator, ds []reference.Decision) {
+	ledger.NewFeed(func(b *ledger.Block) { a.Add(b, nil) }).AddAll(ds)
+}
+
+// itself gives names as they are.
+var itself = Names{Function: func(name string) string { return name }, Label: func(label int32) string { return string(rune('a' + label)) }}

@@ -154,6 +154,39 @@ func recordings(t *testing.T) []string {
 	})
 }
 
+// TestSums: what the time of units consists of adds up to it, whatever the program.
+func TestSums(t *testing.T) {
+	for _, file := range recordings(t) {
+		res, err := analyze.File(t.Context(), file, analyze.Options{NoTimeline: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (res.Work.Reason == "") != slices.ContainsFunc(res.Work.Kinds, func(k work.UnitKind) bool { return k.Count > 0 }) {
+			t.Errorf("%s: %d kinds, and the reason %q", file, len(res.Work.Kinds), res.Work.Reason)
+		}
+		for _, k := range res.Work.Kinds {
+			var parts, typical, slow int64
+			for _, x := range k.Path {
+				parts += x.Ns
+				typical += x.TypicalNs
+				slow += x.SlowNs
+			}
+			if parts != k.TotalNs || k.Count > 0 && (slow > k.Latency.MaxNs || typical > slow) {
+				t.Errorf("%s: %s: parts of %d ns, total %d; typical %d, slow %d, longest %d", file, k.Name, parts, k.TotalNs, typical, slow, k.Latency.MaxNs)
+			}
+			for _, x := range k.Slowest {
+				sum := int64(0)
+				for _, s := range x.Segments {
+					sum += s.Ns
+				}
+				if sum != x.EndNs-x.BeginNs {
+					t.Errorf("%s: %s: segments of %d ns in a unit of %d", file, k.Name, sum, x.EndNs-x.BeginNs)
+				}
+			}
+		}
+	}
+}
+
 // TestApart: units of one kind on one goroutine do not overlap, and none reaches beyond the
 // trace; with another number of workers they are the same.
 func TestApart(t *testing.T) {

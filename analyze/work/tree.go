@@ -1,6 +1,9 @@
 package work
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // maxNodes bounds the tree of a class. A path ends where there is no room for more of it.
 const maxNodes = 256
@@ -16,6 +19,7 @@ type tree struct {
 type node struct {
 	parent, depth int32
 	function      int32
+	at            int32 // line in the file
 	line          int32 // the node at depth 1 above it, or itself
 	left          bool  // at depth 1: a goroutine went on from there to another line
 	closure       bool  // at depth 1: a function literal of the start function is called there
@@ -29,10 +33,13 @@ type step struct {
 
 func newTree() tree { return tree{nodes: make([]node, 1), children: map[step]int32{}} }
 
-// add returns the node of a path.
+// add returns the node of a path, which has its innermost frame first.
 func (t *tree) add(p *places, path []Frame) int32 {
-	at := int32(0)
-	for i := range path {
+	if len(path) == 0 {
+		return 0
+	}
+	at, root := int32(0), path[len(path)-1].Function
+	for i := len(path) - 1; i >= 0; i-- {
 		s := step{at, p.function(path[i].Function), path[i].Line}
 		next, ok := t.children[s]
 		if !ok {
@@ -41,7 +48,7 @@ func (t *tree) add(p *places, path []Frame) int32 {
 			}
 			next = t.grow(s)
 		}
-		if i == 1 && strings.HasPrefix(path[1].Function, path[0].Function+".func") {
+		if i == len(path)-2 && strings.HasPrefix(path[i].Function, root+".func") {
 			t.nodes[t.nodes[next].line].closure = true
 		}
 		at = next
@@ -52,7 +59,7 @@ func (t *tree) add(p *places, path []Frame) int32 {
 // grow adds a node.
 func (t *tree) grow(s step) int32 {
 	at := int32(len(t.nodes))
-	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, line: at}
+	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, at: int32(min(s.line, math.MaxInt32)), line: at}
 	if n.depth > 1 {
 		n.line = t.nodes[s.parent].line
 	}

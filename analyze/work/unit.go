@@ -9,30 +9,86 @@ type Unit struct {
 	From, To int64 // ns
 }
 
-// emit hands on the unit of a goroutine that has ended at a mark. What the goroutine marked
-// itself since is not inferred again.
-func (a *Accumulator) emit(l *life, c *class, how How, from, to mark, handler int32) {
-	if to.at <= from.at || l.marked > 0 && l.marked >= from.at && l.marked <= to.at {
+// emit counts the unit that a goroutine has done up to a mark. What the goroutine marked
+// itself meanwhile is not inferred again.
+func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
+	if to.at <= u.from.at || l.marked > 0 && l.marked >= u.from.at && l.marked <= to.at {
 		return
 	}
-	c.units++
-	a.found(l, c, how, a.kindName(c, handler), from, to)
-}
-
-// kindName returns the name of the units of a class that were seen in a function.
-func (a *Accumulator) kindName(c *class, handler int32) string {
-	if handler == 0 || a.places.functions[handler] == "" {
-		handler = c.name
-		if c.does != 0 {
-			handler = c.does
-		}
+	k := a.kindOf(l, how, handler)
+	switch {
+	case u.cut:
+		a.cut(k, u.from.at, to.at)
+		return
+	case u.source.outside() || u.wakerUnit >= 0 && !a.within(u):
+		k.entries++
+	case u.wakerUnit >= 0:
+		k.parts++
 	}
-	return a.places.functions[handler]
+	a.classes[l.class].busy += to.at - u.from.at
+	a.found(k, l.id, u.from, to)
 }
 
-// found hands on a unit.
-func (a *Accumulator) found(l *life, c *class, how How, kind string, from, to mark) {
-	if a.opt.OnUnit != nil && to.at >= a.opt.From && (a.opt.To == 0 || to.at < a.opt.To) {
-		a.opt.OnUnit(Unit{Class: a.places.functions[c.name], Kind: kind, How: how, G: l.id, From: from.at, To: to.at})
+// within reports whether the unit in which another one was begun is still under way.
+func (a *Accumulator) within(u *open) bool {
+	w := a.lives.At(u.waker)
+	return w.unit.is && w.unit.from.at == u.wakerUnit && !w.visit.is
+}
+
+// kindOf returns the kind of units of a life that were seen in a function.
+func (a *Accumulator) kindOf(l *life, how How, handler int32) *kind {
+	if handler == 0 {
+		handler = a.classes[l.class].runs()
+	}
+	return a.sumOf(kindKey{l.class, handler, how})
+}
+
+// found counts a unit, if it ended in the window.
+func (a *Accumulator) found(k *kind, g int64, from, to mark) {
+	if k.inside += a.inWindow(from.at, to.at); to.at < a.opt.From || a.opt.To > 0 && to.at >= a.opt.To {
+		return
+	}
+	k.add(g, from.at, to.at, a.walk.path(k.class, from.at, to))
+	if a.opt.OnUnit != nil {
+		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k), How: k.how, G: g, From: from.at, To: to.at})
+	}
+}
+
+// cut counts a unit that the trace does not have whole.
+func (a *Accumulator) cut(k *kind, from, to int64) {
+	if ns := a.inWindow(from, to); ns > 0 {
+		k.open++
+		k.inside += ns
+	}
+}
+
+// inWindow returns how much of a time lies in the window.
+func (a *Accumulator) inWindow(from, to int64) int64 {
+	if from = max(from, a.opt.From); a.opt.To > 0 {
+		to = min(to, a.opt.To)
+	}
+	return max(0, to-from)
+}
+
+// nameOf returns the name of a kind.
+func (a *Accumulator) nameOf(k *kind) string {
+	switch k.how {
+	case undecided:
+		return "(other kinds)"
+	case Task, Region:
+		return a.opt.Label(k.name)
+	}
+	return a.places.functions[k.name]
+}
+
+// leave counts the unit that a goroutine does at a time as one that the trace does not have
+// whole.
+func (a *Accumulator) leave(c *class, l *life, at int64) {
+	whole := c.how == Lifetime || c.how == Test
+	switch {
+	case l.unit.is && !l.visit.is && l.unit.from.at < at:
+		a.cut(a.kindOf(l, c.how, l.handler), l.unit.from.at, at)
+	case whole && !l.unit.is && l.seen < at:
+		a.cut(a.kindOf(l, c.how, l.handler), l.seen, at)
 	}
 }

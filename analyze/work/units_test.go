@@ -211,7 +211,7 @@ func TestBounds(t *testing.T) {
 	p.begin(3).call(3, p.stack(deep...), 10)
 	a := New(p.options())
 	feed(a, p.ds)
-	a.Finish()
+	a.Finish(p.now, p.now, itself)
 	if n := len(a.classes); n > maxClasses {
 		t.Errorf("%d classes", n)
 	}

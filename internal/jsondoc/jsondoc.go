@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/compare/budget"
 	"github.com/gmpscope/gmpscope/reference"
@@ -42,6 +43,7 @@ type Analysis struct {
 	Fairness       Fairness               `json:"fairness"`       // how evenly running time was shared
 	Lives          Lives                  `json:"lives"`          // what goroutines did while they existed
 	Requests       Requests               `json:"requests"`       // tasks and regions by type
+	Work           work.Units             `json:"work"`           // requests, jobs and tests: units of work, by kind
 	Span           analyze.Span           `json:"span"`           // how much of the work had to be done one after the other
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first
 	Stacks         stacks.Result          `json:"stacks"`         // where in the program they had stopped before they waited

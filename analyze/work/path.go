@@ -1,0 +1,189 @@
+package work
+
+import "github.com/gmpscope/gmpscope/analyze/waits"
+
+// activity is what a goroutine does in an interval of its life.
+type activity uint8
+
+const (
+	notKnown activity = iota
+	running
+	runnable
+	syscall
+	child // waits for a child process
+	assist
+	onLock
+	onGroup // a WaitGroup
+	onChannel
+	onSelect
+	onNetwork
+	asleep
+	rest // of many things
+	numActivities
+)
+
+var activities = [numActivities]string{
+	"unknown", "running", "runnable", "syscall", "child", "gc-assist", "lock", "waitgroup", "channel", "select", "network", "sleep", "rest",
+}
+
+// waitsFor returns what a goroutine does that is blocked.
+func waitsFor(f family, t trait) activity {
+	switch f {
+	case read, write:
+		return onNetwork
+	case receive, send:
+		return onChannel
+	case selects:
+		return onSelect
+	case cond:
+		return onLock
+	case lock:
+		if t&inGroup != 0 {
+			return onGroup
+		}
+		return onLock
+	case sleep:
+		return asleep
+	case collector:
+		return assist
+	}
+	return notKnown
+}
+
+// interval is a node of the paths: what a goroutine did from begin to end. Its prev is the
+// interval before it; a goroutine's first has its creator's. Intervals are never changed, so
+// all that is woken or created can share the past of its waker. It holds no pointers.
+type interval struct {
+	begin, end int64  // ns
+	serve      int64  // since when the waker's unit was under way at the wake-up; -1: in none
+	prev, link uint32 // how far back in the ring; 0: none. link is the waker's newest then
+	class      int32
+	site       int32 // function at which it was blocked
+	activity   activity
+	cause      uint8 // of runnable: number of the cause in waits.Causes, plus 1
+	home       bool  // it was blocked at home
+	born       bool  // it was created: link is its creator's
+}
+
+// maxIntervals is how many intervals are kept: the horizon of paths. They take 48 bytes each.
+const maxIntervals = 1 << 18
+
+// partLen is for how many intervals memory is made at once.
+const partLen = 1 << 12
+
+// ring keeps the newest intervals. Their numbers count from 1.
+type ring struct {
+	parts []*[partLen]interval
+	size  int64
+	next  int64
+}
+
+func newRing(size int64) ring { return ring{size: size, next: 1} }
+
+// at returns the interval with a number, or nil if it is not kept any more.
+func (r *ring) at(n int64) *interval {
+	if n <= 0 || r.next-n > r.size {
+		return nil
+	}
+	i := uint64(n % r.size)
+	return &r.parts[i/partLen][i%partLen]
+}
+
+// back returns the number of the interval that lies so far behind n.
+func back(n int64, distance uint32) int64 {
+	if distance == 0 {
+		return 0
+	}
+	return n - int64(distance)
+}
+
+// distance returns how far the interval with a number lies behind the next one; 0 if it is
+// not kept.
+func (r *ring) distance(n int64) uint32 {
+	if n <= 0 || r.next-n >= r.size {
+		return 0
+	}
+	return uint32(r.next - n)
+}
+
+// add adds an interval, which the caller fills in, and returns its number.
+func (r *ring) add() (int64, *interval) {
+	n := r.next
+	r.next++
+	i := uint64(n % r.size)
+	for i/partLen >= uint64(len(r.parts)) {
+		r.parts = append(r.parts, new([partLen]interval))
+	}
+	return n, &r.parts[i/partLen][i%partLen]
+}
+
+// mark ends the present interval of a life, and returns this instant.
+func (a *Accumulator) mark(l *life) mark {
+	if a.now > l.since {
+		a.pass(l, a.now)
+	}
+	return mark{a.now, l.head}
+}
+
+// pass ends the present interval of a life at a time, and returns it.
+func (a *Accumulator) pass(l *life, end int64) *interval {
+	prev := a.ring.distance(l.head)
+	n, x := a.ring.add()
+	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: l.doing}
+	if l.doing == syscall || l.doing >= child && l.doing != assist {
+		x.site = l.site
+	}
+	l.head, l.since = n, end
+	return x
+}
+
+// linkTo lets what was before an interval, the newest, be what another life, or 0, did.
+func (a *Accumulator) linkTo(x *interval, by int32) {
+	if by != 0 {
+		x.link = a.ring.distance(a.lives.At(by).head)
+		if x.link > 0 {
+			x.link-- // from the interval itself
+		}
+	}
+}
+
+// wake ends the interval in which a life was blocked, as moment m says; by woke it.
+func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
+	x := a.pass(l, a.now)
+	x.serve = m.wakerUnit
+	a.linkTo(x, by)
+	c := a.classes[l.class]
+	x.home = c.how == Cycle && c.home.at(&c.tree, m)
+	return mark{a.now, l.head}
+}
+
+// bear begins the life of a goroutine that another, or 0, created.
+func (a *Accumulator) bear(l *life, by int32) mark {
+	x := a.pass(l, a.now)
+	x.born = true
+	a.linkTo(x, by)
+	return mark{a.now, l.head}
+}
+
+// waited adds the intervals of a wait for a P that ends now, one a cause.
+func (a *Accumulator) waited(l *life, w *waits.Ended) {
+	if l.doing != runnable {
+		return
+	}
+	for i, ns := range w.Causes {
+		if end := min(l.since+ns, a.now); end > l.since {
+			a.pass(l, end).cause = uint8(i) + 1
+		}
+	}
+}
+
+// unitOf returns when the unit that a life does has begun.
+func (a *Accumulator) unitOf(l *life) int64 {
+	switch {
+	case a.classes[l.class].how == undecided:
+		return unitUnknown
+	case l.unit.is:
+		return l.unit.from.at
+	}
+	return noUnit
+}

@@ -1,0 +1,149 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// stop has a goroutine block, wake has another, or 0 for the network, let it run.
+func (p *play) stop(g int64, r reference.Reason, stack int32) *play {
+	p.add(reference.Decision{Kind: reference.KindStop, Why: reference.WhyBlock, Reason: r, G: g, P: int32(g), Stack: stack})
+	return p
+}
+
+func (p *play) wake(by, g int64) *play {
+	why := reference.WhyUnblock
+	if by == 0 {
+		by, why = -1, reference.WhyNetwork
+	}
+	p.add(reference.Decision{Kind: reference.KindReady, Why: why, G: g, By: by, P: int32(max(by, 0)), Stack: p.waking})
+	p.add(reference.Decision{Kind: reference.KindStart, G: g, P: int32(g)})
+	return p
+}
+
+// slowest plays to the end, and returns the segments of the slowest unit of a kind.
+func (p *play) slowest(kind string) []Segment {
+	p.t.Helper()
+	a := New(p.options())
+	feed(a, p.ds)
+	for _, k := range a.Finish(p.now, p.now, itself).Kinds {
+		if k.Name == kind && k.Count > 0 {
+			return k.Slowest[0].Segments
+		}
+	}
+	p.t.Fatalf("no unit of %s", kind)
+	return nil
+}
+
+// A lock goes through the hands of those who stood in line before: what each did with it is
+// what the last one waited for.
+func TestLockPath(t *testing.T) {
+	p := newPlay(t)
+	start, read := p.stack("main.main"), p.stack("main.(*store).put", "os.(*File).Sync")
+	lock := p.stack("main.job", "main.(*store).put", "sync.(*Mutex).Lock")
+	p.begin(1)
+	p.create(1, 2, "main.job", start).create(1, 3, "main.job", start).create(1, 4, "main.job", start)
+	p.after(10).stop(3, reference.ReasonSync, lock).stop(4, reference.ReasonSync, lock)
+	p.call(2, read, 500).wake(2, 3).exit(2)
+	p.after(70).wake(3, 4).exit(3)
+	p.after(5).exit(4)
+	via := &Via{"lock", "main.(*store).put"}
+	want := []Segment{
+		{nil, Leaf{"main.job", "running", "", ""}, 10},
+		{via, Leaf{"main.job", "syscall", "", "main.(*store).put"}, 500}, // by 2, which gave it to 3
+		{via, Leaf{"main.job", "running", "", ""}, 70},                   // by 3
+		{nil, Leaf{"main.job", "running", "", ""}, 5},
+	}
+	if d := cmp.Diff(want, p.slowest("main.job")); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Who asks a busy worker stands in its queue first, and is served then.
+func TestQueuePath(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	ask, home := p.stack("main.job", "main.ask", "runtime.chanrecv1"), p.stack("main.worker", "runtime.chanrecv1")
+	p.waking = p.stack("main.worker:2", "runtime.chansend1")
+	p.begin(1).create(1, 2, "main.worker", start)
+	for range 120 { // until it is known where the worker waits
+		p.stop(2, reference.ReasonChanReceive, home).after(10).wake(0, 2).after(10)
+	}
+	p.create(1, 3, "main.job", start)
+	p.after(4).stop(3, reference.ReasonChanReceive, ask)
+	p.after(300) // of another unit
+	p.stop(2, reference.ReasonChanReceive, home).after(1).wake(0, 2).after(60).wake(2, 3).after(2).exit(3)
+	via := &Via{"channel", "main.ask"}
+	want := []Segment{
+		{nil, Leaf{"main.job", "running", "", ""}, 4},
+		{via, Leaf{"main.worker", "running", "queue", ""}, 300},
+		{via, Leaf{"main.worker", "channel", "", "main.worker"}, 1},
+		{via, Leaf{"main.worker", "running", "", ""}, 60},
+		{nil, Leaf{"main.job", "running", "", ""}, 2},
+	}
+	if d := cmp.Diff(want, p.slowest("main.job")); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Beyond the horizon nothing is known; it is not left out.
+func TestHorizon(t *testing.T) {
+	p := newPlay(t)
+	start, call := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read")
+	p.begin(1).create(1, 2, "main.job", start)
+	for range 100 {
+		p.call(2, call, 10)
+	}
+	p.exit(2)
+	a := New(p.options())
+	a.ring = newRing(64)
+	a.walk.ring = &a.ring
+	feed(a, p.ds)
+	path := a.Finish(p.now, p.now, itself).Kinds[0].Path
+	if len(path) != 2 || path[0].What != "syscall" || path[1].What != "unknown" || path[0].Ns+path[1].Ns != 1000 {
+		t.Errorf("path %+v", path)
+	}
+}
+
+// The typical unit and the slow one are means by rank; their parts add up.
+func TestTypical(t *testing.T) {
+	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
+	lock, run := cell{activity: onLock}, cell{activity: running}
+	for i := range int64(1000) {
+		wait := int64(100)
+		if i >= 950 {
+			wait = 9000
+		}
+		k.add(1, 0, 1000+wait, []segment{{lock, 1000, 1000 + wait}, {run, 0, 1000}})
+	}
+	got := map[activity][2]int64{}
+	typical, slow := k.mean(400, 600), k.mean(950, 1000)
+	for i, r := range k.rows {
+		got[r.activity] = [2]int64{typical[i], slow[i]}
+	}
+	want := map[activity][2]int64{onLock: {100, 9000}, running: {1000, 1000}, notKnown: {}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := rounded([]float64{0.5, 0.5, 1.3, 2.7}); got[0]+got[1]+got[2]+got[3] != 5 {
+		t.Errorf("rounded: %v", got)
+	}
+}
+
+// Rows beyond the bound go to the rest, and nothing is lost.
+func TestRows(t *testing.T) {
+	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
+	for i := range int32(1000) {
+		k.add(1, 0, 100, []segment{{cell{activity: onLock, site: i}, 0, 100}})
+	}
+	sum := int64(0)
+	for i := range k.rows {
+		sum += k.rows[i].ns
+	}
+	if len(k.rows) > maxRows+1 || sum != k.total {
+		t.Errorf("%d rows of %d ns, want %d", len(k.rows), sum, k.total)
+	}
+}

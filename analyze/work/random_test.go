@@ -1,0 +1,178 @@
+package work
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// random plays a program that does anything that the grammar of decisions allows, mostly in
+// loops.
+type random struct {
+	*play
+	rt      *rapid.T
+	running []int64
+	blocked []int64
+	next    int64
+	starts  []string
+	waits   map[string][]wait // by start function
+	does    map[int64]string  // start function, by goroutine
+}
+
+// wait is a place where goroutines block.
+type wait struct {
+	stack  int32
+	reason reference.Reason
+}
+
+func newRandom(t *testing.T, rt *rapid.T) *random {
+	r := &random{play: newPlay(t), rt: rt, next: 1, starts: []string{"main.a", "main.b", "net/http.(*conn).serve"}, waits: map[string][]wait{}, does: map[int64]string{}}
+	for _, s := range r.starts {
+		r.waits[s] = []wait{
+			{r.stack(s, "net.(*conn).Read", pollIn), reference.ReasonNetwork},
+			{r.stack(s+":2", "net.(*conn).Write", pollOut), reference.ReasonNetwork},
+			{r.stack(s+":3", "runtime.chanrecv1"), reference.ReasonChanReceive},
+			{r.stack(s+":4", "main.report", "time.Sleep"), reference.ReasonSleep},
+			{r.stack(s+":5", "main.do", "sync.(*Mutex).Lock"), reference.ReasonSync},
+		}
+	}
+	return r
+}
+
+func (r *random) number(n int) int { return rapid.IntRange(0, n-1).Draw(r.rt, "n") }
+
+// some takes a goroutine out of a list; 0 if it is empty.
+func (r *random) some(list *[]int64) int64 {
+	if len(*list) == 0 {
+		return 0
+	}
+	i := r.number(len(*list))
+	g := (*list)[i]
+	*list = slices.Delete(*list, i, i+1)
+	return g
+}
+
+func (r *random) place(g int64) wait {
+	places := r.waits[r.does[g]]
+	return places[r.number(len(places))]
+}
+
+// step does one thing.
+func (r *random) step() {
+	r.after(int64(r.number(100)))
+	switch g, what := r.some(&r.running), r.number(20); {
+	case g == 0 || what == 0 && len(r.blocked) < 8:
+		if g != 0 {
+			r.running = append(r.running, g)
+		}
+		if g = r.some(&r.blocked); g != 0 && what > 0 {
+			r.wakeSome(g)
+		} else {
+			r.born()
+		}
+	case what == 1:
+		r.exit(g)
+	case what < 5:
+		r.call(g, r.place(g).stack, int64(r.number(50)))
+		r.running = append(r.running, g)
+	default:
+		p := r.place(g)
+		r.stop(g, p.reason, p.stack)
+		if other := r.some(&r.blocked); other != 0 {
+			r.wakeSome(other)
+		}
+		r.blocked = append(r.blocked, g)
+	}
+}
+
+func (r *random) wakeSome(g int64) {
+	by := int64(0)
+	if len(r.running) > 0 && r.number(4) > 0 {
+		by = r.running[r.number(len(r.running))]
+		r.waking = r.place(by).stack
+	}
+	r.wake(by, g)
+	r.running = append(r.running, g)
+}
+
+func (r *random) born() {
+	g := r.next
+	r.next++
+	start := r.starts[r.number(len(r.starts))]
+	if r.does[g] = start; len(r.running) == 0 {
+		r.begin(g)
+	} else {
+		by := r.running[r.number(len(r.running))]
+		r.create(by, g, start, r.place(by).stack)
+	}
+	r.running = append(r.running, g)
+}
+
+// Whatever a program does: paths add up to the units, and their parts to the totals; units of
+// a kind on one goroutine do not overlap; a sweep over begins and ends gives the concurrency.
+func TestRandom(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newRandom(t, rt)
+		for range rapid.IntRange(20, 1500).Draw(rt, "steps") {
+			r.step()
+		}
+		var units []Unit
+		o := r.options()
+		o.OnUnit = func(u Unit) { units = append(units, u) }
+		a := New(o)
+		a.enough = rapid.SampledFrom([]int{4, enoughBlocks}).Draw(rt, "enough")
+		a.ring = newRing(int64(rapid.SampledFrom([]int{64, maxIntervals}).Draw(rt, "intervals")))
+		a.walk.ring = &a.ring
+		feed(a, r.ds)
+		result := a.Finish(r.now, r.now, itself)
+		for i := range result.Kinds {
+			check(rt, &result.Kinds[i], units, r.now)
+		}
+		apart(rt, units)
+	})
+}
+
+// check holds a kind against its units.
+func check(t *rapid.T, k *UnitKind, units []Unit, recorded int64) {
+	var count, total, parts int64
+	for _, u := range units {
+		if u.Kind == k.Name && u.Class == k.Class && u.How == k.How {
+			count++
+			total += u.To - u.From
+		}
+	}
+	for i := range k.Path {
+		parts += k.Path[i].Ns
+	}
+	if count != k.Count || total != k.TotalNs || parts != total {
+		t.Fatalf("%s: %d units of %d ns, parts of %d ns; the kind has %d of %d ns", k.Name, count, total, parts, k.Count, k.TotalNs)
+	}
+	if k.Open == 0 && recorded > 0 && math.Abs(k.Concurrency-float64(total)/float64(recorded)) > 1e-9 {
+		t.Fatalf("%s: concurrency %v, throughput × latency %v", k.Name, k.Concurrency, float64(total)/float64(recorded))
+	}
+	for _, s := range k.Slowest {
+		sum := int64(0)
+		for _, x := range s.Segments {
+			sum += x.Ns
+		}
+		if sum != s.EndNs-s.BeginNs {
+			t.Fatalf("%s: segments of %d ns in %+v", k.Name, sum, s)
+		}
+	}
+}
+
+func apart(t *rapid.T, units []Unit) {
+	slices.SortStableFunc(units, func(x, y Unit) int {
+		return cmp.Or(cmp.Compare(x.G, y.G), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.From, y.From))
+	})
+	for i := 1; i < len(units); i++ {
+		if x, y := units[i-1], units[i]; x.G == y.G && x.Kind == y.Kind && x.How == y.How && x.To > y.From {
+			t.Fatalf("%+v and %+v overlap", x, y)
+		}
+	}
+}

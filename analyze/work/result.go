@@ -1,0 +1,257 @@
+package work
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
+
+// Units are the units of work by kind. Times are in ns.
+type Units struct {
+	// Kinds are the kinds of units, entry kinds first, then those with the most time: at
+	// most 100.
+	Kinds []UnitKind `json:"kinds"`
+	// Reason says why there is no unit; absent if there is one.
+	Reason string `json:"reason,omitempty"`
+}
+
+// A UnitKind is one kind of units: those of a route, a worker, a test function.
+type UnitKind struct {
+	Name string `json:"name"` // the handler or test function, or what is annotated; else the class
+	// Basis is how well the units are known: "observed", "inferred", or "ambiguous" if there
+	// is another reading, which alternative has.
+	Basis string `json:"basis"`
+	// How says how units were found: "task", "region", "cycle", "lifetime", "producer",
+	// "test", "benchmark" or "phase".
+	How How `json:"how"`
+	// Entry reports whether units begin from outside: by the network, a timer, or a
+	// goroutine that does not wait for them. Others are parts of units of other kinds.
+	Entry bool `json:"entry"`
+	// Merged reports whether a unit may hold several that followed each other without a
+	// wait between them: then the latency is that of such a row.
+	Merged bool `json:"merged,omitempty"`
+	// WokenForNothing is how many times goroutines of the class were woken and found nothing
+	// to do.
+	WokenForNothing int64  `json:"woken_for_nothing,omitempty"`
+	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
+	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
+	Class           string `json:"class"`                 // start function of the goroutines
+	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
+	Count           int64  `json:"count"`                 // units that are whole, and end in the window
+	PerS            Share  `json:"per_s"`                 // of them, a second
+	Concurrency     Share  `json:"concurrency"`           // how many are under way on average
+	// Latency is how long a unit takes: from when its goroutine was made runnable to its
+	// end.
+	Latency Latency `json:"latency"`
+	TotalNs int64   `json:"total_ns"` // the latencies, summed
+	// Path is what the time of all units consists of, most first. It adds up to total_ns.
+	Path    []TimePart `json:"path"`
+	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
+
+	server bool // of requests that come in
+}
+
+// Share is a number that is not whole.
+type Share = float64
+
+// Home is a place in the program.
+type Home struct {
+	Function string `json:"function"` // its name
+	Line     int64  `json:"line"`     // in its file
+}
+
+// Latency is a distribution of latencies. What is between them is known within 6 %.
+type Latency struct {
+	P50Ns     int64     `json:"p50_ns"`    // half of the units take no longer
+	P95Ns     int64     `json:"p95_ns"`    // 95 % of them
+	P99Ns     int64     `json:"p99_ns"`    // 99 %
+	MaxNs     int64     `json:"max_ns"`    // the slowest
+	Histogram Histogram `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
+}
+
+// TimePart is a part of the time of units.
+type TimePart struct {
+	// Via is what the unit's own goroutine waited for; absent if it did not wait.
+	Via *Via `json:"via,omitempty"`
+	Leaf
+	Hops      int64 `json:"hops,omitempty"` // through how many hands a thing went at most that it waited for
+	Ns        int64 `json:"ns"`             // of all units
+	TypicalNs int64 `json:"typical_ns"`     // of a typical unit: the mean over those between the 40th and 60th percentile
+	SlowNs    int64 `json:"slow_ns"`        // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
+}
+
+// Via is a wait of a unit's own goroutine.
+type Via struct {
+	What string `json:"what"` // "lock", "waitgroup", "channel", "select", "network" or "sleep"
+	Site string `json:"site"` // function
+}
+
+// Leaf is who did what meanwhile.
+type Leaf struct {
+	Who string `json:"who,omitempty"` // class of the goroutine; absent if it is not known
+	// What it did: "running", "runnable", "syscall", "child" (a process), "gc-assist",
+	// "lock", "waitgroup", "channel", "select", "network", "sleep", "unknown", or "rest" for
+	// many things.
+	What string `json:"what"`
+	// Cause is that of runnable, as in waits; or "queue" if it did that for another unit,
+	// before it served this one.
+	Cause string `json:"cause,omitempty"`
+	Where string `json:"where,omitempty"` // function, of a wait or a system call
+}
+
+// Slow is a unit that was slow.
+type Slow struct {
+	G        int64     `json:"goroutine"` // its number
+	BeginNs  int64     `json:"begin_ns"`  // in the trace
+	EndNs    int64     `json:"end_ns"`    // likewise
+	Segments []Segment `json:"segments"`  // its time, from begin to end
+}
+
+// Segment is a part of a unit's time.
+type Segment struct {
+	Via *Via `json:"via,omitempty"` // what the unit's own goroutine waited for; absent if it did not wait
+	Leaf
+	Ns int64 `json:"ns"` // how long
+}
+
+// mostKinds is how many kinds a result has.
+const mostKinds = 100
+
+// Names make the names of a result.
+type Names struct {
+	Function func(name string) string
+	Label    func(label int32) string // a type of tasks or regions
+}
+
+// Finish ends the stream at a time, ns, and returns the result. recorded is how much of the
+// window is recorded, ns.
+func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
+	a.now = max(a.now, end)
+	for at, c := range a.classes {
+		if c.how == undecided {
+			a.decide(c)
+		}
+		a.emitPhases(int32(at))
+	}
+	for _, at := range a.bySlot {
+		if at != 0 {
+			l := a.lives.At(at)
+			a.leave(a.classes[l.class], l, a.now)
+		}
+	}
+	r := Units{Kinds: []UnitKind{}, Reason: "no goroutine comes back to wait for more to do, or does one job and ends, and the program marks no tasks or regions"}
+	for _, k := range a.kinds {
+		if k.count > 0 {
+			r.Reason = ""
+		}
+		if k.count+k.open > 0 {
+			r.Kinds = append(r.Kinds, a.result(k, recorded, n))
+		}
+	}
+	onlyPhases := !slices.ContainsFunc(r.Kinds, func(k UnitKind) bool { return k.Entry && k.How != Phase })
+	for i := range r.Kinds {
+		r.Kinds[i].Entry = r.Kinds[i].Entry && (onlyPhases || r.Kinds[i].How != Phase)
+	}
+	slices.SortFunc(r.Kinds, compareKinds)
+	r.Kinds = r.Kinds[:min(len(r.Kinds), mostKinds)]
+	return r
+}
+
+// compareKinds orders kinds: entry kinds first, servers before others, then by their time.
+func compareKinds(x, y UnitKind) int {
+	return cmp.Or(first(x.Entry, y.Entry), first(x.server, y.server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
+		cmp.Compare(x.Name, y.Name), cmp.Compare(x.Class, y.Class), cmp.Compare(x.How, y.How), cmp.Compare(y.Open, x.Open))
+}
+
+// first orders what has a property before what has not.
+func first(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
+}
+
+func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
+	c := a.classes[k.class]
+	out := UnitKind{
+		Name: n.Function(a.places.functions[k.name]), Basis: "observed", How: k.how, Entry: a.entry(k), Open: k.open,
+		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
+		Latency: Latency{
+			P50Ns: min(k.latency.quantile(0.5), k.longest), P95Ns: min(k.latency.quantile(0.95), k.longest), P99Ns: min(k.latency.quantile(0.99), k.longest),
+			MaxNs: k.longest, Histogram: k.latency,
+		},
+		Path: k.path(a, n), Slowest: []Slow{},
+	}
+	switch k.how {
+	case undecided:
+		out.Name = "(other kinds)"
+	case Task, Region:
+		out.Name = n.Label(k.name)
+	case Cycle, Producer:
+		a.describeCycle(&out, c, n)
+	case Phase:
+		out.Basis = "inferred"
+	}
+	if recorded > 0 {
+		out.PerS, out.Concurrency = float64(k.count)*1e9/float64(recorded), float64(k.inside)/float64(recorded)
+	}
+	for i := range k.slowest {
+		out.Slowest = append(out.Slowest, a.slow(&k.slowest[i], n))
+	}
+	return out
+}
+
+// describeCycle says how the home of a kind was found.
+func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
+	home := c.tree.nodes[c.home.node]
+	out.Basis, out.Home = "inferred", &Home{n.Function(a.places.functions[home.function]), int64(home.at)}
+	out.WokenForNothing, out.server = c.woken, c.home.server
+	f := c.home.family
+	out.Merged = (f == receive || f == selects || f == cond) && c.busy > 7*(c.busy+c.idle)/10
+	if c.home.byName {
+		out.Basis, out.Alternative = "ambiguous", "the class may be a client that paces itself: only the name of a function says that it serves"
+	}
+}
+
+// entry reports whether the units of a kind begin from outside.
+func (a *Accumulator) entry(k *kind) bool {
+	if k.how != Cycle && k.how != Lifetime && k.how != Producer {
+		return k.how != undecided
+	}
+	c := a.classes[k.class]
+	return k.entries > k.parts && (c.home.server || a.places.owned[k.name])
+}
+
+func (a *Accumulator) leaf(c *cell, n Names) Leaf {
+	l := Leaf{What: activities[c.activity], Where: n.Function(a.places.functions[c.site])}
+	if c.class != 0 {
+		l.Who = n.Function(a.places.functions[a.classes[c.class].runs()])
+	}
+	switch {
+	case c.queue:
+		l.Cause = "queue"
+	case c.cause > 0:
+		l.Cause = string(waits.Causes()[c.cause-1])
+	}
+	return l
+}
+
+func (a *Accumulator) via(c *cell, n Names) *Via {
+	if c.via == notKnown {
+		return nil
+	}
+	return &Via{activities[c.via], n.Function(a.places.functions[c.viaSite])}
+}
+
+func (a *Accumulator) slow(s *slow, n Names) Slow {
+	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Segments: []Segment{}}
+	for i := len(s.path) - 1; i >= 0; i-- {
+		x := &s.path[i]
+		out.Segments = append(out.Segments, Segment{a.via(&x.cell, n), a.leaf(&x.cell, n), x.to - x.from})
+	}
+	return out
+}

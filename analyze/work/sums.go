@@ -1,0 +1,149 @@
+package work
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Bounds of the sums.
+const (
+	maxKinds   = 512 // further ones are summed as one
+	maxRows    = 64  // of a kind's path; what is beyond is in the rest
+	maxSlowest = 5
+)
+
+// kindKey is what tells kinds apart.
+type kindKey struct {
+	class, name int32 // name is a function, or a type of tasks or regions
+	how         How
+}
+
+// kind is the sums of one kind of units.
+type kind struct {
+	kindKey
+	count, total, longest int64
+	open                  int64
+	inside                int64 // ns of units, whole or not, in the window
+	entries, parts        int64 // began from outside; within a unit of another kind
+	latency               Histogram
+	bins                  []bin // by latency
+	rows                  []row // the first is the rest
+	byCell                map[cell]int
+	slowest               []slow // the slowest first
+}
+
+// bin is the units whose latency is in a quarter of an octave.
+type bin struct{ count, ns int64 }
+
+// row is the time booked on a cell.
+type row struct {
+	cell
+	most uint8 // hops
+	ns   int64
+	bins []int64 // of it, by latency
+}
+
+// slow is a unit that is kept with its path.
+type slow struct {
+	g, from, to int64
+	path        []segment // the last first
+}
+
+// binOf returns the bin of a latency.
+func binOf(ns int64) int {
+	n := bits.Len64(uint64(ns))
+	return n<<2 | int(uint64(ns)<<(64-n)>>61&3)
+}
+
+// sumOf returns the sums of a kind.
+func (a *Accumulator) sumOf(k kindKey) *kind {
+	x := a.byKind[k]
+	if x == nil && len(a.kinds) >= maxKinds {
+		k = kindKey{}
+		x = a.byKind[k]
+	}
+	if x == nil {
+		x = &kind{kindKey: k, rows: make([]row, 1), byCell: map[cell]int{}}
+		x.rows[0].activity = rest
+		a.byKind[k], a.kinds = x, append(a.kinds, x)
+	}
+	return x
+}
+
+// add counts a unit of a goroutine, and its path.
+func (k *kind) add(g, from, to int64, path []segment) {
+	ns := to - from
+	k.count++
+	k.total += ns
+	k.longest = max(k.longest, ns)
+	k.latency.add(ns)
+	b := binOf(ns)
+	if n := b + 1 - len(k.bins); n > 0 {
+		k.bins = append(k.bins, make([]bin, n)...)
+	}
+	k.bins[b].count++
+	k.bins[b].ns += ns
+	for i := range path {
+		k.book(&path[i], b)
+	}
+	k.keep(g, from, to, path)
+}
+
+// book books a segment of a unit in a bin.
+func (k *kind) book(s *segment, bin int) {
+	c := s.cell
+	c.hops = 0
+	i, ok := k.byCell[c]
+	if !ok {
+		i = k.room()
+		k.byCell[c] = i
+		k.rows[i].cell = c
+	}
+	r := &k.rows[i]
+	r.most = max(r.most, s.hops)
+	r.ns += s.to - s.from
+	if n := bin + 1 - len(r.bins); n > 0 {
+		r.bins = append(r.bins, make([]int64, n)...)
+	}
+	r.bins[bin] += s.to - s.from
+}
+
+// room returns an empty row. Where all are taken, the smallest goes to the rest.
+func (k *kind) room() int {
+	if len(k.rows) <= maxRows {
+		k.rows = append(k.rows, row{})
+		return len(k.rows) - 1
+	}
+	least := 1
+	for i := range k.rows {
+		if i > 0 && k.rows[i].ns < k.rows[least].ns {
+			least = i
+		}
+	}
+	from, to := &k.rows[least], &k.rows[0]
+	delete(k.byCell, from.cell)
+	to.ns += from.ns
+	if n := len(from.bins) - len(to.bins); n > 0 {
+		to.bins = append(to.bins, make([]int64, n)...)
+	}
+	for i, ns := range from.bins {
+		to.bins[i] += ns
+	}
+	*from = row{bins: from.bins[:0]}
+	return least
+}
+
+// keep keeps a unit with its path if it is among the slowest.
+func (k *kind) keep(g, from, to int64, path []segment) {
+	at := len(k.slowest)
+	for at > 0 && to-from > k.slowest[at-1].to-k.slowest[at-1].from {
+		at--
+	}
+	if at == maxSlowest {
+		return
+	}
+	if len(k.slowest) == maxSlowest {
+		k.slowest = k.slowest[:maxSlowest-1]
+	}
+	k.slowest = slices.Insert(k.slowest, at, slow{g, from, to, slices.Clone(path)})
+}

@@ -1,0 +1,72 @@
+package work
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// fewUnits is below how many units the slowest one alone stands for the slow ones.
+const fewUnits = 20
+
+// path returns what the time of a kind's units consists of.
+func (k *kind) path(a *Accumulator, n Names) []TimePart {
+	count := float64(k.count)
+	from := 0.95 * count
+	if k.count < fewUnits {
+		from = count - 1
+	}
+	typical, slow := k.mean(0.4*count, 0.6*count), k.mean(from, count)
+	out := []TimePart{}
+	for i := range k.rows {
+		if r := &k.rows[i]; r.ns > 0 {
+			out = append(out, TimePart{a.via(&r.cell, n), a.leaf(&r.cell, n), int64(r.most), r.ns, typical[i], slow[i]})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y TimePart) int {
+		return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.What, y.What), cmp.Compare(x.Who, y.Who), cmp.Compare(x.Where, y.Where), cmp.Compare(x.Cause, y.Cause))
+	})
+	return out
+}
+
+// mean returns how much each row has of a unit, on average over those with the ranks [from,
+// to) by their latency. A bin that a border cuts counts by its share. The parts are rounded so
+// that they add up.
+func (k *kind) mean(from, to float64) []int64 {
+	sums, rank := make([]float64, len(k.rows)), 0.0
+	for b := range k.bins {
+		next := rank + float64(k.bins[b].count)
+		share := (min(next, to) - max(rank, from)) / (next - rank)
+		if rank = next; !(share > 0) {
+			continue
+		}
+		for i := range k.rows {
+			if bins := k.rows[i].bins; b < len(bins) {
+				sums[i] += share * float64(bins[b])
+			}
+		}
+	}
+	for i := range sums {
+		sums[i] /= to - from
+	}
+	return rounded(sums)
+}
+
+// rounded rounds numbers so that they add up to their sum, rounded.
+func rounded(xs []float64) []int64 {
+	out, order := make([]int64, len(xs)), make([]int, len(xs))
+	sum, left := 0.0, int64(0)
+	for i, x := range xs {
+		out[i], order[i] = int64(math.Floor(x)), i
+		sum += x
+		left -= out[i]
+	}
+	left += int64(math.Round(sum))
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(xs[j]-math.Floor(xs[j]), xs[i]-math.Floor(xs[i]))
+	})
+	for _, i := range order[:min(max(0, left), int64(len(order)))] {
+		out[i]++
+	}
+	return out
+}
