@@ -4,7 +4,7 @@
 test_packages=(./...)
 browser_packages=(./cmd/gmpscope ./report/html/...)
 # Those that start goroutines.
-race_packages=(./analyze ./analyze/events ./analyze/input ./cmd/gmpscope ./fleet ./internal/files ./internal/term ./reference/sim ./replay/... ./report/html/echarts)
+race_packages=(./analyze ./analyze/events ./analyze/input ./cmd/gmpscope ./fleet ./internal/files ./internal/term ./report/html/echarts)
 
 # Tests need no profile-guided build: with cmd/gmpscope/default.pgo all that the program imports would be compiled, and
 # looked at by vet, twice.
