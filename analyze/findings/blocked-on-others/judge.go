@@ -220,10 +220,10 @@ func ends(frames []string) bool {
 }
 
 // works reports whether those that end the waits of a group were busy for most of them, or
-// waited for the network, not for one another or for a time. Who waits at a sync.Cond again and again,
-// as the writer of a connection does, has nothing to do.
+// waited for the network, not for one another or for a time. Who waits at a sync.Cond again and again
+// until another class comes, as the writer of a connection does, has nothing to do.
 func (g *group) works() bool {
-	return g.longest.reason != reference.ReasonCond && g.ran+g.blocked[reference.ReasonNetwork] > float64(g.ns)/2
+	return (g.longest.reason != reference.ReasonCond || g.top.by == g.class) && g.ran+g.blocked[reference.ReasonNetwork] > float64(g.ns)/2
 }
 
 // maxChain bounds how far it is followed who waits for whom.
