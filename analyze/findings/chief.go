@@ -90,9 +90,10 @@ func Chief(list []Finding, least Severity) *Finding {
 	return machine
 }
 
-// stands reports whether a finding is a cause in the program that a lack of CPUs does not feign.
+// stands reports whether a finding is a cause in the program that a lack of CPUs does not feign. A
+// process that is stopped is blocked for longer, too.
 func stands(x *Finding) bool {
-	return x.Kind == KindCause && (x.Counted || x.Basis != Suspected && !slices.Contains(x.Doubts, Strained))
+	return x.Kind == KindCause && x.CostOf != OfBlocked && (x.Counted || x.Basis != Suspected && !slices.Contains(x.Doubts, Strained))
 }
 
 // crowd reports whether a finding was counted, and is behind half of all waiting: it is mild only because

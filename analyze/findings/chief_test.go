@@ -98,6 +98,7 @@ func TestChiefOfACrowd(t *testing.T) {
 	machine := findings.Finding{ID: "os-preemption", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, Guessed: true, CostNs: 9000, WholeNs: 10_000}
 	periods := findings.Finding{ID: "cpu-throttling", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Suspected, CostNs: 9000, WholeNs: 10_000}
 	stopped := findings.Finding{ID: "process-stopped", Kind: findings.KindMachine, Severity: findings.Warning, Basis: findings.Inferred, CostNs: 900, WholeNs: 10_000}
+	child := findings.Finding{ID: "child-process", Kind: findings.KindCause, Severity: findings.Warning, Basis: findings.Certain, CostOf: findings.OfBlocked, CostNs: 8000, WholeNs: 10_000}
 	with := func(x findings.Finding, change func(*findings.Finding)) findings.Finding {
 		change(&x)
 		return x
@@ -115,6 +116,7 @@ func TestChiefOfACrowd(t *testing.T) {
 		{"a machine before a small crowd", []findings.Finding{stopped, with(crowd, func(x *findings.Finding) { x.CostNs = 4000 })}, "process-stopped"},
 		{"a machine that is guessed at", []findings.Finding{machine}, ""},
 		{"a suspected one", []findings.Finding{periods}, "cpu-throttling"},
+		{"before what was blocked meanwhile", []findings.Finding{periods, child}, "cpu-throttling"},
 		{"it explains a symptom", []findings.Finding{with(late, func(x *findings.Finding) { x.SymptomOf = []string{"os-preemption"} }), machine}, "os-preemption"},
 	} {
 		got := ""

@@ -32,7 +32,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		if why == reference.WhyCreate && !slices.ContainsFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }) {
 			why = reference.WhyTimer // which creates them where no goroutine does
 		}
-		x.Advice = append(x.Advice, advice(why))
+		x.Advice = append(x.Advice, advice(why, x.Actors))
 	}
 	x.Advice = append(x.Advice,
 		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
@@ -104,22 +104,35 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 	return "Up to " + many + " were runnable at once"
 }
 
-// how says by which call of the library goroutines were woken, as far as the stack
-// tells.
-func how(frames []string) string {
+// ways are the calls by which one goroutine wakes many, and what to do instead.
+var ways = [...]struct {
+	call, how, instead string
+	holds              string // in the name of the function, too
+}{
+	{"runtime.closechan", " by closing a channel", "send a token to as many as there is work for, instead of closing the channel", ""},
+	{"sync.(*Cond).Broadcast", " with sync.Cond.Broadcast", "Signal instead of Broadcast", ""},
+	{"context.", " by cancelling a context", "let those that have more to do than to end finish it some milliseconds apart", "cancel"},
+	{"sync.(*WaitGroup)", " through a sync.WaitGroup", "have one wait for the WaitGroup, and hand on to the others", ""},
+	{"sync.(*RWMutex)", " by unlocking a sync.RWMutex", "hold the write lock for less, or swap what it guards by an atomic.Pointer", ""},
+}
+
+// way returns the number in ways of the call by which goroutines were woken, as far as the stack
+// shows it; -1 if it does not.
+func way(frames []string) int {
 	for _, fr := range frames {
-		switch name, _, _ := strings.Cut(fr, " "); {
-		case name == "runtime.closechan":
-			return " by closing a channel"
-		case strings.HasPrefix(name, "sync.(*Cond).Broadcast"):
-			return " with sync.Cond.Broadcast"
-		case strings.HasPrefix(name, "context.") && strings.Contains(name, "cancel"):
-			return " by cancelling a context"
-		case strings.HasPrefix(name, "sync.(*WaitGroup)"):
-			return " through a sync.WaitGroup"
-		case strings.HasPrefix(name, "sync.(*RWMutex)"):
-			return " by unlocking a sync.RWMutex"
+		name, _, _ := strings.Cut(fr, " ")
+		for i := range ways {
+			if strings.HasPrefix(name, ways[i].call) && strings.Contains(name, ways[i].holds) {
+				return i
+			}
 		}
+	}
+	return -1
+}
+
+func how(frames []string) string {
+	if i := way(frames); i >= 0 {
+		return ways[i].how
 	}
 	return ""
 }
@@ -142,12 +155,18 @@ func words(why reference.Why) string {
 	return why.String()
 }
 
-func advice(why reference.Why) string {
+func advice(why reference.Why, actors []findings.Actor) string {
 	switch why {
 	case reference.WhyCreate:
 		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
 	case reference.WhyUnblock:
-		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (Signal instead of Broadcast, a token instead of a closed channel), or let them go in groups, some milliseconds apart."
+		instead := "Signal instead of Broadcast, a token instead of a closed channel"
+		if i := slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+			if w := way(actors[i].Stack); w >= 0 {
+				instead = ways[w].instead
+			}
+		}
+		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (" + instead + "), or let them go in groups, some milliseconds apart."
 	case reference.WhyTimer:
 		return "Most of them were woken or started by timers that were due together: spread their times."
 	case reference.WhyNetwork:
