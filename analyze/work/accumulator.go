@@ -46,6 +46,7 @@ type Accumulator struct {
 	ended       []waits.Ended // of the block, that were not taken yet
 	ring        ring
 	walk        walk
+	raw         Names // as the trace has them
 	kinds       []*kind
 	byKind      map[kindKey]*kind
 }
@@ -58,6 +59,7 @@ func New(o Options) *Accumulator {
 	}
 	a.lives.Make(0)
 	a.walk.ring = &a.ring
+	a.raw = Names{Function: func(name string) string { return name }, Label: o.Label}
 	return a
 }
 
@@ -71,7 +73,12 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		a.now = max(a.now, d.Time)
-		if n.G != 0 && n.OfProgram() || ofWorld[d.Kind] {
+		switch {
+		case d.Kind.Annotates():
+			if at := a.bySlot[n.G]; at != 0 {
+				a.annotate(d, a.lives.At(at), at)
+			}
+		case n.G != 0 && d.Kind != reference.KindMove && n.OfProgram() || ofWorld[d.Kind]:
 			a.take(b, i, d, n)
 		}
 	}
@@ -107,12 +114,6 @@ func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *led
 		a.startWorld()
 	case reference.KindLost:
 		a.gap()
-	default:
-		if d.Kind.Annotates() {
-			if at := a.life(d, n); at != 0 {
-				a.annotate(d, a.lives.At(at), at)
-			}
-		}
 	}
 }
 
@@ -256,7 +257,8 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		a.lose(at, l)
 		a.end(at, l)
 	default:
-		if f := a.place(l, d.Class, d.Stack); l.handler == 0 {
+		// A goroutine that is preempted may show the innermost frames only.
+		if f := a.places.at(d.Stack); l.handler == 0 && f.root == a.classOf(l).name {
 			l.handler = f.handler
 		}
 		a.mark(l)

@@ -77,6 +77,3 @@ const (
 var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "phase", "task", "region"}
 
 func (h How) String() string { return hows[h] }
-
-// MarshalText writes the word.
-func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }

@@ -1,13 +1,10 @@
 package work
 
-import (
-	"math/bits"
-	"strconv"
-)
+import "math/bits"
 
-// Histogram counts latencies, ns, in buckets of which an octave has 16, so that a value is
-// known within 6 %. In JSON it is a list of bucket, count, bucket, count, …
-type Histogram []int64
+// histogram counts latencies, ns, in buckets of which an octave has 16, so that a value is
+// known within 6 %.
+type histogram []int64
 
 const octaveBits = 4
 
@@ -22,7 +19,7 @@ func least(bucket int) int64 {
 	return int64(bucket-shift<<octaveBits) << shift
 }
 
-func (h *Histogram) add(ns int64) {
+func (h *histogram) add(ns int64) {
 	i := bucketOf(ns)
 	if n := i + 1 - len(*h); n > 0 {
 		*h = append(*h, make([]int64, n)...)
@@ -32,7 +29,7 @@ func (h *Histogram) add(ns int64) {
 
 // quantile returns the middle of the bucket that holds the value which a share q of all
 // does not exceed.
-func (h Histogram) quantile(q float64) int64 {
+func (h histogram) quantile(q float64) int64 {
 	var total, n int64
 	for _, c := range h {
 		total += c
@@ -45,18 +42,13 @@ func (h Histogram) quantile(q float64) int64 {
 	return 0
 }
 
-// MarshalJSON writes the buckets that are not empty.
-func (h Histogram) MarshalJSON() ([]byte, error) {
-	out := []byte{'['}
+// pairs returns the buckets that are not empty: bucket, count, bucket, count, …
+func (h histogram) pairs() []int64 {
+	out := []int64{}
 	for i, n := range h {
-		if n == 0 {
-			continue
+		if n > 0 {
+			out = append(out, int64(i), n)
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(strconv.AppendInt(out, int64(i), 10), ',')
-		out = strconv.AppendInt(out, n, 10)
 	}
-	return append(out, ']'), nil
+	return out
 }

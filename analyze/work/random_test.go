@@ -141,7 +141,7 @@ func TestRandom(t *testing.T) {
 func check(t *rapid.T, k *UnitKind, units []Unit, recorded int64) {
 	var count, total, parts int64
 	for _, u := range units {
-		if u.Kind == k.Name && u.Class == k.Class && u.How == k.How {
+		if u.Kind == k.Name && u.Class == k.Class && u.How.String() == k.How {
 			count++
 			total += u.To - u.From
 		}

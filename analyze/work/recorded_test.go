@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func recordings(t *testing.T) []string {
 	if err != nil || len(out) == 0 {
 		t.Fatal("no traces", err)
 	}
-	for _, pattern := range []string{"*-go1.26-p4.trace.gz", "real/*go1.26*.trace.gz"} {
+	for _, pattern := range []string{"real/*go1.26*.trace.gz", "*-go1.26-p4.trace.gz"} {
 		more, err := filepath.Glob(filepath.Join("..", "..", "testdata", "traces", pattern))
 		if err != nil || len(more) == 0 {
 			t.Fatal("no traces", err)
@@ -147,7 +148,7 @@ func recordings(t *testing.T) []string {
 		out = append(out, more...)
 	}
 	if testing.Short() {
-		out = out[:10]
+		out = out[:12]
 	}
 	return slices.DeleteFunc(out, func(file string) bool {
 		return strings.Contains(file, "empty") || strings.Contains(file, "header-only")
@@ -157,9 +158,16 @@ func recordings(t *testing.T) []string {
 // TestSums: what the time of units consists of adds up to it, whatever the program.
 func TestSums(t *testing.T) {
 	for _, file := range recordings(t) {
-		res, err := analyze.File(t.Context(), file, analyze.Options{NoTimeline: true})
+		res, err := analyze.File(t.Context(), file, analyze.Options{NoTimeline: true, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
+		}
+		again, err := analyze.File(t.Context(), file, analyze.Options{NoTimeline: true, Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(res.Work, again.Work) {
+			t.Errorf("%s: another result with two workers", file)
 		}
 		if (res.Work.Reason == "") != slices.ContainsFunc(res.Work.Kinds, func(k work.UnitKind) bool { return k.Count > 0 }) {
 			t.Errorf("%s: %d kinds, and the reason %q", file, len(res.Work.Kinds), res.Work.Reason)

@@ -24,7 +24,7 @@ type UnitKind struct {
 	Basis string `json:"basis"`
 	// How says how units were found: "task", "region", "cycle", "lifetime", "producer",
 	// "test", "benchmark" or "phase".
-	How How `json:"how"`
+	How string `json:"how"`
 	// Entry reports whether units begin from outside: by the network, a timer, or a
 	// goroutine that does not wait for them. Others are parts of units of other kinds.
 	Entry bool `json:"entry"`
@@ -48,8 +48,6 @@ type UnitKind struct {
 	// Path is what the time of all units consists of, most first. It adds up to total_ns.
 	Path    []TimePart `json:"path"`
 	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
-
-	server bool // of requests that come in
 }
 
 // Share is a number that is not whole.
@@ -63,11 +61,11 @@ type Home struct {
 
 // Latency is a distribution of latencies. What is between them is known within 6 %.
 type Latency struct {
-	P50Ns     int64     `json:"p50_ns"`    // half of the units take no longer
-	P95Ns     int64     `json:"p95_ns"`    // 95 % of them
-	P99Ns     int64     `json:"p99_ns"`    // 99 %
-	MaxNs     int64     `json:"max_ns"`    // the slowest
-	Histogram Histogram `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
+	P50Ns     int64   `json:"p50_ns"`    // half of the units take no longer
+	P95Ns     int64   `json:"p95_ns"`    // 95 % of them
+	P99Ns     int64   `json:"p99_ns"`    // 99 %
+	MaxNs     int64   `json:"max_ns"`    // the slowest
+	Histogram []int64 `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
 }
 
 // TimePart is a part of the time of units.
@@ -141,27 +139,41 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 		}
 	}
 	r := Units{Kinds: []UnitKind{}, Reason: "no goroutine comes back to wait for more to do, or does one job and ends, and the program marks no tasks or regions"}
-	for _, k := range a.kinds {
-		if k.count > 0 {
+	for _, k := range a.ranked(recorded, n) {
+		if r.Kinds = append(r.Kinds, k.UnitKind); k.Count > 0 {
 			r.Reason = ""
 		}
-		if k.count+k.open > 0 {
-			r.Kinds = append(r.Kinds, a.result(k, recorded, n))
-		}
 	}
-	onlyPhases := !slices.ContainsFunc(r.Kinds, func(k UnitKind) bool { return k.Entry && k.How != Phase })
-	for i := range r.Kinds {
-		r.Kinds[i].Entry = r.Kinds[i].Entry && (onlyPhases || r.Kinds[i].How != Phase)
-	}
-	slices.SortFunc(r.Kinds, compareKinds)
 	r.Kinds = r.Kinds[:min(len(r.Kinds), mostKinds)]
 	return r
 }
 
-// compareKinds orders kinds: entry kinds first, servers before others, then by their time.
-func compareKinds(x, y UnitKind) int {
-	return cmp.Or(first(x.Entry, y.Entry), first(x.server, y.server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
-		cmp.Compare(x.Name, y.Name), cmp.Compare(x.Class, y.Class), cmp.Compare(x.How, y.How), cmp.Compare(y.Open, x.Open))
+// rankedKind is a kind, and what ranks it.
+type rankedKind struct {
+	UnitKind
+	server bool // its units are requests that come in
+}
+
+// ranked returns the kinds: entry kinds first, servers before others, then by their time.
+// Phases of main are entries only where there are no others.
+func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
+	var out []rankedKind
+	others := false
+	for _, k := range a.kinds {
+		if k.count+k.open > 0 {
+			x := rankedKind{a.result(k, recorded, n), k.how == Cycle && a.classes[k.class].home.server}
+			others = others || x.Entry && k.how != Phase
+			out = append(out, x)
+		}
+	}
+	for i := range out {
+		out[i].Entry = out[i].Entry && (out[i].How != Phase.String() || !others)
+	}
+	slices.SortFunc(out, func(x, y rankedKind) int {
+		return cmp.Or(first(x.Entry, y.Entry), first(x.server, y.server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
+			cmp.Compare(x.Name, y.Name), cmp.Compare(x.Class, y.Class), cmp.Compare(x.How, y.How), cmp.Compare(y.Open, x.Open))
+	})
+	return out
 }
 
 // first orders what has a property before what has not.
@@ -178,19 +190,15 @@ func first(x, y bool) int {
 func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	c := a.classes[k.class]
 	out := UnitKind{
-		Name: n.Function(a.places.functions[k.name]), Basis: "observed", How: k.how, Entry: a.entry(k), Open: k.open,
+		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: a.entry(k), Open: k.open,
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
 		Latency: Latency{
 			P50Ns: min(k.latency.quantile(0.5), k.longest), P95Ns: min(k.latency.quantile(0.95), k.longest), P99Ns: min(k.latency.quantile(0.99), k.longest),
-			MaxNs: k.longest, Histogram: k.latency,
+			MaxNs: k.longest, Histogram: k.latency.pairs(),
 		},
 		Path: k.path(a, n), Slowest: []Slow{},
 	}
 	switch k.how {
-	case undecided:
-		out.Name = "(other kinds)"
-	case Task, Region:
-		out.Name = n.Label(k.name)
 	case Cycle, Producer:
 		a.describeCycle(&out, c, n)
 	case Phase:
@@ -209,7 +217,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	home := c.tree.nodes[c.home.node]
 	out.Basis, out.Home = "inferred", &Home{n.Function(a.places.functions[home.function]), int64(home.at)}
-	out.WokenForNothing, out.server = c.woken, c.home.server
+	out.WokenForNothing = c.woken
 	f := c.home.family
 	out.Merged = (f == receive || f == selects || f == cond) && c.busy > 7*(c.busy+c.idle)/10
 	if c.home.byName {

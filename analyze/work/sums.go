@@ -25,7 +25,7 @@ type kind struct {
 	open                  int64
 	inside                int64 // ns of units, whole or not, in the window
 	entries, parts        int64 // began from outside; within a unit of another kind
-	latency               Histogram
+	latency               histogram
 	bins                  []bin // by latency
 	rows                  []row // the first is the rest
 	byCell                map[cell]int

@@ -50,7 +50,7 @@ func (a *Accumulator) found(k *kind, g int64, from, to mark) {
 	}
 	k.add(g, from.at, to.at, a.walk.path(k.class, from.at, to))
 	if a.opt.OnUnit != nil {
-		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k), How: k.how, G: g, From: from.at, To: to.at})
+		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
 	}
 }
 
@@ -71,14 +71,14 @@ func (a *Accumulator) inWindow(from, to int64) int64 {
 }
 
 // nameOf returns the name of a kind.
-func (a *Accumulator) nameOf(k *kind) string {
+func (a *Accumulator) nameOf(k *kind, n Names) string {
 	switch k.how {
 	case undecided:
 		return "(other kinds)"
 	case Task, Region:
-		return a.opt.Label(k.name)
+		return n.Label(k.name)
 	}
-	return a.places.functions[k.name]
+	return n.Function(a.places.functions[k.name])
 }
 
 // leave counts the unit that a goroutine does at a time as one that the trace does not have
