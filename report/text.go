@@ -45,6 +45,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.verdict(doc)
 	t.trace(doc.Result)
 	t.findings(doc.Result, doc.Split)
+	t.work(doc.Result)
 	t.waiting(doc.Result)
 	t.stories(doc.Result)
 	t.processors(doc.Result)

@@ -65,6 +65,7 @@ type view struct {
 	Detectors    []detector
 	QuietDets    int
 
+	Work        *workView
 	Waits       *waitsView
 	Ps          *psView
 	Time        *timeView
@@ -186,6 +187,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Honesty = newHonesty(r)
 	v.findings(r, names, doc.Split)
 	v.first(doc)
+	v.Work = newWork(r, names)
 	v.Waits = newWaits(r, names)
 	v.Ps = newPs(r)
 	v.Time = newTime(r)
@@ -196,7 +198,11 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Machine = newMachine(r, names)
 	v.Fair = newFair(r, names)
 	v.Split = newSplit(doc.Split, names)
-	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}
+	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}}
+	if v.Work != nil {
+		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
+	}
+	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
 	for _, section := range []struct {
 		there bool
 		item  navItem

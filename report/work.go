@@ -1,0 +1,197 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// Bounds on the text about units of work.
+const (
+	textKinds  = 12
+	slowKinds  = 3 // whose slow units are explained
+	slowCauses = 3
+)
+
+// WorkLead says what the section about units of work shows.
+const WorkLead = "Requests, jobs and tests, as the trace shows them. A unit lasts from when its goroutine becomes runnable to its end. " +
+	"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
+
+// work shows the units of work by kind, if there are any.
+func (t *text) work(r *analyze.Result) {
+	kinds := WorkKinds(&r.Work)
+	if len(kinds) == 0 {
+		return
+	}
+	t.head("Work")
+	t.para(2, WorkLead)
+	tb := newTable("kind", "found by", "number", "per s", "p50", "p95", "p99", "longest", "at a time").alignLeft(1)
+	for _, k := range kinds[:min(len(kinds), textKinds)] {
+		tb.add(append([]string{t.names.Cut(words.Visible(KindName(t.names, k)), 44)}, KindCells(k)...)...)
+	}
+	t.line("")
+	t.table(2, tb)
+	if n := len(kinds) - textKinds; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more kind", "more kinds")))
+	}
+	for _, k := range SlowKinds(kinds) {
+		lead, items := SlowInWords(t.names, k)
+		t.line("")
+		t.para(2, lead)
+		for _, item := range items {
+			t.hang("    - ", 6, item)
+		}
+	}
+}
+
+// fewUnits is how many units of a kind are shown, at least, unless the program or package
+// testing says that they are units.
+const fewUnits = 3
+
+// WorkKinds are the kinds that are shown.
+func WorkKinds(u *work.Units) (out []*work.UnitKind) {
+	for i := range u.Kinds {
+		k := &u.Kinds[i]
+		inferred := k.How == work.Cycle.String() || k.How == work.Producer.String() || k.How == work.Lifetime.String()
+		if k.Count >= fewUnits || k.Count > 0 && !inferred {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// SlowKinds are the kinds whose slow units are explained: the first that begin from outside.
+func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
+	for _, k := range kinds {
+		if k.Entry && len(out) < slowKinds {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// KindName is what a kind is called, with its class where that is another function.
+func KindName(names *words.Names, k *work.UnitKind) string {
+	if k.How == work.Task.String() || k.How == work.Region.String() {
+		return cmp.Or(k.Name, words.Unknown)
+	}
+	return names.Function(cmp.Or(k.Name, words.Unknown))
+}
+
+// KindCells are the cells of a kind, behind its name.
+func KindCells(k *work.UnitKind) []string {
+	how := k.How
+	if k.Basis == "ambiguous" {
+		how += "?"
+	}
+	l := &k.Latency
+	return []string{how, quantity.Count(k.Count), quantity.Number(k.PerS), quantity.Duration(l.P50Ns), quantity.Duration(l.P95Ns), quantity.Duration(l.P99Ns), quantity.Duration(l.MaxNs), quantity.Number(k.Concurrency)}
+}
+
+// bucket is what units of a kind spend their time on, by what their own goroutine did.
+type bucket struct {
+	chief             *work.TimePart // the largest part of it
+	ns, typical, slow int64
+}
+
+// much is how many times a typical unit a slow one takes, at least, for the difference to be
+// what is explained.
+const much = 1.5
+
+// SlowInWords says what slow units of a kind spend their time on that typical ones do not,
+// or, if slow ones are not much slower, what all do.
+func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []string) {
+	buckets := bucketsOf(k)
+	var typical, slow int64
+	for i := range buckets {
+		typical += buckets[i].typical
+		slow += buckets[i].slow
+	}
+	name := words.Visible(KindName(names, k))
+	if float64(slow) < much*float64(typical) {
+		for _, b := range largest(buckets, k.TotalNs, func(b *bucket) int64 { return b.ns }) {
+			items = append(items, quantity.Part(b.ns, k.TotalNs)+": "+b.inWords(names))
+		}
+		return name + " spends its time:", items
+	}
+	for _, b := range largest(buckets, slow-typical, func(b *bucket) int64 { return b.slow - b.typical }) {
+		items = append(items, fmt.Sprintf("%s (%s, typically %s): %s", quantity.Part(b.slow-b.typical, slow-typical), quantity.Duration(b.slow), quantity.Duration(b.typical), b.inWords(names)))
+	}
+	return fmt.Sprintf("%s: a slow unit takes %s, a typical one %s. The difference:", name, quantity.Duration(slow), quantity.Duration(typical)), items
+}
+
+// largest returns the buckets with most of a time, of which there is whole: those with a
+// twentieth or more.
+func largest(buckets []bucket, whole int64, time func(*bucket) int64) []bucket {
+	slices.SortStableFunc(buckets, func(x, y bucket) int { return cmp.Compare(time(&y), time(&x)) })
+	n := 0
+	for n < min(len(buckets), slowCauses) && time(&buckets[n])*20 >= whole {
+		n++
+	}
+	return buckets[:n]
+}
+
+// bucketsOf sums the time of a kind by what its own goroutines did, in the order of the path.
+func bucketsOf(k *work.UnitKind) (out []bucket) {
+	type key struct {
+		via         work.Via
+		what, where string
+	}
+	index := map[key]int{}
+	for i := range k.Path {
+		p := &k.Path[i]
+		of := key{what: p.What, where: p.Where}
+		if p.Via != nil {
+			of = key{via: *p.Via}
+		}
+		at, ok := index[of]
+		if !ok {
+			at = len(out)
+			out, index[of] = append(out, bucket{chief: p}), at
+		}
+		b := &out[at]
+		b.ns += p.Ns
+		b.typical += p.TypicalNs
+		b.slow += p.SlowNs
+		if p.SlowNs > b.chief.SlowNs {
+			b.chief = p
+		}
+	}
+	return out
+}
+
+// doing has the words for what goroutines do.
+var doing = map[string]string{
+	"running": "running", "runnable": "runnable, without a P", "syscall": "in system calls", "child": "waiting for a child process",
+	"gc-assist": "working for the garbage collector", "lock": "waiting for a lock", "waitgroup": "waiting for a WaitGroup",
+	"channel": "waiting at a channel", "select": "waiting in a select", "network": "waiting for the network", "sleep": "asleep",
+	"unknown": "not known", "rest": "many other things",
+}
+
+// inWords says what the time of a bucket is.
+func (b *bucket) inWords(names *words.Names) string {
+	in := func(function string) string {
+		if function == "" {
+			return ""
+		}
+		return " in " + words.Visible(names.Function(function))
+	}
+	p := b.chief
+	if p.Via == nil {
+		return doing[p.What] + in(p.Where)
+	}
+	s := doing[p.Via.What] + in(p.Via.Site)
+	if p.What == p.Via.What && p.Where == p.Via.Site {
+		return s
+	}
+	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doing[p.What] + in(p.Where)
+	if p.Cause == "queue" {
+		s += " for another unit"
+	}
+	return s
+}
