@@ -233,7 +233,7 @@ func used(part float64) *analyze.Result {
 
 // The verdict says whether to act, and where to look if there is nothing to do.
 func TestWhetherToAct(t *testing.T) {
-	note := func(id, basis string, of findings.Whole, doubts ...findings.Doubt) *analyze.Result {
+	note := func(id, basis string, of findings.CostBase, doubts ...findings.Doubt) *analyze.Result {
 		r := used(0.2)
 		r.Doubts = doubts
 		r.Findings = []findings.Finding{{
@@ -344,7 +344,7 @@ func TestWhyBlockedLongest(t *testing.T) {
 
 // What matters is what a finding costs: waiting, or something else.
 func TestWhatMatters(t *testing.T) {
-	for of, want := range map[findings.Whole]string{findings.OfWaiting: "If that waiting matters to you, try: let it be.", findings.OfPTime: "If that cost matters to you, try: let it be."} {
+	for of, want := range map[findings.CostBase]string{findings.OfWaiting: "If that waiting matters to you, try: let it be.", findings.OfPTime: "If that cost matters to you, try: let it be."} {
 		r := &analyze.Result{
 			Detectors: make([]analyze.Detector, 1), Procs: procs.Result{Ps: []procs.Proc{{LifetimeNs: 1e9, RunningNs: 1e9}}},
 			Waits:    waits.Result{User: waits.Summary{Count: 9, TotalNs: 2e9, MaxNs: 1e9}},

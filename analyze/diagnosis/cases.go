@@ -152,7 +152,7 @@ const (
 var none findings.Finding
 
 // causes reports whether a finding is no symptom, and what its cost is a part of.
-func causes(f *findings.Finding, of findings.Whole) bool {
+func causes(f *findings.Finding, of findings.CostBase) bool {
 	return f.CostOf == of && f.Kind != findings.KindSymptom
 }
 

@@ -21,7 +21,7 @@ func result(waited int64, list ...findings.Finding) *analyze.Result {
 	return r
 }
 
-func cause(s findings.Severity, of findings.Whole, cost int64) findings.Finding {
+func cause(s findings.Severity, of findings.CostBase, cost int64) findings.Finding {
 	return findings.Finding{ID: "x", Kind: findings.KindCause, Severity: s, CostOf: of, CostNs: cost, WholeNs: 1000 * ms}
 }
 

@@ -22,7 +22,7 @@ type Allocators struct {
 const maxAllocators = 1024
 
 // NewAllocators returns a collection that fills as w goes on.
-func NewAllocators(w *World) *Allocators {
+func NewAllocators(w *View) *Allocators {
 	a := &Allocators{begun: reference.NoG, at: map[int32]int64{}}
 	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, func(d *reference.Decision) { a.begun = d.G })
 	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, a.stopped)
@@ -50,7 +50,7 @@ type Allocator struct {
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
-		if len(frames) == 0 || slices.ContainsFunc(frames, asked) {
+		if len(frames) == 0 || slices.ContainsFunc(frames, requestsGC) {
 			continue
 		}
 		all += k
@@ -97,8 +97,8 @@ func (a *Allocators) Advice(f *Facts) string {
 	return "Have fewer and shorter cycles: allocate less" + where + ", keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare."
 }
 
-// asked reports whether a frame shows that somebody asked for a cycle.
-func asked(frame string) bool {
+// requestsGC reports whether a frame shows that somebody asked for a cycle.
+func requestsGC(frame string) bool {
 	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")
 }
 

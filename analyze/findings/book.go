@@ -3,7 +3,7 @@ package findings
 import "slices"
 
 // containing are the wholes that hold all of each whole's time, itself included.
-var containing = map[Whole][]Whole{
+var containing = map[CostBase][]CostBase{
 	OfWaiting: {OfWaiting, OfIdle, OfPTime, OfBlocked},
 	OfIdle:    {OfIdle, OfPTime},
 	OfPTime:   {OfPTime},
@@ -19,8 +19,8 @@ var containing = map[Whole][]Whole{
 // not known, so it books the least that it can be. It is called a symptom of each that
 // costs at least half as much.
 // explains are [Detector.Explains] by ID, and whole is how much there is.
-func book(list []Finding, explains map[string][]string, whole func(Whole) int64) {
-	left := map[Whole]int64{}
+func book(list []Finding, explains map[string][]string, whole func(CostBase) int64) {
+	left := map[CostBase]int64{}
 	for of := range containing {
 		left[of] = whole(of)
 	}
@@ -50,7 +50,7 @@ func (x *Finding) turn() int {
 }
 
 // book books x, of what is left of each whole.
-func (x *Finding) book(list []Finding, explains map[string][]string, left map[Whole]int64) {
+func (x *Finding) book(list []Finding, explains map[string][]string, left map[CostBase]int64) {
 	x.BookedNs = max(0, x.CostNs)
 	if x.turn() > 0 {
 		for i := range list {

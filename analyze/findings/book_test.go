@@ -7,7 +7,7 @@ import (
 
 func TestBook(t *testing.T) {
 	explains := map[string][]string{"cause": {"symptom"}, "idle": {"symptom"}}
-	find := func(id string, kind Kind, of Whole, cost int64) Finding {
+	find := func(id string, kind Kind, of CostBase, cost int64) Finding {
 		return Finding{ID: id, Kind: kind, CostOf: of, CostNs: cost}
 	}
 	for _, c := range []struct {
@@ -33,8 +33,8 @@ func TestBook(t *testing.T) {
 			[]int64{100, 100, 800, 200}, [][]string{nil, nil, nil, nil}},
 		{"negative", []Finding{find("cause", KindCause, OfWaiting, -5)}, []int64{0}, [][]string{nil}},
 	} {
-		whole := map[Whole]int64{OfWaiting: 100, OfIdle: 200, OfPTime: 1000, OfBlocked: 300}
-		book(c.list, explains, func(of Whole) int64 { return whole[of] })
+		whole := map[CostBase]int64{OfWaiting: 100, OfIdle: 200, OfPTime: 1000, OfBlocked: 300}
+		book(c.list, explains, func(of CostBase) int64 { return whole[of] })
 		for i, x := range c.list {
 			if x.BookedNs != c.booked[i] || !slices.Equal(x.SymptomOf, c.symptom[i]) {
 				t.Errorf("%s: %s books %d, want %d; a symptom of %v, want %v", c.name, x.ID, x.BookedNs, c.booked[i], x.SymptomOf, c.symptom[i])
@@ -52,7 +52,7 @@ func TestBookOfACrowd(t *testing.T) {
 		want    []string
 	}{{"main.run", 9, []string{"burst"}}, {"main.run", 10, nil}, {"main.main", 9, nil}} {
 		list := []Finding{burst, {ID: "runs", Kind: KindCause, CostOf: OfWaiting, CostNs: c.cost, Actors: []Actor{{Role: Cause, Class: "main.sync", Creator: c.creator}}}}
-		book(list, nil, func(Whole) int64 { return 100 })
+		book(list, nil, func(CostBase) int64 { return 100 })
 		if !slices.Equal(list[1].SymptomOf, c.want) || list[0].SymptomOf != nil {
 			t.Errorf("%+v: a symptom of %v, and of %v", c, list[1].SymptomOf, list[0].SymptomOf)
 		}

@@ -18,7 +18,7 @@ type Class struct {
 	Local int64 // starts out of local queues
 	// Creates is how many goroutines its goroutines created.
 	Creates int64
-	// Calls are its system calls, as in World.Syscalls, and CallNs is how long they took.
+	// Calls are its system calls, as in View.Syscalls, and CallNs is how long they took.
 	Calls, CallNs int64
 	// Woken is how often its goroutines were woken, by others or by the network, a timer and
 	// the like: Outside. Most of it was by goroutines of class Waker, if Votes says so: it is
@@ -71,16 +71,16 @@ func (c *Class) vote(class int32) {
 // Busy reports whether goroutines of the class ran four times as long as they were blocked.
 func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
 
-// few is how many goroutines of a class end at most where each is a part of the program's
+// maxStructuralEnds is how many goroutines of a class end at most where each is a part of the program's
 // structure, and not there for one thing.
-const few = 20
+const maxStructuralEnds = 20
 
 // Serves reports whether the goroutines of a class have to do with nobody but those of
 // another: they last, only goroutines wake them, and most of these are of that class. They
 // are a stage of the same work: where the others are [Class.Busy], what they wait for behind
 // these delays nobody.
 func (c *Class) Serves(class int32) bool {
-	return c.Ended < few && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
+	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }
 
 // Kept is the lengths of the run intervals of Again that the goroutine ended

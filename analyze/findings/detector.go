@@ -43,16 +43,16 @@ type Detector struct {
 	UnderLoad bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
-	CostOf Whole
+	CostOf CostBase
 	// New makes a Watcher for one stream, which world follows. It must not be nil.
-	New func(world *World) Watcher
+	New func(view *View) Watcher
 }
 
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
 func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
 // Watcher is a detector at work on one stream, of which it learns by subscribing to
-// events of the [World].
+// events of the [View].
 type Watcher interface {
 	// Finish judges. It is called once, after the end of the stream.
 	Finish(f *Facts) []Finding
@@ -104,7 +104,7 @@ type Facts struct {
 	BlockedNs int64
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
-	// Strained says that threads seem to have lacked CPUs: see [World.Strained] and
+	// Strained says that threads seem to have lacked CPUs: see [View.Strained] and
 	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
 	// Stalls are those of the scheduler's threads. A [Set] fills it in.
@@ -170,7 +170,7 @@ func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 
 // whole is how much there is in the trace of what a cost can be a part of.
-func (f *Facts) whole(of Whole) int64 {
+func (f *Facts) whole(of CostBase) int64 {
 	var ns int64
 	for _, s := range [...]*waits.Summary{&f.Waits.User, &f.Waits.Self} {
 		ns += s.SeenNs()

@@ -2,15 +2,15 @@ package findings
 
 import "github.com/gmpscope/gmpscope/analyze/ledger"
 
-// Follow returns a World, and what feeds it.
-func Follow() (*World, *ledger.Feed) {
-	w := newWorld()
+// Follow returns a View, and what feeds it.
+func Follow() (*View, *ledger.Feed) {
+	w := newView()
 	return w, ledger.NewFeed(w.add)
 }
 
 // Coming returns how many Ps have no thread and are not idle either: handoffp
 // has started a thread for each, which has not got it yet.
-func (w *World) Coming() int64 { return w.coming }
+func (w *View) Coming() int64 { return w.coming }
 
 // DoubtsOf is what a Set makes of the doubts of its findings.
 func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }

@@ -5,9 +5,9 @@
 // folder below, named by its ID, with its explanation and its tests, and
 // package all lists them. Their words are explained in package vocabulary.
 //
-//  1. [NewSet] makes the detectors' [Watcher] values, and a [World] that they
+//  1. [NewSet] makes the detectors' [Watcher] values, and a [View] that they
 //     share, so that goroutines, Ps and queues are followed only once.
-//  2. [Set.Add] gives each decision to the World, which emits events to those who
+//  2. [Set.Add] gives each decision to the View, which emits events to those who
 //     subscribed: run intervals, time slices, system calls and queue residencies
 //     as they end, and the decisions that a filter selects; then to each Watcher
 //     that wants all.
@@ -43,7 +43,7 @@ type Finding struct {
 	Headline string   `json:"headline"` // what happened, in some 90 characters
 	Title    string   `json:"title"`    // what happened, in one sentence with numbers
 	CostNs   int64    `json:"cost_ns"`  // goroutine-time lost to it
-	CostOf   Whole    `json:"cost_of"`  // what CostNs is a part of
+	CostOf   CostBase `json:"cost_of"`  // what CostNs is a part of
 	WholeNs  int64    `json:"whole_ns"` // all there is of that in the trace; never less than CostNs
 	// BookedNs is what of CostNs no other finding has booked: these add up to no more
 	// than there is.
@@ -81,15 +81,15 @@ type Doubt struct {
 	WaitedNs int64 `json:"waited_ns,omitempty"`
 }
 
-// Whole names what the cost of a finding is a part of.
-type Whole string
+// CostBase names what the cost of a finding is a part of.
+type CostBase string
 
 // The wholes. They are of goroutines of the program, and of all Ps.
 const (
-	OfWaiting Whole = "waiting"             // runnable, up to the end of the trace
-	OfIdle    Whole = "waiting and idle Ps" // that, and P-time without a goroutine
-	OfBlocked Whole = "waiting and blocked" // runnable, or blocked until somebody, or a timer, woke them
-	OfPTime   Whole = "waiting and P-time"  // runnable, and all P-time
+	OfWaiting CostBase = "waiting"             // runnable, up to the end of the trace
+	OfIdle    CostBase = "waiting and idle Ps" // that, and P-time without a goroutine
+	OfBlocked CostBase = "waiting and blocked" // runnable, or blocked until somebody, or a timer, woke them
+	OfPTime   CostBase = "waiting and P-time"  // runnable, and all P-time
 )
 
 // The roles of an [Actor].

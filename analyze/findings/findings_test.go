@@ -180,7 +180,7 @@ func (costly) Finish(*findings.Facts) []findings.Finding {
 // events are missing that can be; elsewhere it is a mistake, and must show.
 func TestContradiction(t *testing.T) {
 	for incomplete, want := range map[bool]int64{false: 2, true: 0} {
-		set := findings.NewSet([]findings.Detector{{ID: "costly", New: func(*findings.World) findings.Watcher { return costly{} }}})
+		set := findings.NewSet([]findings.Detector{{ID: "costly", New: func(*findings.View) findings.Watcher { return costly{} }}})
 		if got := set.Finish(&findings.Facts{Incomplete: incomplete}); len(got) != 1 || got[0].CostNs != want {
 			t.Errorf("incomplete %t: %+v, want a cost of %d", incomplete, got, want)
 		}

@@ -17,8 +17,8 @@ type Goroutine struct {
 	P       int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
 	Stack   int32 // where it stopped last
 
-	slot    int32   // its place in World.gs
-	turn    int32   // its place in World.turns; 0: it does not wait for a P
+	slot    int32   // its place in View.gs
+	turn    int32   // its place in View.turns; 0: it does not wait for a P
 	load    float32 // Run.Load, if it is known
 	class   int32   // index
 	marks   Mark
@@ -53,11 +53,11 @@ type Goroutine struct {
 	node        span.Node
 }
 
-// Slot is a small number for it: see [World.Slot].
+// Slot is a small number for it: see [View.Slot].
 func (g *Goroutine) Slot() int32 { return g.slot }
 
 // goroutine returns the decision's goroutine, and takes over what its note says of it.
-func (w *World) goroutine() *Goroutine {
+func (w *View) goroutine() *Goroutine {
 	n := w.note
 	g := w.gs.At(n.G)
 	w.g = g
@@ -70,7 +70,7 @@ func (w *World) goroutine() *Goroutine {
 }
 
 // newGoroutine makes g the decision's goroutine, of which nothing was known.
-func (w *World) newGoroutine(g *Goroutine) {
+func (w *View) newGoroutine(g *Goroutine) {
 	slot, id := w.note.G, w.decision().G
 	*g = Goroutine{} // OPT: a literal with values is made elsewhere and copied
 	g.ID, g.slot = id, slot
@@ -83,7 +83,7 @@ func (w *World) newGoroutine(g *Goroutine) {
 }
 
 // learn takes over what the note says of g's class, and whether it is the program's.
-func (w *World) learn(g *Goroutine) {
+func (w *View) learn(g *Goroutine) {
 	n := w.note
 	g.Class, g.class = w.block.Classes[n.Class], n.Class
 	if n.Class >= maxClasses {
@@ -97,7 +97,7 @@ func (w *World) learn(g *Goroutine) {
 	}
 }
 
-func (w *World) uncount(g *Goroutine) {
+func (w *View) uncount(g *Goroutine) {
 	if g.System {
 		return
 	}
@@ -111,7 +111,7 @@ func (w *World) uncount(g *Goroutine) {
 
 // begin says that g is runnable, or runs, from now on: since is its ReadyAt or StartAt,
 // n counts the program's goroutines of which that is so.
-func (w *World) begin(g *Goroutine, since, n *int64) {
+func (w *View) begin(g *Goroutine, since, n *int64) {
 	if !g.System {
 		*n += b2i64(*since < 0)
 	}

@@ -91,10 +91,10 @@ const (
 	OnlyShort = "short"
 )
 
-// Doubt makes a finding milder where the machine was strained, or stood still for a quarter of
+// SoftenIfStrained makes a finding milder where the machine was strained, or stood still for a quarter of
 // its cost, or the recording is short.
 // Detectors call it whose evidence a thread without a CPU could have made.
-func (f *Facts) Doubt(x *Finding) {
+func (f *Facts) SoftenIfStrained(x *Finding) {
 	f.doubtIf(f.Strained || f.Records() == nil && f.Stalls.explains(x.CostNs), x)
 }
 
@@ -108,7 +108,7 @@ func (f *Facts) doubtIf(yes bool, x *Finding) {
 		x.Basis = Suspected
 		x.Doubts = append(x.Doubts, Strained)
 	}
-	f.Short(x)
+	f.SoftenIfBrief(x)
 }
 
 // doubts puts into words what findings doubt.
@@ -136,9 +136,9 @@ func (f *Facts) doubt() string {
 	return strained + "repeat the recording on a quiet machine, or with no more Ps than CPUs."
 }
 
-// Short makes a finding milder where the recording is short: what happens once, at the
+// SoftenIfBrief makes a finding milder where the recording is short: what happens once, at the
 // start of a program or in a single burst, fills it.
-func (f *Facts) Short(x *Finding) {
+func (f *Facts) SoftenIfBrief(x *Finding) {
 	if f.RecordedNs() < shortNs && x.Severity != Note {
 		x.Severity = x.Severity.Lower()
 		x.Doubts = append(x.Doubts, OnlyShort)

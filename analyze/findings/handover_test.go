@@ -56,7 +56,7 @@ func TestNoHandover(t *testing.T) {
 	}
 }
 
-func TestWorldTellsHowACallLostItsP(t *testing.T) {
+func TestViewHasHowACallLostItsP(t *testing.T) {
 	s := findingstest.New(1).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(3).Syscall(1).Pass(4).SyscallExit(1).Pass(2).Syscall(1).Pass(10).Retake(1, reference.WhyRetakeReturn)
 	w, feed := findings.Follow()
 	for i := range s.Decisions {

@@ -57,7 +57,7 @@ func (i *interruptions) note(r *Run) {
 // Doing returns the stack, from the innermost function on, in which goroutines of a class were
 // for two thirds of the times at which they were interrupted in a long run; nil if these were
 // few, or in no such function of the program.
-func (w *World) Doing(f *Facts, class int32) []string {
+func (w *View) Doing(f *Facts, class int32) []string {
 	type sample struct {
 		frames []string
 		n      int64

@@ -29,7 +29,7 @@ func Idle(used, of, longestWait int64) bool {
 //   - all Ps were busy, and whoever was runnable meanwhile was part of a larger job;
 //   - it is in doubt whether threads had CPUs, for half of the waiting or more;
 //   - the program is idle, and what was lost is little of what it did not use, unless it was counted.
-func (w *World) soften(f *Facts, d *Detector, x *Finding) {
+func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 	if x.Kind == KindTrace {
 		return
 	}
@@ -56,7 +56,7 @@ func Queued() []waits.Cause { return []waits.Cause{waits.CauseBehind, waits.Caus
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the
 // causes that count as that, and nobody waited for one of them: in whatever order they run, all is
 // done at the same time.
-func (w *World) inLine(f *Facts, x *Finding, by []waits.Cause) bool {
+func (w *View) inLine(f *Facts, x *Finding, by []waits.Cause) bool {
 	var waited, awaited, all, queued int64
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]

@@ -11,15 +11,15 @@ const (
 	// strainedShare is the share of the running time off the CPUs from which on threads
 	// lacked CPUs, by the kernel's records.
 	strainedShare = 0.1
-	// tellsShare is the share of the running time of which these must tell.
-	tellsShare = 0.9
+	// minCoverage is the share of the running time of which these must tell.
+	minCoverage = 0.9
 )
 
 // Records returns what the kernel's records tell; nil if there are none, or they tell of
 // too little of the running time to rule anything out.
 func (f *Facts) Records() *kernel.Machine {
 	m := f.Machine
-	if m == nil || float64(m.UnknownNs) > (1-tellsShare)*float64(m.RunningNs) {
+	if m == nil || float64(m.UnknownNs) > (1-minCoverage)*float64(m.RunningNs) {
 		return nil
 	}
 	return m

@@ -8,32 +8,32 @@ import (
 // Overdue tells for how long a timer that fires may have been due: while no P is idle, nobody
 // looks at the timers of a P but that P itself, and only when a goroutine leaves it.
 type Overdue struct {
-	world     *World
+	view      *View
 	busySince int64 // since when no P is idle; -1: one is, or may be
 }
 
 // NewOverdue returns an Overdue of a world.
-func NewOverdue(world *World) *Overdue {
-	o := &Overdue{world: world, busySince: -1}
-	world.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost}}, o.proc)
+func NewOverdue(view *View) *Overdue {
+	o := &Overdue{view: view, busySince: -1}
+	view.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost}}, o.proc)
 	return o
 }
 
 func (o *Overdue) proc(d *reference.Decision) {
-	if o.world.Ps(ledger.Idle)+o.world.Ps(ledger.NotRecorded) > 0 {
+	if o.view.CountPs(ledger.Idle)+o.view.CountPs(ledger.NotRecorded) > 0 {
 		o.busySince = -1
 	} else if o.busySince < 0 {
 		o.busySince = d.Time
 	}
 }
 
-// Of returns for how long at most a timer has been due that fires for g by d, and the run
+// TimerDelay returns for how long at most a timer has been due that fires for g by d, and the run
 // interval that kept its P from looking meanwhile; 0 and nil if none did.
-func (o *Overdue) Of(g *Goroutine, d *reference.Decision) (ns int64, kept *Run) {
-	if o.busySince < 0 || o.world.Running(d.P) != nil {
+func (o *Overdue) TimerDelay(g *Goroutine, d *reference.Decision) (ns int64, kept *Run) {
+	if o.busySince < 0 || o.view.Running(d.P) != nil {
 		return 0, nil
 	}
-	l := o.world.LastRun(d.P)
+	l := o.view.LastRun(d.P)
 	if l == nil || l.To <= g.BlockedAt {
 		return 0, nil
 	}

@@ -226,7 +226,7 @@ type Residency struct {
 	Open      bool // it was there when the trace ended
 }
 
-func (w *World) move(d *reference.Decision) {
+func (w *View) move(d *reference.Decision) {
 	w.g = nil
 	if w.note.G == 0 {
 		return
@@ -243,7 +243,7 @@ func (w *World) move(d *reference.Decision) {
 }
 
 // enter puts a waiting goroutine of the program into a queue.
-func (w *World) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
+func (w *View) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
 	t.queuedAt = w.now
 	if g.System {
 		return
@@ -269,7 +269,7 @@ func (w *World) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
 }
 
 // leave takes a goroutine out of the queue that it is in, if any.
-func (w *World) leave(g *Goroutine, t *turn) {
+func (w *View) leave(g *Goroutine, t *turn) {
 	if t.list == inNone {
 		return
 	}
@@ -281,13 +281,13 @@ func (w *World) leave(g *Goroutine, t *turn) {
 
 // residencyOver emits that a goroutine is about to leave its queue, if somebody
 // subscribed.
-func (w *World) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+func (w *View) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
 	if t.watched {
 		w.emitResidency(g, t, d, start)
 	}
 }
 
-func (w *World) emitResidency(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+func (w *View) emitResidency(g *Goroutine, t *turn, d *reference.Decision, start bool) {
 	w.residency = Residency{G: g, P: reference.NoP, From: t.queuedAt, To: w.now, Start: start}
 	if n := w.totals.LocalStarts - t.mark; n > 0 {
 		w.residency.Later = n - int64(t.markLen)

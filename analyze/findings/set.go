@@ -9,7 +9,7 @@ import (
 
 // Set runs detectors over one stream. It is not safe for concurrent use.
 type Set struct {
-	world     *World
+	view      *View
 	detectors []Detector
 	watchers  []Watcher
 	found     []int
@@ -17,28 +17,28 @@ type Set struct {
 
 // NewSet returns a Set that has seen nothing.
 func NewSet(detectors []Detector) *Set {
-	s := &Set{world: newWorld(), detectors: detectors, found: make([]int, len(detectors))}
+	s := &Set{view: newView(), detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
-		s.watchers = append(s.watchers, d.New(s.world))
+		s.watchers = append(s.watchers, d.New(s.view))
 	}
 	return s
 }
 
 // Add takes the next block of the stream. It does not keep it.
-func (s *Set) Add(b *ledger.Block) { s.world.add(b) }
+func (s *Set) Add(b *ledger.Block) { s.view.add(b) }
 
 // Finish returns the findings of all detectors, ranked; none once f.Stopped. It fills in the
 // fields of f that say so. The Set cannot be used afterwards.
 func (s *Set) Finish(f *Facts) []Finding {
-	f.EndNs, f.GapsNs = max(f.EndNs, s.world.now), s.world.gaps
-	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.world.maxProcs))
-	s.world.finish(f.EndNs)
-	f.Strained, f.Stalls = s.world.Strained(), s.world.stalls
+	f.EndNs, f.GapsNs = max(f.EndNs, s.view.now), s.view.gaps
+	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.view.maxProcs))
+	s.view.finish(f.EndNs)
+	f.Strained, f.Stalls = s.view.Strained(), s.view.stalls
 	if m := f.Records(); m != nil {
 		f.Strained = m.OffShare() >= strainedShare
 	}
-	f.BlockedNs = s.world.blocked
-	f.Span = s.world.span.Finish(f.EndNs, s.world.nodes)
+	f.BlockedNs = s.view.blocked
+	f.Span = s.view.span.Finish(f.EndNs, s.view.nodes)
 	if f.Reduced {
 		for _, d := range s.detectors {
 			if d.NeedsQueues {
@@ -74,7 +74,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 				f.Strained = true
 			}
 			for k := range found {
-				s.world.soften(f, d, &found[k])
+				s.view.soften(f, d, &found[k])
 			}
 			all = append(all, found...)
 		}

@@ -41,8 +41,8 @@ type Silence struct {
 	proven bool
 }
 
-// Signs is how many signs there are that nothing ran.
-func (s *Silence) Signs() int64 { return s.Freaks + s.Overdue }
+// StallSigns is how many signs there are that nothing ran.
+func (s *Silence) StallSigns() int64 { return s.Freaks + s.Overdue }
 
 // Ns is the length.
 func (s *Silence) Ns() int64 { return s.To - s.From }
@@ -52,7 +52,7 @@ const usual = 10
 
 // silent emits that nothing happened until the given time. Silences are rare, so it
 // may look at each P.
-func (w *World) silent(until int64) {
+func (w *View) silent(until int64) {
 	if w.silences.on == 0 || w.now == 0 || w.stw {
 		return
 	}
@@ -72,7 +72,7 @@ func (w *World) silent(until int64) {
 			if s.Running++; s.Running == 1 {
 				s.G, s.Class, s.P = g.ID, g.Class, p.slice.P
 			}
-			if c := &w.classes[g.class]; c.Runs >= usual && s.Ns() >= 10*c.Median() && !c.Habit(s.Ns()) {
+			if c := &w.classes[g.class]; c.Runs >= usual && s.Ns() >= 10*c.Median() && !c.OftenRunsFor(s.Ns()) {
 				s.Freaks++
 			}
 		}
@@ -83,16 +83,16 @@ func (w *World) silent(until int64) {
 	w.silences.emit(&s)
 }
 
-// Habit reports whether run intervals of the class often take half of ns, or more:
+// OftenRunsFor reports whether run intervals of the class often take half of ns, or more:
 // at least one in four does.
-func (c *Class) Habit(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
+func (c *Class) OftenRunsFor(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
-// Silences keeps those that no program explains by itself. It watches a World.
+// Silences keeps those that no program explains by itself. It watches a View.
 type Silences struct {
 	Ns     int64 // their lengths, summed
 	last   int64 // when the last one ended
 	list   []Silence
-	world  *World
+	view   *View
 	timers map[int32]*timed // by the stack where goroutines wait for one
 }
 
@@ -139,9 +139,9 @@ const (
 )
 
 // NewSilences returns a collection that fills as w goes on: the same each time.
-func NewSilences(w *World) *Silences {
+func NewSilences(w *View) *Silences {
 	if w.kept == nil {
-		w.kept = &Silences{world: w, timers: map[int32]*timed{}}
+		w.kept = &Silences{view: w, timers: map[int32]*timed{}}
 		w.Silences(w.kept.add)
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.kept.fired)
 		w.Runs(RunFilter{MinNs: silenceNs}, w.kept.ran)
@@ -155,7 +155,7 @@ func (s *Silences) All() []Silence { return s.list }
 // fired looks whether a timer that woke a goroutine was due in a silence that is just
 // over.
 func (s *Silences) fired(d *reference.Decision) {
-	g := s.world.g
+	g := s.view.g
 	if g == nil || g.System || g.BlockedNs < 0 {
 		return
 	}
@@ -167,7 +167,7 @@ func (s *Silences) fired(d *reference.Decision) {
 		t = &timed{}
 		s.timers[g.Stack] = t
 	}
-	if q := &s.world.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.world.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
+	if q := &s.view.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.view.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
 		s.overdue(t, g)
 		return
 	}
@@ -178,7 +178,7 @@ func (s *Silences) fired(d *reference.Decision) {
 
 // ran looks whether a run interval in which the last silence falls ends as soon as that is over.
 func (s *Silences) ran(r *Run) {
-	q := &s.world.quiet
+	q := &s.view.quiet
 	if r.System || q.To == 0 || r.From > q.From || r.To < q.To || r.To-q.To > max(lateNs, q.Ns()/10) {
 		return
 	}
@@ -191,7 +191,7 @@ func (s *Silences) ran(r *Run) {
 // overdue notes that a timer was due in the last silence. If a wait as long has been in another,
 // both are what the program asked for, unless something else proves a stop.
 func (s *Silences) overdue(t *timed, g *Goroutine) {
-	q := &s.world.quiet
+	q := &s.view.quiet
 	at := len(s.list) - 1
 	if at < 0 || s.list[at].From != q.From {
 		if len(s.list) == maxSilences {
@@ -303,9 +303,9 @@ func (s *Silences) Beat(period int64) Beat {
 	return b
 }
 
-// Keeps reports whether there are at least least silences, and they keep to period:
+// IsPeriodic reports whether there are at least least silences, and they keep to period:
 // by chance with less probability than chance, and within a share of it.
-func (b *Beat) Keeps(period int64, least int, chance, within float64) bool {
+func (b *Beat) IsPeriodic(period int64, least int, chance, within float64) bool {
 	off := math.Abs(float64(b.PeriodNs - period))
 	return len(b.Silences) >= least && b.Chance < chance && off <= within*float64(period)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// silences returns what World.Silences gives of a stream, and what Silences keeps.
+// silences returns what View.Silences gives of a stream, and what Silences keeps.
 func silences(s *Stream) (list []findings.Silence, kept *findings.Silences) {
-	s.Detect(findings.Detector{New: func(w *findings.World) findings.Watcher {
+	s.Detect(findings.Detector{New: func(w *findings.View) findings.Watcher {
 		w.Silences(func(x *findings.Silence) { list = append(list, *x) })
 		kept = findings.NewSilences(w)
 		return nothing{}
@@ -119,13 +119,13 @@ func TestBeat(t *testing.T) {
 	}
 	_, kept := silences(s)
 	b := kept.Beat(100 * Ms)
-	if len(b.Silences) != 10 || b.R < 0.99 || b.PeriodNs < 100*Ms || b.PeriodNs > 101*Ms || !b.Keeps(100*Ms, 10, 0.01, 0.1) {
+	if len(b.Silences) != 10 || b.R < 0.99 || b.PeriodNs < 100*Ms || b.PeriodNs > 101*Ms || !b.IsPeriodic(100*Ms, 10, 0.01, 0.1) {
 		t.Errorf("%d, R %v, period %d", len(b.Silences), b.R, b.PeriodNs)
 	}
-	if b.Keeps(100*Ms, 11, 0.01, 0.1) || b.Keeps(100*Ms, 10, 0, 0.1) || b.Keeps(90*Ms, 10, 0.01, 0.1) {
+	if b.IsPeriodic(100*Ms, 11, 0.01, 0.1) || b.IsPeriodic(100*Ms, 10, 0, 0.1) || b.IsPeriodic(90*Ms, 10, 0.01, 0.1) {
 		t.Error("keeps to anything")
 	}
-	if b := kept.Beat(70 * Ms); b.Keeps(70*Ms, 10, 0.01, 0.1) {
+	if b := kept.Beat(70 * Ms); b.IsPeriodic(70*Ms, 10, 0.01, 0.1) {
 		t.Errorf("period %d", b.PeriodNs)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // ByID returns the goroutine with an ID, or nil.
-func (w *World) ByID(id int64) *Goroutine {
+func (w *View) ByID(id int64) *Goroutine {
 	if slot := w.byID.Find(id); slot != ids.None {
 		return w.gs.At(slot)
 	}
@@ -15,7 +15,7 @@ func (w *World) ByID(id int64) *Goroutine {
 
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
-func (w *World) Running(p int32) *Goroutine {
+func (w *View) Running(p int32) *Goroutine {
 	if uint(p) < uint(len(w.ps)) {
 		return w.ps[uint(p)].g
 	}
@@ -23,7 +23,7 @@ func (w *World) Running(p int32) *Goroutine {
 }
 
 // QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
-func (w *World) QueuedNs(p int32) int64 {
+func (w *View) QueuedNs(p int32) int64 {
 	if l := w.list(p); l != nil {
 		return l.ns(w.now)
 	}
@@ -31,20 +31,20 @@ func (w *World) QueuedNs(p int32) int64 {
 }
 
 // Runnable counts the goroutines of the program that wait for a P.
-func (w *World) Runnable() int64 { return w.runnable }
+func (w *View) Runnable() int64 { return w.runnable }
 
 // Now returns the time of the last decision.
-func (w *World) Now() int64 { return w.now }
+func (w *View) Now() int64 { return w.now }
 
-// Ps returns how many Ps are in a state.
-func (w *World) Ps(s ledger.State) int64 { return w.counts[s] }
+// CountPs returns how many Ps are in a state.
+func (w *View) CountPs(s ledger.State) int64 { return w.counts[s] }
 
-// Known returns the number of Ps from 0 to the highest known one.
-func (w *World) Known() int32 { return int32(len(w.ps)) }
+// KnownPs returns the number of Ps from 0 to the highest known one.
+func (w *View) KnownPs() int32 { return int32(len(w.ps)) }
 
 // Changes returns the changes of state that the last decision meant, in order of P.
 // The slice is valid until the next one.
-func (w *World) Changes() []ledger.Change {
+func (w *View) Changes() []ledger.Change {
 	if w.note.Changed&ledger.OneP != 0 {
 		w.change[0] = ledger.Change{P: w.decision().P, From: w.note.From, To: w.note.To}
 		return w.change[:]
@@ -53,50 +53,50 @@ func (w *World) Changes() []ledger.Change {
 }
 
 // Procs returns GOMAXPROCS, at least 1.
-func (w *World) Procs() int64 { return w.gomaxp }
+func (w *View) Procs() int64 { return w.gomaxp }
 
 // TakenNs is the P-time that goroutines of the program were runnable for and did not get
 // because GOMAXPROCS was less than it had been before, ns.
-func (w *World) TakenNs() int64 { return w.takenNs }
+func (w *View) TakenNs() int64 { return w.takenNs }
 
 // GlobalLen returns the length of the global run queue, the runtime's goroutines
 // included.
-func (w *World) GlobalLen() int32 { return w.globalLen }
+func (w *View) GlobalLen() int32 { return w.globalLen }
 
 // Stopping reports whether a stop-the-world is in progress.
-func (w *World) Stopping() bool { return w.stw }
+func (w *View) Stopping() bool { return w.stw }
 
 // Goroutine returns that of the last decision, or nil.
-func (w *World) Goroutine() *Goroutine {
+func (w *View) Goroutine() *Goroutine {
 	return w.g
 }
 
-// By returns the goroutine that the last KindReady names as who made the other one runnable;
+// Waker returns the goroutine that the last KindReady names as who made the other one runnable;
 // nil if there is none. It is good until the next decision.
-func (w *World) By() *Goroutine { return w.by }
+func (w *View) Waker() *Goroutine { return w.waker }
 
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
 // it has just ended. A later goroutine may get the same one: compare the ID.
-func (w *World) Slot() int32 {
+func (w *View) Slot() int32 {
 	if w.g == nil {
 		return 0
 	}
 	return w.g.slot
 }
 
-// Ended is the [World.Slot] of the goroutine that ended last, and what was known of
+// Ended is the [View.Slot] of the goroutine that ended last, and what was known of
 // it. Both are good until the next decision.
-func (w *World) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
+func (w *View) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
 
-// Mark gives a mark of [World.NewMark] to the goroutine with a slot, and Unmark
+// Mark gives a mark of [View.NewMark] to the goroutine with a slot, and Unmark
 // takes it away.
-func (w *World) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
-func (w *World) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
+func (w *View) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
+func (w *View) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
 
-// Waker is who made a goroutine runnable last, and where it was; one that yields
+// WakerID is who made a goroutine runnable last, and where it was; one that yields
 // does so itself.
-func (w *World) Waker() (g int64, stack int32) { return w.waker, w.wakerStack }
+func (w *View) WakerID() (g int64, stack int32) { return w.wakerID, w.wakerStack }
 
 // Totals are counts of the program's goroutines, up to the last decision.
 type Totals struct {
@@ -108,13 +108,13 @@ type Totals struct {
 }
 
 // Totals returns them.
-func (w *World) Totals() Totals { return w.totals }
+func (w *View) Totals() Totals { return w.totals }
 
 // PHistory is what was last on a P. A time is -1 where there was nothing.
 type PHistory struct {
 	Starts   int64
 	StartAt  int64 // the last KindStart
-	StartRan int64 // Ran.Ns then
+	StartRan int64 // RunIntegral.Ns then
 	SliceAt  int64 // the last KindStart that began a time slice
 	StopAt   int64 // the last KindStop
 }
@@ -122,7 +122,7 @@ type PHistory struct {
 var noHistory = PHistory{StartAt: -1, SliceAt: -1, StopAt: -1}
 
 // History returns that of P p.
-func (w *World) History(p int32) PHistory {
+func (w *View) History(p int32) PHistory {
 	if uint(p) < uint(len(w.ps)) {
 		return w.ps[p].PHistory
 	}
@@ -131,7 +131,7 @@ func (w *World) History(p int32) PHistory {
 
 // LastRun returns the last run interval on P p; nil if there was none since the
 // P got its thread. It is valid until the next decision.
-func (w *World) LastRun(p int32) *Run {
+func (w *View) LastRun(p int32) *Run {
 	if uint(p) < uint(len(w.ps)) && w.ps[uint(p)].last {
 		return &w.ps[uint(p)].run
 	}
@@ -140,7 +140,7 @@ func (w *World) LastRun(p int32) *Run {
 
 // Everyone calls f for all goroutines of the program that wait, in the order of
 // their slots, which depends on nothing but the stream.
-func (w *World) Everyone(f func(*Goroutine)) {
+func (w *View) Everyone(f func(*Goroutine)) {
 	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); g.ReadyAt >= 0 && !g.System {
 			f(g)
@@ -150,7 +150,7 @@ func (w *World) Everyone(f func(*Goroutine)) {
 
 // Blocked calls f for all goroutines that are blocked, the runtime's too, in the order of
 // their slots.
-func (w *World) Blocked(f func(*Goroutine)) {
+func (w *View) Blocked(f func(*Goroutine)) {
 	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); g.BlockedAt >= 0 && g.ReadyAt < 0 && g.StartAt < 0 {
 			f(g)
@@ -160,7 +160,7 @@ func (w *World) Blocked(f func(*Goroutine)) {
 
 // Load is how many goroutines of the program there are for each usable P, at
 // least 1.
-func (w *World) Load() float64 { return load(w.runnable+w.running, w.usablePs) }
+func (w *View) Load() float64 { return load(w.runnable+w.running, w.usablePs) }
 
 // load is how many goroutines there are for each usable P, at least 1.
 func load(n, usable int64) float64 {
@@ -171,7 +171,7 @@ func load(n, usable int64) float64 {
 }
 
 // meanLoad is the mean of Load since g became runnable.
-func (w *World) meanLoad(g *Goroutine) float32 {
+func (w *View) meanLoad(g *Goroutine) float32 {
 	if dt := w.now - g.ReadyAt; dt > 0 {
 		return float32((w.loadSum - w.turn(g).loadAt) / float64(dt))
 	}
@@ -180,10 +180,10 @@ func (w *World) meanLoad(g *Goroutine) float32 {
 
 // LoadOf is the highest of the load when a waiting goroutine became runnable,
 // the mean since, and the present one.
-func (w *World) LoadOf(g *Goroutine) float64 {
+func (w *View) LoadOf(g *Goroutine) float64 {
 	return max(float64(max(w.turn(g).loadBefore(), w.meanLoad(g))), w.Load())
 }
 
 // Waking returns how many Ps have got a thread and run nothing since: each is on
 // its way to take something.
-func (w *World) Waking() int64 { return w.waking }
+func (w *View) Waking() int64 { return w.waking }

@@ -68,7 +68,7 @@ type ResidencyFilter struct {
 	Whys   []reference.Why // why the goroutine had become runnable
 }
 
-// subscriptions are the functions that watchers gave to a [World]. To call one
+// subscriptions are the functions that watchers gave to a [View]. To call one
 // costs several nanoseconds, and most decisions concern few detectors: so a filter
 // becomes a place in a table when the watcher subscribes, and what no list holds
 // costs a comparison. All arguments are valid during the call.
@@ -197,7 +197,7 @@ func (s *Switch) Set(on bool) {
 	}
 }
 
-// Decisions subscribes to decisions, after the World has taken them. It panics if
+// Decisions subscribes to decisions, after the View has taken them. It panics if
 // more than one of the filter's fields but Kinds is set, or none of Kinds.
 func (l *subscriptions) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switch {
 	conditions := 0
@@ -272,7 +272,7 @@ type Mark uint8
 // maxMarks is how many marks there are: each goroutine has a bit for each.
 const maxMarks = 8
 
-// NewMark returns a mark for [DecisionFilter]. [World.Mark] gives it to a goroutine;
+// NewMark returns a mark for [DecisionFilter]. [View.Mark] gives it to a goroutine;
 // it is gone when that ends. If all are taken it returns 0, which every goroutine has:
 // who subscribes by a mark must expect calls for others.
 func (l *subscriptions) NewMark() Mark {
@@ -321,7 +321,7 @@ func (f *RunFilter) selects(r *Run) bool {
 
 // Windows subscribes to the first run interval of the program that ends in each
 // window of so many ns, but the first one; the call comes before those of
-// [World.Runs] for it. All who subscribe must mean the same windows.
+// [View.Runs] for it. All who subscribe must mean the same windows.
 func (l *subscriptions) Windows(ns int64, fn func(*Run)) {
 	l.window, l.windowEnd = ns, ns
 	l.windows.add(fn, &Switch{})
@@ -357,7 +357,7 @@ func (l *subscriptions) SliceParts(ns int64, fn func(*SlicePart)) {
 }
 
 // Syscalls subscribes to system calls that began with a P, when they come back or
-// lose the P, before the World takes that decision.
+// lose the P, before the View takes that decision.
 func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 	s := &Switch{}
 	if f == (SyscallFilter{}) {
@@ -370,7 +370,7 @@ func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 	}
 	l.longSyscall = min(l.longSyscall, least)
 	l.selectedSyscalls.add(func(c *Syscall) {
-		if c.To-c.From >= least || f.Lost && c.lost() {
+		if c.To-c.From >= least || f.Lost && c.lostP() {
 			fn(c)
 		}
 	}, s)
@@ -389,13 +389,13 @@ func (l *subscriptions) Residencies(f ResidencyFilter, fn func(*Residency)) {
 
 // LongQueues subscribes to the times at which the first P's queue gets as long as
 // least, or less if others asked for that, and at which no queue is so long any more.
-// The call comes before those of [World.Decisions].
+// The call comes before those of [View.Decisions].
 func (l *subscriptions) LongQueues(least int64, fn func(some *bool)) {
 	l.longQueue = min(l.longQueue, least)
 	l.longQueues.add(fn, &Switch{})
 }
 
-// IdlePs subscribes to the decisions that change [World.Lost] or the number of idle
+// IdlePs subscribes to the decisions that change [View.UnservedByIdlePs] or the number of idle
 // Ps, and to all about a P's thread or a stop of the world.
 func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, &Switch{}) }
 
@@ -404,7 +404,7 @@ func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, 
 func (l *subscriptions) Handovers(fn func(*Handover)) { l.handovers.add(fn, &Switch{}) }
 
 // Silences subscribes to the ends of times of 5 ms and more without any decision in
-// which a goroutine of the program ran, before the World takes the decision that
+// which a goroutine of the program ran, before the View takes the decision that
 // ends it.
 func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch{}) }
 
@@ -413,7 +413,7 @@ func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch
 func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 
 // HeldUps subscribes to the times at which such a goroutine becomes runnable, before
-// the calls of [World.Decisions].
+// the calls of [View.Decisions].
 func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
 // setLong says how many queues are long.
@@ -426,13 +426,13 @@ func (l *subscriptions) setLong(n int64) {
 }
 
 // emit calls those who subscribed to decision d of kind k, which w has taken.
-func (w *World) emit(d *reference.Decision, k reference.Kind) {
+func (w *View) emit(d *reference.Decision, k reference.Kind) {
 	if w.kinds>>k&1 != 0 {
 		w.emitAll(d, k)
 	}
 }
 
-func (w *World) emitAll(d *reference.Decision, k reference.Kind) {
+func (w *View) emitAll(d *reference.Decision, k reference.Kind) {
 	w.kind[k].emit(d)
 	w.emitSome(d, k)
 	w.emitMarked(d, w.g, k)
@@ -440,7 +440,7 @@ func (w *World) emitAll(d *reference.Decision, k reference.Kind) {
 
 // emitReady, emitStart and emitStop are emit for these, to which somebody always
 // subscribes.
-func (w *World) emitReady(d *reference.Decision) {
+func (w *View) emitReady(d *reference.Decision) {
 	w.kind[reference.KindReady].emit(d)
 	if w.wantsSome(d, reference.KindReady) {
 		w.emitSome(d, reference.KindReady)
@@ -449,10 +449,10 @@ func (w *World) emitReady(d *reference.Decision) {
 		w.noP.emit(d)
 	}
 	if w.runnable-w.yielded <= w.gomaxp {
-		w.calm = true
+		w.uncrowded = true
 	} else {
 		w.crowded.emit(d)
-		w.calm = false
+		w.uncrowded = false
 	}
 	g := w.g
 	if g == nil {
@@ -466,7 +466,7 @@ func (w *World) emitReady(d *reference.Decision) {
 	w.emitMarked(d, g, reference.KindReady)
 }
 
-func (w *World) emitStart(d *reference.Decision) {
+func (w *View) emitStart(d *reference.Decision) {
 	w.kind[reference.KindStart].emit(d)
 	if w.wantsSome(d, reference.KindStart) {
 		w.emitSome(d, reference.KindStart)
@@ -490,7 +490,7 @@ func (w *World) emitStart(d *reference.Decision) {
 	w.emitMarked(d, g, reference.KindStart)
 }
 
-func (w *World) emitStop(d *reference.Decision) {
+func (w *View) emitStop(d *reference.Decision) {
 	w.kind[reference.KindStop].emit(d)
 	if w.wantsSome(d, reference.KindStop) {
 		w.emitSome(d, reference.KindStop)
@@ -528,8 +528,8 @@ func (l *subscriptions) emitMarked(d *reference.Decision, g *Goroutine, k refere
 	}
 }
 
-// Calm reports whether there was a KindReady since the last that was Crowded.
-func (w *World) Calm() bool { return w.calm }
+// UncrowdedSince reports whether there was a KindReady since the last that was Crowded.
+func (w *View) UncrowdedSince() bool { return w.uncrowded }
 
 func (l *subscriptions) emitRun(r *Run) {
 	if !r.System {
@@ -570,7 +570,7 @@ func (l *subscriptions) wantsSyscall(ns int64, why reference.Why) bool {
 
 func (l *subscriptions) emitSyscall(c *Syscall) {
 	l.syscalls.emit(c)
-	if c.To-c.From >= l.longSyscall || c.lost() {
+	if c.To-c.From >= l.longSyscall || c.lostP() {
 		l.selectedSyscalls.emit(c)
 	}
 }

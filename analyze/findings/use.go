@@ -75,7 +75,7 @@ func (u *usage) follow(now, run int64, idlers bool) bool {
 }
 
 // see looks how the Ps are used, after decision d.
-func (w *World) see(d *reference.Decision) {
+func (w *View) see(d *reference.Decision) {
 	usable := w.usablePs
 	if n := w.runnable + w.running; n != w.wanting || usable != w.usable {
 		if usable != w.usable {
@@ -88,18 +88,18 @@ func (w *World) see(d *reference.Decision) {
 		w.use.Procs = w.gomaxp
 		w.uses.emit(&w.use)
 	}
-	if idle := w.counts[ledger.Idle]; idle != w.idle || idle != 0 && w.stealers.n|w.lost != 0 { // else none is lost, as before
-		w.seeLost(d)
+	if idle := w.counts[ledger.Idle]; idle != w.idle || idle != 0 && w.stealers.n|w.unserved != 0 { // else none is lost, as before
+		w.countUnserved(d)
 	}
 }
 
 // idlers reports whether there is Slack if somebody runs.
-func (w *World) idlers() bool {
+func (w *View) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }
 
-// ParallelNs is for how long [Use] was Parallel, up to [World.Now].
-func (w *World) ParallelNs() int64 { return w.parallel.ns(w.now) }
+// ParallelNs is for how long [Use] was Parallel, up to [View.Now].
+func (w *View) ParallelNs() int64 { return w.parallel.ns(w.now) }
 
 // HeldUp is a goroutine of the program that another has woken from a channel, a
 // lock or a condition, after a wait in which there was [Use] with Slack.
@@ -113,36 +113,36 @@ type HeldUp struct {
 const forOthers = 1<<reference.ReasonChanReceive | 1<<reference.ReasonChanSend | 1<<reference.ReasonSelect |
 	1<<reference.ReasonSync | 1<<reference.ReasonCond
 
-// idleUnknown is a World.idle that makes seeLost emit a decision whether there was
+// idleUnknown is a View.idle that makes countUnserved emit a decision whether there was
 // a change or not.
 const idleUnknown = -1
 
-// seeLost looks how many idle Ps there are too many.
-func (w *World) seeLost(d *reference.Decision) {
+// countUnserved looks how many idle Ps there are too many.
+func (w *View) countUnserved(d *reference.Decision) {
 	idle, lost := w.counts[ledger.Idle], int64(0)
 	if idle > 0 && !w.stw {
 		lost = max(0, min(w.stealers.n-w.waking-w.coming, idle-w.coming))
 	}
-	if lost != w.lost || idle != w.idle {
-		w.lost, w.idle = lost, idle
+	if lost != w.unserved || idle != w.idle {
+		w.unserved, w.idle = lost, idle
 		w.idlePs.emit(d)
 	}
 }
 
-// Lost is how many goroutines of the program idle Ps could run that no P is on its
+// UnservedByIdlePs is how many goroutines of the program idle Ps could run that no P is on its
 // way to.
-func (w *World) Lost() int64 { return w.lost }
+func (w *View) UnservedByIdlePs() int64 { return w.unserved }
 
-// Ran is the running of the program's goroutines, as integrals over time up to
-// [World.Now]. How many run is looked at when one starts or stops, and at CPU
+// RunIntegral is the running of the program's goroutines, as integrals over time up to
+// [View.Now]. How many run is looked at when one starts or stops, and at CPU
 // samples.
-type Ran struct {
+type RunIntegral struct {
 	Ns      int64   // goroutine-ns
 	BusyNs  int64   // ns with at least one
 	Squares float64 // of the square of how many: goroutine²-ns
 }
 
-func (r *Ran) pass(running, dt int64) {
+func (r *RunIntegral) pass(running, dt int64) {
 	if running > 0 {
 		r.BusyNs += dt
 		r.Ns += running * dt
@@ -152,12 +152,12 @@ func (r *Ran) pass(running, dt int64) {
 
 // runTime is Ran up to a time, since when n goroutines run, as far as it counts.
 type runTime struct {
-	ran   Ran
+	ran   RunIntegral
 	at, n int64
 }
 
 // upTo lets time pass.
-func (r *runTime) upTo(now int64) *Ran {
+func (r *runTime) upTo(now int64) *RunIntegral {
 	if dt := now - r.at; dt > 0 {
 		r.ran.pass(r.n, dt)
 		r.at = now
@@ -171,8 +171,8 @@ func (r *runTime) set(now, n int64) {
 	r.n = n
 }
 
-// Ran returns it. It is valid until the next decision.
-func (w *World) Ran() *Ran { return w.ran.upTo(w.now) }
+// RunIntegral returns it. It is valid until the next decision.
+func (w *View) RunIntegral() *RunIntegral { return w.ran.upTo(w.now) }
 
 // SlicePart is what is left of a [Slice] since it began, or since a preemption in it: a
 // goroutine may inherit the slice through runnext, but the request was heeded.
@@ -195,7 +195,7 @@ type SlicePart struct {
 func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs - t.OffNs }
 
 // addPart adds the run interval s to the slice part on P p.
-func (w *World) addPart(p *proc, s *Run) {
+func (w *View) addPart(p *proc, s *Run) {
 	t, ns := &p.part, s.Ns()
 	if t.Runs == 0 || s.Nth == 1 {
 		t.Runs, t.From, t.SyscallNs, t.OffNs, t.System = 1, s.From, s.SyscallNs, s.OffNs, s.System
@@ -211,7 +211,7 @@ func (w *World) addPart(p *proc, s *Run) {
 	}
 }
 
-func (w *World) endPart(p *proc) {
+func (w *View) endPart(p *proc) {
 	t, last := &p.part, &p.run
 	if t.To = last.To; t.Runs > 0 && t.Ns() >= w.longPart {
 		t.Why, t.Open = last.Why, last.Open

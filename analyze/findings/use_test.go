@@ -8,9 +8,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// feeder feeds a World by hand. Decisions happen on P 0 unless they say so.
+// feeder feeds a View by hand. Decisions happen on P 0 unless they say so.
 type feeder struct {
-	w    *World
+	w    *View
 	feed *ledger.Feed
 	at   int64
 }
@@ -153,7 +153,7 @@ func TestUseOfThePs(t *testing.T) {
 	if len(held) != 1 || held[0].G.ID != 2 || held[0].By.ID != 1 || held[0].Ns != 30 || held[0].To != 37 {
 		t.Errorf("held up: %+v", held)
 	}
-	if r := f.w.Ran(); r.Ns != 2*7+30+100+2*5 || r.BusyNs != 142 || r.Squares != 4*7+30+100+4*5 {
+	if r := f.w.RunIntegral(); r.Ns != 2*7+30+100+2*5 || r.BusyNs != 142 || r.Squares != 4*7+30+100+4*5 {
 		t.Errorf("ran %+v", r)
 	}
 }
@@ -168,7 +168,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 		}
 		calls = append(calls, d)
 	}
-	world := func(n int32) *feeder {
+	view := func(n int32) *feeder {
 		f := newFeeder()
 		f.procs(n)
 		for p := range n {
@@ -178,7 +178,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 		return f
 	}
 	for _, n := range []int32{2, 3} { // one less than n is parallel only of three
-		single, all := world(n), world(n).w
+		single, all := view(n), view(n).w
 		one := single.w
 		for i := range calls {
 			single.feed.Add(&calls[i])
@@ -188,7 +188,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 		}
 		one.finish(50)
 		all.finish(50)
-		if one.ParallelNs() != all.ParallelNs() || one.loadSum != all.loadSum || *one.Ran() != *all.Ran() {
+		if one.ParallelNs() != all.ParallelNs() || one.loadSum != all.loadSum || *one.RunIntegral() != *all.RunIntegral() {
 			t.Errorf("%d Ps: parallel for %d ns one by one, %d ns at once; load %v and %v", n, one.ParallelNs(), all.ParallelNs(), one.loadSum, all.loadSum)
 		}
 		if got, want := all.ParallelNs(), map[int32]int64{2: 50 - 32, 3: 50}[n]; got != want {
@@ -204,7 +204,7 @@ func TestUseDuringBriefCalls(t *testing.T) {
 func TestLostPs(t *testing.T) {
 	f := newFeeder()
 	var lost []int64
-	f.w.IdlePs(func(*reference.Decision) { lost = append(lost, f.w.Lost()) })
+	f.w.IdlePs(func(*reference.Decision) { lost = append(lost, f.w.UnservedByIdlePs()) })
 	f.procs(2).add(reference.Decision{Kind: reference.KindPStop, P: 1, Why: reference.WhyIdle})
 	f.start(1, 0, reference.SrcLocal, 0)
 	lost = nil
@@ -219,7 +219,7 @@ func TestCrowds(t *testing.T) {
 	var crowd []int64
 	var calm []bool
 	f.w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: Crowded}, func(d *reference.Decision) {
-		crowd, calm = append(crowd, d.G), append(calm, f.w.Calm())
+		crowd, calm = append(crowd, d.G), append(calm, f.w.UncrowdedSince())
 	})
 	f.procs(1).ready(1, reference.NoG).ready(2, reference.NoG).ready(3, reference.NoG)
 	if !slices.Equal(crowd, []int64{2, 3}) || !slices.Equal(calm, []bool{true, false}) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-func TestWorldTellsBlocksAndWakers(t *testing.T) {
+func TestViewHasBlocksAndWakers(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonSync)
 	s.Local(2, 0, reference.WhyUnblock).Start(2, 0).Pass(7).Wake(1, 2)
@@ -31,7 +31,7 @@ func TestWorldTellsBlocksAndWakers(t *testing.T) {
 }
 
 // Who comes back from a system call without a P was blocked before it, and not since.
-func TestWorldForgetsBlocksAtSyscalls(t *testing.T) {
+func TestViewForgetsBlocksAtSyscalls(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Block(1, reference.ReasonChanReceive)
 	s.Pass(7).Local(1, 0, reference.WhyTimer).Start(1, 0)
@@ -50,7 +50,7 @@ func TestWorldForgetsBlocksAtSyscalls(t *testing.T) {
 	}
 }
 
-func TestWorldTellsSyscalls(t *testing.T) {
+func TestViewHasSyscalls(t *testing.T) {
 	s := findingstest.New(2)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(5).Syscall(1).Pass(3).SyscallExit(1).Pass(1)
 	s.Syscall(1).Local(2, 0, reference.WhyTimer).Pass(20).Retake(1, reference.WhyRetakeSlow).Pass(9).SyscallExit(1).Global(1, reference.WhySyscallExit)
@@ -77,7 +77,7 @@ func TestWorldTellsSyscalls(t *testing.T) {
 	}
 }
 
-func TestWorldTellsSlotsAndCreators(t *testing.T) {
+func TestViewHasSlotsAndCreators(t *testing.T) {
 	s := findingstest.New(1)
 	s.Local(1, 0, reference.WhyUnblock).Start(1, 0).Create(2, 1).Create(3, 1).Block(1, reference.ReasonSync)
 	s.Run(3, 0, 5, reference.WhyExit).Run(2, 0, 5, reference.WhyBlock)

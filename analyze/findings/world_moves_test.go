@@ -31,8 +31,8 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 	s.Pass(Us).Emit(reference.Decision{Kind: reference.KindStop, G: 2, Class: 1, P: 1, Why: reference.WhyBlock})
 
 	var got []stint
-	d := findings.Detector{ID: "x", New: func(world *findings.World) findings.Watcher {
-		world.Runs(findings.RunFilter{}, func(s *findings.Run) {
+	d := findings.Detector{ID: "x", New: func(view *findings.View) findings.Watcher {
+		view.Runs(findings.RunFilter{}, func(s *findings.Run) {
 			got = append(got, stint{s.G, s.First, s.Moved, s.Src, s.IdleWait})
 		})
 		return nothing{}

@@ -162,7 +162,7 @@ func TestValues(t *testing.T) {
 	for _, s := range []findings.Severity{findings.Note, findings.Warning, findings.Critical} {
 		known(string(s), vocabulary.Severity)
 	}
-	for _, w := range []findings.Whole{findings.OfWaiting, findings.OfIdle, findings.OfBlocked, findings.OfPTime} {
+	for _, w := range []findings.CostBase{findings.OfWaiting, findings.OfIdle, findings.OfBlocked, findings.OfPTime} {
 		known(string(w), vocabulary.Whole)
 	}
 	for _, term := range vocabulary.Of(vocabulary.Cause) {

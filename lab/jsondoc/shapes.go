@@ -36,7 +36,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[fairness.Class]():    "FairClass",
 	reflect.TypeFor[timeline.Result]():   "Timeline",
 	reflect.TypeFor[timeline.Span]():     "Interval",
-	reflect.TypeFor[findings.Whole]():    "CostOf",
+	reflect.TypeFor[findings.CostBase](): "CostOf",
 	reflect.TypeFor[replay.Split]():      "Reference",
 	reflect.TypeFor[replay.Parts]():      "Split",
 	reflect.TypeFor[replay.ClassSplit](): "SplitClass",

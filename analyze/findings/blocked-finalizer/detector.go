@@ -39,17 +39,17 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Explains: []string{slowstage.ID, serialization.ID},
 		Remedy:   findings.Remedy{Why: "the model wakes goroutines in the order of the recording"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.OfRuntime}, w.woken)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int{}}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.OfRuntime}, w.woken)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	sites []site
 	at    map[int32]int // by stack
@@ -68,7 +68,7 @@ type site struct {
 }
 
 func (w *watcher) woken(*reference.Decision) {
-	if g := w.world.Goroutine(); g.BlockedNs > 0 {
+	if g := w.view.Goroutine(); g.BlockedNs > 0 {
 		w.blocked(g, g.BlockedNs)
 	}
 }
@@ -90,7 +90,7 @@ func (w *watcher) blocked(g *findings.Goroutine, ns int64) {
 	s := &w.sites[i]
 	s.n++
 	s.ns += ns
-	if now := w.world.Now(); ns > s.longest {
+	if now := w.view.Now(); ns > s.longest {
 		s.longest, s.from, s.to, s.g = ns, now-ns, now, g.ID
 	}
 }

@@ -16,9 +16,9 @@ type finalizer struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.world.Blocked(func(g *findings.Goroutine) {
+	w.view.Blocked(func(g *findings.Goroutine) {
 		if g.System {
-			w.blocked(g, w.world.Now()-g.BlockedAt)
+			w.blocked(g, w.view.Now()-g.BlockedAt)
 		}
 	})
 	var list []*finalizer
@@ -87,6 +87,6 @@ func (w *watcher) finding(f *findings.Facts, x *finalizer) []findings.Finding {
 		ID: ID, Severity: s, CostNs: x.ns, FromNs: x.from, ToNs: x.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	w.phrase(f, &y, x)
-	f.Short(&y)
+	f.SoftenIfBrief(&y)
 	return []findings.Finding{y}
 }

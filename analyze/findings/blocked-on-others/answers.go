@@ -82,7 +82,7 @@ func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 	}
 	n := 0
 	for i, seen := uint(0), uint(0); seen != 1<<maxAnswers-1; i++ {
-		x := w.world.LastCall(i)
+		x := w.view.LastCall(i)
 		if x == nil || x.At < after {
 			break
 		}
@@ -155,7 +155,7 @@ func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) {
 			continue
 		}
-		calls, _ := w.world.CallsFrom(a.stack)
+		calls, _ := w.view.CallsFrom(a.stack)
 		for j, ns := range within {
 			clear := 4*a.n[j] >= 3*c.waits.N && 3*calls*ns <= 2*f.RecordedNs()
 			if clear && (best == nil || a.n[1] > best.n[1]) {

@@ -53,16 +53,16 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines blocked until others go on", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true, UnderLoad: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer, reference.WhyNetwork}}, w.waited)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.created)
-			world.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer, reference.WhyNetwork}}, w.waited)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.created)
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
 		},
 	}
@@ -70,7 +70,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t       Thresholds
-	world   *findings.World
+	view    *findings.View
 	woke    ids.Parts[wake]   // by slot: whom a goroutine woke last
 	last    ids.Parts[wait]   // by slot
 	calls   ids.Parts[moment] // by slot
@@ -164,7 +164,7 @@ type stops struct {
 const maxReasons = 32 // more than there are
 
 func (w *watcher) woken(d *reference.Decision) {
-	g, by := w.world.Goroutine(), w.world.By()
+	g, by := w.view.Goroutine(), w.view.Waker()
 	if g == nil || g.System {
 		return
 	}
@@ -230,7 +230,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 // exited notes the last wait of a goroutine that has come to its end right after it: no
 // system call, nobody created, and nobody woken but at one stack.
 func (w *watcher) exited(*findings.Run) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.ReadyWhy == reference.WhyCreate { // nobody has ended a wait of its
 		return
 	}
@@ -282,7 +282,7 @@ func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 
 // ender is who ended the last block of a goroutine, and where that one was; where nobody of the
 // program did, where the goroutine was blocked.
 func (w *watcher) ender(g *findings.Goroutine) link {
-	switch by := w.world.ByID(g.Waker); {
+	switch by := w.view.ByID(g.Waker); {
 	case g.ReadyWhy == reference.WhyTimer:
 		return link{by: byTimer, stack: g.Stack}
 	case g.ReadyWhy == reference.WhyNetwork:

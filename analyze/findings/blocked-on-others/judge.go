@@ -182,7 +182,7 @@ func (w *watcher) waits(f *findings.Facts, g *group) bool {
 	case reference.ReasonChanSend, reference.ReasonSync, reference.ReasonGCEnds:
 		return true
 	}
-	ended := w.world.ClassStat(g.class).Ended
+	ended := w.view.ClassStat(g.class).Ended
 	return ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.asked) >= w.t.Asked*float64(g.n)
 }
 

@@ -59,24 +59,24 @@ type round struct {
 
 // created notes who creates goroutines.
 func (w *watcher) created(d *reference.Decision) {
-	if by := w.world.By(); by != nil && !by.System {
+	if by := w.view.Waker(); by != nil && !by.System {
 		*w.made.Make(by.Slot()) = moment{by.ID, d.Time}
-		if g := w.world.Goroutine(); g != nil && !g.System {
+		if g := w.view.Goroutine(); g != nil && !g.System {
 			w.spawned(g, by, d.Time)
 		}
 	}
 }
 
-// lost notes when a system call lost its P: until then it is in World.Callers.
+// lost notes when a system call lost its P: until then it is in View.Callers.
 func (w *watcher) lost(c *findings.Syscall) {
-	if g := w.world.ByID(c.G); g != nil && !c.System {
+	if g := w.view.ByID(c.G); g != nil && !c.System {
 		*w.calls.Make(g.Slot()) = moment{c.G, c.To}
 	}
 }
 
 // returned counts what a system call took after it had lost its P.
 func (w *watcher) returned(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.Stack == 0 {
 		return
 	}
@@ -87,7 +87,7 @@ func (w *watcher) returned(d *reference.Decision) {
 
 // waited counts a wait that no goroutine has ended.
 func (w *watcher) waited(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.BlockedNs <= 0 || g.Stack == 0 {
 		return
 	}
@@ -163,7 +163,7 @@ func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) *cell {
 
 // inCalls adds the system calls that kept their P, and the others until they lost it.
 func (w *watcher) inCalls() {
-	for _, x := range w.world.Callers() {
+	for _, x := range w.view.Callers() {
 		if c := w.cell(key{x.Class, x.Stack, bySystem}); c != nil && x.Stack != 0 {
 			c.waits.N = max(c.waits.N, x.N) // those that lost it have been counted
 			c.waits.Ns += x.Ns
@@ -195,7 +195,7 @@ func isDial(frames []string) bool {
 
 // fits reports whether what a group waits for outside is worth telling.
 func (w *watcher) fits(f *findings.Facts, g *group) bool {
-	class := w.world.ClassStat(g.class)
+	class := w.view.ClassStat(g.class)
 	line := float64(g.ns) / float64(f.RecordedNs())
 	if g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || line < w.t.Line {
 		return false
@@ -232,7 +232,7 @@ const minTries = 10
 // phraseOutside writes title, evidence and advice of a wait for something outside.
 func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group) {
 	total := quantity.Duration(g.ns)
-	class := w.world.ClassStat(g.class)
+	class := w.view.ClassStat(g.class)
 	whole := class.RunNs + class.BlockedNs
 	if g.outside == bySystem {
 		whole += g.ns

@@ -25,7 +25,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	total := quantity.Duration(g.ns)
 	who := findings.Short(f.Name(g.class))
 	times := quantity.Plural(g.n, "time", "times")
-	class := w.world.ClassStat(g.class)
+	class := w.view.ClassStat(g.class)
 	share := float64(g.ns) / float64(max(1, class.RunNs+class.BlockedNs))
 	x.Evidence = []findings.Evidence{
 		{What: "waits in " + g.in, Value: quantity.Count(g.n)},

@@ -67,9 +67,9 @@ func New(t Thresholds) findings.Detector {
 			latepreemption.ID,
 		},
 		Remedy: findings.Remedy{Why: "what would be left of its running if it blocked the trace does not tell"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]*class{}}
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]*class{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
 			return w
 		},
 	}
@@ -77,7 +77,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t       Thresholds
-	world   *findings.World
+	view    *findings.View
 	at      map[int32]*class
 	classes []*class
 }

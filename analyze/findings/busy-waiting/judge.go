@@ -35,7 +35,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 }
 
 func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
-	stat := w.world.ClassStat(c.id)
+	stat := w.view.ClassStat(c.id)
 	if c.n < w.t.MinCount || stat.Runs == 0 {
 		return n, false
 	}
@@ -147,7 +147,7 @@ func behind(f *findings.Facts, class int32) (ns int64) {
 func (w *watcher) finding(f *findings.Facts, n *numbers) (findings.Finding, bool) {
 	cost := n.behind
 	if n.sure {
-		cost = w.world.ClassStat(n.id).RunNs
+		cost = w.view.ClassStat(n.id).RunNs
 	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
@@ -165,6 +165,6 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) (findings.Finding, bool
 	a.P, a.Stack = findings.OnP(n.p), f.Frames(n.stack)
 	x.Actors = append(x.Actors, a)
 	w.phrase(f, &x, n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return x, true
 }

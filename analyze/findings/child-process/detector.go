@@ -35,18 +35,18 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Explains: []string{blockedonothers.ID},
 		Remedy:   findings.Remedy{Why: "the model makes the system calls of the recording"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, under: map[int64]call{}}
-			world.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, under: map[int64]call{}}
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	under map[int64]call // system calls that have lost their P, by goroutine
 	calls []call         // those that took long
@@ -71,7 +71,7 @@ type call struct {
 
 func (w *watcher) lost(c *findings.Syscall) {
 	if !c.System {
-		w.under[c.G] = call{g: c.G, class: c.Class, stack: c.Stack, began: c.From, from: c.To, busyFrom: w.world.Ran().BusyNs}
+		w.under[c.G] = call{g: c.G, class: c.Class, stack: c.Stack, began: c.From, from: c.To, busyFrom: w.view.RunIntegral().BusyNs}
 	}
 }
 
@@ -84,7 +84,7 @@ func (w *watcher) returned(d *reference.Decision) {
 }
 
 func (w *watcher) over(c call, now int64) {
-	if c.to, c.busyTo = now, w.world.Ran().BusyNs; now-c.began >= longNs && len(w.calls) < maxCalls {
+	if c.to, c.busyTo = now, w.view.RunIntegral().BusyNs; now-c.began >= longNs && len(w.calls) < maxCalls {
 		w.calls = append(w.calls, c)
 	}
 }

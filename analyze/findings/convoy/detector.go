@@ -50,9 +50,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[pair]int{}}
-			world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[pair]int{}}
+			view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
 	}
@@ -60,7 +60,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t     Thresholds
-	world *findings.World
+	view  *findings.View
 	cells []cell
 	at    map[pair]int
 }
@@ -123,18 +123,18 @@ func (w *watcher) run(r *findings.Run) {
 	if r.System || r.Ns() < w.t.LongNs {
 		return
 	}
-	w.world.Waiting(r.P, func(g *findings.Goroutine) bool { return w.behind(r, g, 1) })
+	w.view.Waiting(r.P, func(g *findings.Goroutine) bool { return w.behind(r, g, 1) })
 	n := 0
-	w.world.Waiting(reference.NoP, func(g *findings.Goroutine) bool {
+	w.view.Waiting(reference.NoP, func(g *findings.Goroutine) bool {
 		n++
-		return w.behind(r, g, w.world.Procs()) && n < maxGlobal
+		return w.behind(r, g, w.view.Procs()) && n < maxGlobal
 	})
 }
 
 // behind adds the time that g stood behind the run s. Of the global queue each P
 // takes its part: by.
 func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool {
-	ns := (s.To - max(w.world.QueuedAt(g), s.From) - s.SyscallNs) / by
+	ns := (s.To - max(w.view.QueuedAt(g), s.From) - s.SyscallNs) / by
 	if g.Self || ns <= 0 || w.feeds(s, g) {
 		return true
 	}
@@ -157,7 +157,7 @@ func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool 
 			c.longest, c.g, c.p, c.stack = s.Ns(), s.G, s.P, s.Stack
 			c.victims.From, c.victims.To = s.From, s.To
 			if c.after = 0; s.Stack == 0 {
-				if long := w.world.ByID(s.G); long != nil {
+				if long := w.view.ByID(s.G); long != nil {
 					c.after = long.Stack
 				}
 			}
@@ -181,6 +181,6 @@ func (w *watcher) feeds(s *findings.Run, g *findings.Goroutine) bool {
 	if g.Reason != reference.ReasonChanSend {
 		return false
 	}
-	by := w.world.ByID(g.Waker)
+	by := w.view.ByID(g.Waker)
 	return by != nil && by.Class == s.Class
 }

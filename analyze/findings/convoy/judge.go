@@ -13,12 +13,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	byCause := map[int32][]cell{}
 	var causes []int32
 	for _, c := range w.cells {
-		victims := w.world.ClassStat(c.victim)
+		victims := w.view.ClassStat(c.victim)
 		median := victims.Median()
 		if c.victim == c.cause && float64(c.runs) >= w.t.Common*float64(victims.Runs) {
 			continue
 		}
-		if victims.Serves(c.cause) && w.world.ClassStat(c.cause).Busy() {
+		if victims.Serves(c.cause) && w.view.ClassStat(c.cause).Busy() {
 			continue
 		}
 		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
@@ -62,7 +62,7 @@ type numbers struct {
 func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (findings.Finding, bool) {
 	n := numbers{
 		cause: cause, cells: cells, runs: cells[0].runs, longest: cells[0],
-		medianNs: w.world.ClassStat(cells[0].victim).Median(), class: w.world.ClassStat(cause),
+		medianNs: w.view.ClassStat(cells[0].victim).Median(), class: w.view.ClassStat(cause),
 	}
 	for _, c := range cells {
 		n.cost += c.victims.Ns
@@ -96,9 +96,9 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	case n.rare:
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	case 10*n.runs < n.class.Runs:
-		f.Doubt(&x)
+		f.SoftenIfStrained(&x)
 	default:
-		f.Short(&x)
+		f.SoftenIfBrief(&x)
 	}
 	return x, true
 }
@@ -158,7 +158,7 @@ func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor
 	}
 	a := f.Class(findings.Cause, n.cause)
 	a.G, a.P, a.Stack = n.longest.g, findings.OnP(n.longest.p), f.Frames(n.longest.stack)
-	if doing := w.world.Doing(f, n.cause); doing != nil {
+	if doing := w.view.Doing(f, n.cause); doing != nil {
 		a.Stack, n.longest.after = doing, 0
 	}
 	return append(actors, a)

@@ -50,6 +50,6 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 	if lost > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what the quota gives", Value: quantity.Duration(lost), Ns: lost})
 	}
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

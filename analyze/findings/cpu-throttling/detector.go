@@ -18,7 +18,7 @@ var doc string
 // ID of the detector.
 const ID = "cpu-throttling"
 
-// Thresholds of the detector. That of a silence, 5 ms, is in findings.World.Silences.
+// Thresholds of the detector. That of a silence, 5 ms, is in findings.View.Silences.
 type Thresholds struct {
 	// PeriodNs is that of the quota, and Within how far off the silences may be, as
 	// a share of it.
@@ -61,9 +61,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindMachine, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, silences: findings.NewSilences(world), ended: map[int32]int32{}}
-			world.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, silences: findings.NewSilences(view), ended: map[int32]int32{}}
+			view.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
 			return w
 		},
 	}
@@ -71,7 +71,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t        Thresholds
-	world    *findings.World
+	view     *findings.View
 	silences *findings.Silences
 	ended    map[int32]int32 // by class: where its last time slice ended that a preemption ended
 }

@@ -28,7 +28,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		return w.byCount(f, q)
 	}
 	b := w.silences.Beat(w.t.PeriodNs)
-	if !b.Keeps(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
+	if !b.IsPeriodic(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
 		return nil
 	}
 	n := w.count(f, b)
@@ -54,7 +54,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Basis = findings.Certain
 	}
 	w.phrase(f, &x, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 
@@ -63,7 +63,7 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 	n := numbers{beat: b, worst: b.Silences[0]}
 	for i, s := range b.Silences {
 		ns := s.Ns()
-		if s.Signs() == 0 {
+		if s.StallSigns() == 0 {
 			ns -= w.t.SliceNs
 		}
 		n.stoppedNs += ns
@@ -75,8 +75,8 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
 			n.apart = append(n.apart, s.To-b.Silences[i-1].To)
 		}
 		yields := findings.Signalled(f.Frames(w.ended[s.Class]))
-		if s.Signs() >= 2 || s.Ns() > w.t.LongNs && (s.Signs() == 1 || yields) ||
-			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.world.ClassStat(s.Class).Habit(s.Ns())) {
+		if s.StallSigns() >= 2 || s.Ns() > w.t.LongNs && (s.StallSigns() == 1 || yields) ||
+			s.Ns() > w.t.PairNs && s.Running >= 2 && (yields || !w.view.ClassStat(s.Class).OftenRunsFor(s.Ns())) {
 			n.sure++
 		}
 		if s.Ns()*(s.Running+s.Waiting) > n.worst.Ns()*(n.worst.Running+n.worst.Waiting) {

@@ -39,6 +39,6 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	} else {
 		x.Advice = append(x.Advice, "Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
 	}
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

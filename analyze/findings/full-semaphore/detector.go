@@ -46,12 +46,12 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines in line for a full semaphore", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true, UnderLoad: true,
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[stacks]*site{}, lines: map[int32]*line{}}
-			world.Decisions(findings.DecisionFilter{
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}
+			view.Decisions(findings.DecisionFilter{
 				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
 			}, w.goesOn)
-			world.Decisions(findings.DecisionFilter{
+			view.Decisions(findings.DecisionFilter{
 				Kinds:   []reference.Kind{reference.KindReady},
 				Reasons: []reference.Reason{reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond},
 			}, w.ready)
@@ -62,7 +62,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t     Thresholds
-	world *findings.World
+	view  *findings.View
 	at    map[stacks]*site
 	sites []*site
 	lines map[int32]*line // by the stack of the waits
@@ -164,7 +164,7 @@ func (w *watcher) goesOn(d *reference.Decision) {
 	if e.g != d.G {
 		return
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	for i := range e.gots {
 		x := &e.gots[i]
 		switch {
@@ -179,7 +179,7 @@ func (w *watcher) goesOn(d *reference.Decision) {
 
 // ready is for one that waited and goes on: another has made room.
 func (w *watcher) ready(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if d.By < 0 || d.By == d.G || g.BlockedNs < 0 || g.Stack == 0 || d.Stack == 0 {
 		return
 	}

@@ -45,15 +45,15 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "allocation held up by the garbage collector", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, open: map[int64]assist{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
-			w.wakes = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
-			w.others = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, open: map[int64]assist{}}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			w.wakes = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.others = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
 			w.wait(0)
 			return w
 		},
@@ -61,8 +61,8 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	open    map[int64]assist // by goroutine
 	assists findings.Tally   // by the running time in them
@@ -104,7 +104,7 @@ func (w *watcher) assist(d *reference.Decision) assist {
 
 // ran is the running time of a goroutine so far.
 func (w *watcher) ran(id, now int64) int64 {
-	g := w.world.ByID(id)
+	g := w.view.ByID(id)
 	switch {
 	case g == nil:
 		return 0
@@ -118,7 +118,7 @@ func (w *watcher) ran(id, now int64) int64 {
 // run now on Ps that are idle, mark, or look for work.
 func (w *watcher) advance(d *reference.Decision) {
 	w.lost += w.rate * (d.Time - w.at)
-	w.at, w.rate = d.Time, min(w.waiting, w.world.Ps(ledger.Idle)+w.world.Ps(ledger.GC)+w.world.Ps(ledger.Sched))
+	w.at, w.rate = d.Time, min(w.waiting, w.view.CountPs(ledger.Idle)+w.view.CountPs(ledger.GC)+w.view.CountPs(ledger.Sched))
 }
 
 // wait counts goroutines that are blocked, or are no longer.
@@ -194,7 +194,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	}
 	// Who waits when the cycle ends is woken while the world is stopped
 	// (gcWakeAllAssists).
-	w.unblock(d.G, a, d.Time, w.world.Stopping())
+	w.unblock(d.G, a, d.Time, w.view.Stopping())
 	a.block = -1
 	w.open[d.G] = a
 	w.wait(-1)

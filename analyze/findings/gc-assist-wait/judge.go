@@ -23,7 +23,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.over(g, a, f.EndNs)
 	}
 	var ran int64
-	w.world.Classes(func(c *findings.Class) { ran += c.RunNs })
+	w.view.Classes(func(c *findings.Class) { ran += c.RunNs })
 	total, long := w.assists.Total, w.blocks.Total
 	n := numbers{cost: total.Ns + w.lost}
 	n.share = float64(n.cost) / float64(max(1, ran))
@@ -46,6 +46,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

@@ -53,16 +53,16 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), begun: reference.NoG, sums: &sums{}}
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), begun: reference.NoG, sums: &sums{}}
 			w.asked = map[int32]*sums{0: w.sums}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.ask)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
-			w.readies = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
-			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
-			w.others = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.MarkWorker}, w.begin)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, When: findings.MarkWorker}, w.over)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.ask)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
+			w.readies = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.starts = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			w.others = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.MarkWorker}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, When: findings.MarkWorker}, w.over)
 			w.readies.Set(false)
 			w.starts.Set(false)
 			w.others.Set(false)
@@ -73,7 +73,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t          Thresholds
-	world      *findings.World
+	view       *findings.View
 	allocators *findings.Allocators
 
 	// On in a cycle; starts longer, until those that waited at its end have run;
@@ -223,18 +223,18 @@ func (w *watcher) advance(d *reference.Decision) {
 	r := &w.rate
 	was := r.waiting
 	r.waiting = 0 // then the rest means nothing
-	if w.n == 0 || w.world.Stopping() {
+	if w.n == 0 || w.view.Stopping() {
 		return
 	}
-	n, _ := w.world.Stealable()
+	n, _ := w.view.Stealable()
 	// Those that an idle P could take, or one that is about to, lack no P.
-	lack := n - w.world.Ps(ledger.Idle) - w.world.Waking()
+	lack := n - w.view.CountPs(ledger.Idle) - w.view.Waking()
 	if lack <= 0 {
 		return
 	}
 	// OPT: field by field; a literal would be copied.
 	r.waiting, r.all, r.workers, r.idle = lack, n, w.n, w.idle
-	r.procs, r.mean = w.world.Procs(), float64(w.world.MeanRun())
+	r.procs, r.mean = w.view.Procs(), float64(w.view.MeanRun())
 	if r.mean == 0 {
 		r.mean = float64(w.t.LongNs) // nothing has run yet
 	}
@@ -269,7 +269,7 @@ func (w *watcher) close(now int64) {
 	if !w.marking && w.n == 0 {
 		w.open, w.end = false, now
 		w.readies.Set(false)
-		w.left = w.world.Runnable()
+		w.left = w.view.Runnable()
 		w.starts.Set(w.left > 0)
 	}
 }
@@ -279,7 +279,7 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	w.advance(d)
-	*w.marks.Make(w.world.Slot()) = mark{d.Time + 1, w.each}
+	*w.marks.Make(w.view.Slot()) = mark{d.Time + 1, w.each}
 }
 
 func (w *watcher) start(d *reference.Decision) {
@@ -292,7 +292,7 @@ func (w *watcher) start(d *reference.Decision) {
 	if !w.open && d.Time-d.Wait >= w.end {
 		return
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.Self || g.Wait < 0 {
 		return
 	}
@@ -303,7 +303,7 @@ func (w *watcher) start(d *reference.Decision) {
 		}
 	}
 	was := w.before // right if it became runnable between this cycle and the one before, too much if earlier
-	if m := w.marks.Find(w.world.Slot()); m != nil && m.at == from+1 {
+	if m := w.marks.Find(w.view.Slot()); m != nil && m.at == from+1 {
 		was = m.each
 	}
 	if w.each <= was {

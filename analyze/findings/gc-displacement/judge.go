@@ -34,7 +34,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
 	}
 	w.phrase(f, &x, share)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 

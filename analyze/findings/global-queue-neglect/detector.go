@@ -44,17 +44,17 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	victims findings.Tally
 	waited  int64 // their whole residencies
@@ -73,13 +73,13 @@ func (w *watcher) leave(s *findings.Residency) {
 		}
 	}
 	ns := s.To - s.From
-	due := w.t.Poll * w.world.Procs()
+	due := w.t.Poll * w.view.Procs()
 	if ns <= w.t.WaitNs || s.Later <= due || float64(ns) < w.t.Ratio*float64(s.LaterWait) {
 		return
 	}
 	w.waited += ns
 	w.later = max(w.later, s.Later)
-	w.maxLen = max(w.maxLen, w.world.GlobalLen())
+	w.maxLen = max(w.maxLen, w.view.GlobalLen())
 	// What a wait of just the polls that were due would have been is not lost.
 	lost := int64(float64(ns) * (1 - float64(due)/float64(s.Later)))
 	w.victims.Add(&findings.Cell{Class: s.G.Class, Ns: lost, From: s.From, To: s.To, G: s.G.ID, P: s.G.P, Stack: s.G.Stack})

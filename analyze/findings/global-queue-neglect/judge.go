@@ -32,9 +32,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Warning
 	}
 	var n numbers
-	totals := w.world.Totals()
+	totals := w.view.Totals()
 	n.local, n.inherited = totals.LocalStarts, totals.Inherited
-	w.world.Classes(func(c *findings.Class) {
+	w.view.Classes(func(c *findings.Class) {
 		if c.Local > 0 {
 			n.fed = append(n.fed, feeder{c.ID, c.Local})
 		}
@@ -51,6 +51,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, f.Class(findings.Cause, c.class))
 	}
 	w.phrase(f, &x, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

@@ -18,7 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
 	x.Evidence = []findings.Evidence{
 		{What: "stays in the global queue that were too long", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs)},
-		{What: "most local starts during one of them", Value: quantity.Count(w.later), Limit: quantity.Count(w.t.Poll*w.world.Procs()) + " (" + quantity.Count(w.t.Poll) + " for each P)"},
+		{What: "most local starts during one of them", Value: quantity.Count(w.later), Limit: quantity.Count(w.t.Poll*w.view.Procs()) + " (" + quantity.Count(w.t.Poll) + " for each P)"},
 		{What: "the stays, summed", Value: quantity.Duration(w.waited), Ns: w.waited},
 		{What: "longest excess of one", Value: quantity.Duration(total.Worst), Ns: total.Worst},
 		{What: "taken from the global queue, at the tick and otherwise", Value: quantity.Count(w.polls) + " and " + quantity.Count(w.batches)},

@@ -41,18 +41,18 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	from     int64   // of the window
 	before   int64   // run intervals before it
@@ -79,7 +79,7 @@ func (w *watcher) roll(now int64) {
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System {
 		return
 	}
@@ -87,7 +87,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	w.now.created++
 	if w.now.created%sample == 0 {
 		c := findings.Cell{Class: 0, Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
-		if by := w.world.ByID(d.By); by != nil {
+		if by := w.view.ByID(d.By); by != nil {
 			c.Class, c.P = by.Class, by.RanOn
 		}
 		w.creators.Add(&c)
@@ -102,7 +102,7 @@ func (w *watcher) run(r *findings.Run) {
 	if r.System {
 		return
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.ID != r.G {
 		return
 	}
@@ -119,7 +119,7 @@ func (w *watcher) run(r *findings.Run) {
 
 func (w *watcher) close() {
 	a := &w.now
-	runs := w.world.Totals().Runs
+	runs := w.view.Totals().Runs
 	a.starts = runs - w.before
 	w.before = runs
 	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {

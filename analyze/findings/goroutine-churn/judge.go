@@ -38,6 +38,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Severity = findings.Note
 	}
 	w.phrase(&x, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

@@ -43,18 +43,18 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "threads are the machine's"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, threads: map[int64]struct{}{}}
-			world.Handovers(w.handover)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, threads: map[int64]struct{}{}}
+			view.Handovers(w.handover)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	threads map[int64]struct{} // that had a P
 	lastM   []int64            // by P; spares most look-ups
@@ -77,7 +77,7 @@ const maxThreads = 1 << 16
 
 func (w *watcher) pStart(d *reference.Decision) {
 	if uint32(d.P) >= uint32(len(w.lastM)) {
-		if d.P < 0 || d.P >= w.world.Known() {
+		if d.P < 0 || d.P >= w.view.KnownPs() {
 			return
 		}
 		for int(d.P) >= len(w.lastM) {

@@ -22,6 +22,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(f, &x, still)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

@@ -51,9 +51,9 @@ func New(t Thresholds) findings.Detector {
 		Kind:     findings.KindCause,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}}
-			world.SliceParts(t.AskedNs, w.over)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int{}}
+			view.SliceParts(t.AskedNs, w.over)
 			return w
 		},
 	}
@@ -61,7 +61,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t     Thresholds
-	world *findings.World
+	view  *findings.View
 	cells []cell
 	at    map[int32]int
 }
@@ -141,14 +141,14 @@ func (w *watcher) over(p *findings.SlicePart) {
 	late := p.From + w.t.AskedNs
 	look := func(q int32, by int64) {
 		seen := 0
-		w.world.Waiting(q, func(g *findings.Goroutine) bool {
+		w.view.Waiting(q, func(g *findings.Goroutine) bool {
 			seen++
-			if over := (p.To - max(w.world.QueuedAt(g), late)) / by; over > 0 && !g.Self {
-				c.victims.Add(&findings.Cell{Class: g.Class, Ns: over, From: max(w.world.QueuedAt(g), late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
+			if over := (p.To - max(w.view.QueuedAt(g), late)) / by; over > 0 && !g.Self {
+				c.victims.Add(&findings.Cell{Class: g.Class, Ns: over, From: max(w.view.QueuedAt(g), late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
 			}
 			return seen < maxVictims
 		})
 	}
 	look(p.P, 1)
-	look(reference.NoP, w.world.Procs())
+	look(reference.NoP, w.view.Procs())
 }

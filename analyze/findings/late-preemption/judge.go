@@ -43,10 +43,10 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	}
 	w.phrase(f, &x, c, anywhere)
 	if records {
-		f.Short(&x)
+		f.SoftenIfBrief(&x)
 		return x, true
 	}
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return x, true
 }
 

@@ -47,10 +47,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines slowed down by changing Ps", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "the model has no caches"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int32{}}
-			world.Runs(findings.RunFilter{Moved: true}, w.move)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int32{}}
+			view.Runs(findings.RunFilter{Moved: true}, w.move)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
 			return w
 		},
 	}
@@ -58,7 +58,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t       Thresholds
-	world   *findings.World
+	view    *findings.View
 	marking bool
 	at      map[int32]int32
 	recent  [64]struct{ class, i int32 } // i is one more than the index
@@ -112,7 +112,7 @@ func (w *watcher) move(s *findings.Run) {
 	if s.Open {
 		return
 	}
-	if g := w.world.Goroutine(); g != nil && g.Locked && g.ID == s.G {
+	if g := w.view.Goroutine(); g != nil && g.Locked && g.ID == s.G {
 		return // it goes where its thread gets a P: that is locked-thread-penalty's
 	}
 	c := w.class(s.Class)

@@ -47,7 +47,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 
@@ -55,7 +55,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 func (w *watcher) count(f *findings.Facts) (n numbers) {
 	for i := range w.classes {
 		c := &w.classes[i]
-		known := w.world.ClassStat(c.id)
+		known := w.view.ClassStat(c.id)
 		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
 		c.runNs += known.AgainNs
 		if !w.often(c, f) {

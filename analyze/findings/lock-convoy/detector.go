@@ -47,22 +47,22 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "goroutines in line for a lock", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, overdue: findings.NewOverdue(world), at: map[int32]*site{}, lost: -1}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.slept)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonSync}}, w.block)
-			world.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, overdue: findings.NewOverdue(view), at: map[int32]*site{}, lost: -1}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.slept)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonSync}}, w.block)
+			view.Syscalls(findings.SyscallFilter{MinNs: minCall, Lost: true}, w.syscall)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	at    map[int32]*site // by the stack of the wait
 	sites []*site
@@ -185,7 +185,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if d.By < 0 || d.By == d.G {
 		return
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g.BlockedNs < 0 {
 		return
 	}
@@ -228,10 +228,10 @@ func (w *watcher) block(d *reference.Decision) {
 		n++
 	}
 	if s.giver != 0 {
-		see(w.world.ByID(s.giver))
+		see(w.view.ByID(s.giver))
 	}
-	for p := range w.world.Known() {
-		see(w.world.Running(p))
+	for p := range w.view.KnownPs() {
+		see(w.view.Running(p))
 	}
 }
 
@@ -272,7 +272,7 @@ func (w *watcher) site(stack int32) *site {
 
 // since is when the wait of g that ends now began.
 func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
-	l := w.waits.Make(w.world.Slot())
+	l := w.waits.Make(w.view.Slot())
 	since := g.BlockedAt
 	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && g.Stops == l.stops+1 && l.since > w.lost {
 		since = l.since
@@ -395,7 +395,7 @@ type hold struct {
 // hold tells in x, which is zero, what d.By, who gives the lock up at s now, did since from,
 // when it got it at the latest.
 func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
-	h := w.world.By()
+	h := w.view.Waker()
 	held := d.Time - from
 	if h == nil || h.ID != d.By || held <= 0 {
 		return
@@ -444,11 +444,11 @@ func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
 
 // slept notes a sleep whose timer fired only when a goroutine left its P.
 func (w *watcher) slept(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.Reason != reference.ReasonSleep {
 		return
 	}
-	if ns, l := w.overdue.Of(g, d); ns >= w.t.WaitNs {
+	if ns, l := w.overdue.TimerDelay(g, d); ns >= w.t.WaitNs {
 		*w.late.Make(g.Slot()) = late{g.ID, d.Time, findings.Cell{Class: l.Class, Ns: ns, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack}}
 	}
 }

@@ -185,7 +185,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		x.Actors = append(x.Actors, *n.keeper)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return x, true
 }
 
@@ -254,7 +254,7 @@ func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
 	}
 	a := f.Class(findings.Cause, kept.Class)
 	a.G, a.P, a.Stack = kept.G, findings.OnP(kept.P), f.Frames(kept.Stack)
-	if doing := w.world.Doing(f, kept.Class); doing != nil {
+	if doing := w.view.Doing(f, kept.Class); doing != nil {
 		a.Stack = doing
 	}
 	return &a

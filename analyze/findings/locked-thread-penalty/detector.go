@@ -48,17 +48,17 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Handovers(w.handover)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Handovers(w.handover)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	victims findings.Tally // by class of the one that ran next
 	causes  findings.Tally // by class of the one that is wired
@@ -85,7 +85,7 @@ func (w *watcher) handover(h *findings.Handover) {
 	if h.Locked {
 		w.to++
 		cause.Class, cause.G, cause.Stack = h.Class, h.G, 0
-		if g := w.world.ByID(h.G); g != nil {
+		if g := w.view.ByID(h.G); g != nil {
 			cause.Stack = g.Stack
 		}
 	} else {

@@ -15,7 +15,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(f, &x)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 

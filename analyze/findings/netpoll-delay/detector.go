@@ -46,20 +46,20 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "network left unpolled while all Ps were busy", Doc: doc,
 		Kind: findings.KindSymptom, NeedsQueues: true,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, pending: map[int64]struct{}{}}
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.WithoutP}, w.ready)
-			w.mark = w.world.NewMark()
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
-			w.world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, pending: map[int64]struct{}{}}
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.WithoutP}, w.ready)
+			w.mark = w.view.NewMark()
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
+			w.view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	late    int64              // wake-ups by the network, by threads without a P while all Ps were busy
 	pending map[int64]struct{} // goroutines woken so that have not started yet
@@ -69,19 +69,19 @@ type watcher struct {
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	g := w.world.Goroutine()
-	if g != nil && !g.System && d.Why == reference.WhyNetwork && w.world.Ps(ledger.Idle) == 0 {
+	g := w.view.Goroutine()
+	if g != nil && !g.System && d.Why == reference.WhyNetwork && w.view.CountPs(ledger.Idle) == 0 {
 		w.late++
 		w.pending[d.G] = struct{}{}
-		w.world.Mark(w.world.Slot(), w.mark)
+		w.view.Mark(w.view.Slot(), w.mark)
 	}
 }
 
 func (w *watcher) start(d *reference.Decision) {
-	w.world.Unmark(w.world.Slot(), w.mark)
+	w.view.Unmark(w.view.Slot(), w.mark)
 	if _, ok := w.pending[d.G]; ok {
 		delete(w.pending, d.G)
-		if g := w.world.Goroutine(); g != nil && g.Wait >= 0 {
+		if g := w.view.Goroutine(); g != nil && g.Wait >= 0 {
 			w.waited(g, g.Wait, d.Time, d.P)
 		}
 	}

@@ -12,12 +12,12 @@ type numbers struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.world.Everyone(func(g *findings.Goroutine) {
+	w.view.Everyone(func(g *findings.Goroutine) {
 		if _, ok := w.pending[g.ID]; ok {
 			w.waited(g, f.EndNs-g.ReadyAt, f.EndNs, g.P)
 		}
 	})
-	total, wakes := w.victims.Total, w.world.Totals().NetworkWakes
+	total, wakes := w.victims.Total, w.view.Totals().NetworkWakes
 	if total.N < w.t.MinCount || float64(w.late) < w.t.Share*float64(wakes) || float64(total.N) < w.t.TailShare*float64(w.late) {
 		return nil
 	}
@@ -37,6 +37,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

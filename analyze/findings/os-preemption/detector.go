@@ -41,7 +41,7 @@ type Thresholds struct {
 	LateNs    int64   `json:"late_ns"`
 	MinLate   int64   `json:"min_late"`
 	LateShare float64 `json:"late_share"`
-	// There must be MinStalls (findings.World.Stalls) in which goroutines waited, or IdleStalls
+	// There must be MinStalls (findings.View.Stalls) in which goroutines waited, or IdleStalls
 	// in which none did, and StallShare of the time that Ps ran the program or stalled.
 	MinStalls  int64   `json:"min_stalls"`
 	IdleStalls int64   `json:"idle_stalls"`
@@ -82,12 +82,12 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, quota: quota, world: world, silences: findings.NewSilences(world), firstSample: -1, ended: map[int32]int64{}}
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
-			w.world.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
-			w.world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
-			w.world.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, quota: quota, view: view, silences: findings.NewSilences(view), firstSample: -1, ended: map[int32]int64{}}
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
+			w.view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
+			w.view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+			w.view.Slices(findings.SliceFilter{Whys: []reference.Why{reference.WhySlice}}, w.slice)
 			return w
 		},
 	}
@@ -96,10 +96,10 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 type watcher struct {
 	t        Thresholds
 	quota    cputhrottling.Thresholds
-	world    *findings.World
+	view     *findings.View
 	silences *findings.Silences
 
-	ran findings.Ran // at the end
+	ran findings.RunIntegral // at the end
 
 	ended map[int32]int64 // by class: long run intervals that a preemption ended
 
@@ -161,7 +161,7 @@ func (w *watcher) preempted(s *findings.Run) {
 		w.slices = append(w.slices, slice{at: -1})
 	}
 	x := &w.slices[s.P]
-	if at := w.world.History(s.P).SliceAt; x.at != at {
+	if at := w.view.History(s.P).SliceAt; x.at != at {
 		*x = slice{at: at}
 	}
 	x.heeded, x.before = s.To, x.heeded
@@ -169,11 +169,11 @@ func (w *watcher) preempted(s *findings.Run) {
 
 func (w *watcher) run(r *findings.Run) {
 	ns := r.Ns() - r.AssistNs
-	last := w.world.History(r.P)
+	last := w.view.History(r.P)
 	if ns < w.t.LongNs || r.System || r.Open || last.StartAt != r.From {
 		return
 	}
-	c := w.world.ClassStat(r.Class)
+	c := w.view.ClassStat(r.Class)
 	if c.Runs < w.t.MinRuns || ns < w.t.Ratio*c.Median() {
 		return
 	}
@@ -185,7 +185,7 @@ func (w *watcher) run(r *findings.Run) {
 		}
 	}
 	x := findings.Cell{Class: r.Class, Ns: ns - c.Median(), From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack}
-	with := w.world.Ran().Ns - last.StartRan
+	with := w.view.RunIntegral().Ns - last.StartRan
 	w.all.interrupted(x, with, self)
 	if !w.silences.Since(last.StartAt) {
 		w.apart.interrupted(x, with, self)
@@ -235,7 +235,7 @@ func (a *account) interrupted(x findings.Cell, with int64, self bool) {
 }
 
 func (w *watcher) slice(s *findings.Slice) {
-	if s.System || s.Open || s.N == 0 || w.world.History(s.P).SliceAt != s.From {
+	if s.System || s.Open || s.N == 0 || w.view.History(s.P).SliceAt != s.From {
 		return
 	}
 	before := int64(0)
@@ -282,7 +282,7 @@ func (w *watcher) sample(d *reference.Decision) {
 	if d.G < 0 || !d.Flags.OfProgram() {
 		return
 	}
-	ran := w.world.Ran().Ns
+	ran := w.view.RunIntegral().Ns
 	if w.firstSample < 0 {
 		w.firstSample, w.sumFirst = d.Time, ran
 	}

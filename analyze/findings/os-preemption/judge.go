@@ -55,9 +55,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && q.Counted().Throttled > 0 && cputhrottling.Counts(f, q) {
 		return nil // cpu-throttling reports it, and is certain
 	}
-	w.ran = *w.world.Ran()
+	w.ran = *w.view.RunIntegral()
 	a := &w.all
-	if b := w.silences.Beat(w.quota.PeriodNs); b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) {
+	if b := w.silences.Beat(w.quota.PeriodNs); b.IsPeriodic(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) {
 		a = &w.apart // the rest is told there
 	}
 	found := w.proofs(f, a)
@@ -79,7 +79,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	late := func(p proof) bool { return p.sure || p.way == bySlices } // signals were late, or two ways agree
 	x.Guessed = x.Basis == findings.Suspected && !f.StoodStill() && !slices.ContainsFunc(found, late)
 	w.phrase(f, &x, found)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 
@@ -188,7 +188,7 @@ func (w *watcher) byTurns(f *findings.Facts, a *account) proof {
 // byStalls looks at Ps whose threads ran nothing and did nothing for far longer than the
 // scheduler needs.
 func (w *watcher) byStalls(f *findings.Facts) proof {
-	s := w.world.Stalls()
+	s := w.view.Stalls()
 	p := proof{way: byStalls, share: float64(s.Ns) / float64(max(1, w.ran.Ns+s.Ns)), cost: s.Ns, basis: findings.Inferred, from: s.From, to: s.From + s.Longest}
 	if s.N < w.t.MinStalls || s.N < w.t.IdleStalls && s.WaitedNs < w.t.Grade.NoteNs || p.share < w.t.StallShare {
 		return proof{}

@@ -33,7 +33,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	} else {
 		w.blamePs(f, m, &x)
 	}
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 

@@ -50,20 +50,20 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.FirstOnP}, w.start)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.pstop)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pstart)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.FirstOnP}, w.start)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.pstop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	ps      []proc
 	total   account
@@ -103,7 +103,7 @@ func (a *account) add(b account) {
 }
 
 func (w *watcher) p(id int32) *proc {
-	if id < 0 || id >= w.world.Known() {
+	if id < 0 || id >= w.view.KnownPs() {
 		return nil
 	}
 	for int(id) >= len(w.ps) {
@@ -119,8 +119,8 @@ func (w *watcher) pstart(d *reference.Decision) {
 	}
 	p.startAt = -1
 	if p.stopAt >= 0 && d.Time-p.stopAt < w.t.GapNs {
-		p.startAt, p.workAt, p.before = d.Time, -1, w.world.History(d.P).Starts
-		p.by, p.byStack = w.world.Waker()
+		p.startAt, p.workAt, p.before = d.Time, -1, w.view.History(d.P).Starts
+		p.by, p.byStack = w.view.WakerID()
 	}
 }
 
@@ -132,7 +132,7 @@ func (w *watcher) start(d *reference.Decision) {
 	if p.startAt < 0 {
 		return
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.Locked {
 		p.startAt = -1 // woken for the runtime, or handed over
 		return
@@ -173,7 +173,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 		p.window = n
 	}
 	p.wakes++
-	p.tasks += w.world.History(d.P).Starts - p.before
+	p.tasks += w.view.History(d.P).Starts - p.before
 	if p.workAt < 0 {
 		p.empty++
 		p.awake += d.Time - p.startAt
@@ -182,7 +182,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 		w.victims.Add(&p.cell)
 	}
 	c := findings.Cell{Ns: d.Time - p.startAt, From: p.stopAt, To: d.Time, P: d.P, Stack: p.byStack}
-	if g := w.world.ByID(p.by); g != nil {
+	if g := w.view.ByID(p.by); g != nil {
 		c.Class, c.G = g.Class, g.ID
 		if c.Stack == 0 {
 			c.Stack = g.Stack

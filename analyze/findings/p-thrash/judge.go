@@ -34,9 +34,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Actors = append(x.Actors, w.wakers.Actors(f, findings.Cause, 2)...)
 	w.phrase(f, &x)
 	if t.waited > t.awake {
-		f.Doubt(&x)
+		f.SoftenIfStrained(&x)
 	} else {
-		f.Short(&x)
+		f.SoftenIfBrief(&x)
 	}
 	return []findings.Finding{x}
 }

@@ -55,20 +55,20 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPreempt}}, w.preempt)
-			world.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySlice}}, w.leave)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.run)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPreempt}}, w.preempt)
+			view.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySlice}}, w.leave)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	bound   map[int64]int64 // goroutines preempted after a long run: how long, ns
 	victims findings.Tally
@@ -152,7 +152,7 @@ func (w *watcher) endBucket(now int64) {
 	b := &w.bucket
 	b.to = min((b.at+1)*w.t.BucketNs, now)
 	ns := b.to - b.from
-	if ns <= 0 || b.gs <= w.world.Procs() || w.rate(b.n, ns) < w.t.Rate {
+	if ns <= 0 || b.gs <= w.view.Procs() || w.rate(b.n, ns) < w.t.Rate {
 		return
 	}
 	w.sustained += ns
@@ -165,5 +165,5 @@ func (w *watcher) endBucket(now int64) {
 
 // rate is for each P and second.
 func (w *watcher) rate(n, ns int64) float64 {
-	return float64(n) / float64(w.world.Procs()) / (float64(ns) / 1e9)
+	return float64(n) / float64(w.view.Procs()) / (float64(ns) / 1e9)
 }

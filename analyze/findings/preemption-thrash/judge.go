@@ -11,7 +11,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok || w.sustained < w.t.SustainedNs {
 		return nil
 	}
-	waiting := float64(w.waited) / float64(w.sustained) / float64(w.world.Procs())
+	waiting := float64(w.waited) / float64(w.sustained) / float64(w.view.Procs())
 	switch {
 	case waiting < w.t.Waiting || total.N < w.t.MinCount:
 		s = findings.Note
@@ -26,11 +26,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i, a := range w.victims.Actors(f, findings.Cause, 2) {
 		a.G, a.P, a.Stack = 0, nil, nil
 		if i == 0 {
-			a.Stack = w.world.Doing(f, w.victims.Top(1)[0].Class)
+			a.Stack = w.view.Doing(f, w.victims.Top(1)[0].Class)
 		}
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, waiting)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

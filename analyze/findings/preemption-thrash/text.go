@@ -11,7 +11,7 @@ import (
 // phrase writes title, evidence and advice; waiting is the preempted goroutines for
 // each P, on average.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, waiting float64) {
-	total, procs := w.victims.Total, w.world.Procs()
+	total, procs := w.victims.Total, w.view.Procs()
 	top := x.Actors[slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause })]
 	name := top.Work()
 	if top.Brief() == findings.Short(top.Class) {

@@ -19,7 +19,7 @@ var doc string
 // ID of the detector.
 const ID = "process-stopped"
 
-// Thresholds of the detector. That of a silence, 5 ms, is in findings.World.Silences.
+// Thresholds of the detector. That of a silence, 5 ms, is in findings.View.Silences.
 type Thresholds struct {
 	// StopNs is the least length of a stop, and MinCount how many there must be; one of
 	// AloneNs suffices, if there are two signs of it.
@@ -49,8 +49,8 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 		Kind: findings.KindMachine, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, lockconvoy.ID},
 		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
-		New: func(world *findings.World) findings.Watcher {
-			return &watcher{t: t, quota: quota, world: world, silences: findings.NewSilences(world)}
+		New: func(view *findings.View) findings.Watcher {
+			return &watcher{t: t, quota: quota, view: view, silences: findings.NewSilences(view)}
 		},
 	}
 }
@@ -58,20 +58,20 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 type watcher struct {
 	t        Thresholds
 	quota    cputhrottling.Thresholds
-	world    *findings.World
+	view     *findings.View
 	silences *findings.Silences
 }
 
 // Stops returns the silences in which, by thresholds t, the process was stopped. Threads that
 // lacked CPUs, spin or wait for a page go on one by one; those of a process that was stopped go
 // on together.
-func Stops(world *findings.World, silences *findings.Silences, t Thresholds) (out []findings.Silence) {
+func Stops(view *findings.View, silences *findings.Silences, t Thresholds) (out []findings.Silence) {
 	for _, s := range silences.All() {
 		if s.Ns() < t.StopNs || s.WentOn < s.Running {
 			continue
 		}
-		overdue := s.Overdue >= 1 && (s.Signs() >= 2 || s.Ns() >= 2*t.StopNs)
-		together := s.Running >= 2 && s.Ns() >= t.PairNs && !world.ClassStat(s.Class).Habit(s.Ns())
+		overdue := s.Overdue >= 1 && (s.StallSigns() >= 2 || s.Ns() >= 2*t.StopNs)
+		together := s.Running >= 2 && s.Ns() >= t.PairNs && !view.ClassStat(s.Class).OftenRunsFor(s.Ns())
 		if overdue || together {
 			out = append(out, s)
 		}

@@ -23,9 +23,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && q.Counted().Throttled > 0 {
 		return nil // cpu-throttling reports it
 	}
-	n := numbers{stops: Stops(w.world, w.silences, w.t)}
+	n := numbers{stops: Stops(w.view, w.silences, w.t)}
 	b := w.silences.Beat(w.quota.PeriodNs)
-	if b.Keeps(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {
+	if b.IsPeriodic(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {
 		return nil
 	}
 	for _, s := range n.stops {
@@ -39,10 +39,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	// Where most of what stood still are threads one by one, they lacked CPUs.
-	if 2*n.ns < w.silences.Ns+w.world.Stalls().Ns {
+	if 2*n.ns < w.silences.Ns+w.view.Stalls().Ns {
 		return nil
 	}
-	if len(n.stops) < w.t.MinCount && (n.longest < w.t.AloneNs || n.worst.Signs() < 2) {
+	if len(n.stops) < w.t.MinCount && (n.longest < w.t.AloneNs || n.worst.StallSigns() < 2) {
 		return nil
 	}
 	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
@@ -62,6 +62,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

@@ -35,6 +35,6 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 			"Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.",
 		},
 	}
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

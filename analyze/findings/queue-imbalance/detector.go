@@ -49,11 +49,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, long: reference.NoP}
-			world.LongQueues(t.Over, w.lengths)
-			w.moves = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
-			w.changes = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, long: reference.NoP}
+			view.LongQueues(t.Over, w.lengths)
+			w.moves = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
+			w.changes = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
 			w.listen()
 			return w
 		},
@@ -61,8 +61,8 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	// On while a queue is long enough, or an interval is open.
 	moves, changes *findings.Switch
@@ -100,7 +100,7 @@ func (w *watcher) listen() {
 }
 
 func (w *watcher) queued(d *reference.Decision) {
-	if w.long < 0 && (d.P < 0 || w.world.Queued(d.P) < w.t.Over) {
+	if w.long < 0 && (d.P < 0 || w.view.Queued(d.P) < w.t.Over) {
 		return
 	}
 	w.pass(d.Time)
@@ -117,9 +117,9 @@ func (w *watcher) changed(d *reference.Decision) {
 // beyond is by how much P p's queue is longer than the mean, if that is enough
 // and some queue is empty; 0 otherwise.
 func (w *watcher) beyond(p int32) int64 {
-	procs := w.world.Procs()
-	total, filled := w.world.QueuedLocally()
-	if n := w.world.Queued(p); filled < procs && n*procs-total >= w.t.Over*procs {
+	procs := w.view.Procs()
+	total, filled := w.view.QueuedLocally()
+	if n := w.view.Queued(p); filled < procs && n*procs-total >= w.t.Over*procs {
 		return n - total/procs
 	}
 	return 0
@@ -131,7 +131,7 @@ func (w *watcher) judge(p int32) {
 		if w.beyond(p) == 0 {
 			return
 		}
-		w.long, w.from, w.last, w.ns, w.cost, w.peak, w.looked = p, w.world.Now(), w.world.Now(), 0, 0, 0, false
+		w.long, w.from, w.last, w.ns, w.cost, w.peak, w.looked = p, w.view.Now(), w.view.Now(), 0, 0, 0, false
 		w.listen()
 	}
 	over := w.beyond(w.long)
@@ -139,13 +139,13 @@ func (w *watcher) judge(p int32) {
 		w.end()
 		return
 	}
-	w.peak = max(w.peak, w.world.Queued(w.long))
+	w.peak = max(w.peak, w.view.Queued(w.long))
 	w.over = over
 	// A queue beside an idle P is the matter of work-conservation, and one that
 	// has just got its thread will steal; a P that marks for the garbage collector,
 	// or is stopped, cannot.
-	_, filled := w.world.QueuedLocally()
-	if w.world.Ps(ledger.Idle) > 0 || w.world.Waking() > 0 || w.world.Procs()-filled <= w.world.Ps(ledger.GC)+w.world.Ps(ledger.Stopped) {
+	_, filled := w.view.QueuedLocally()
+	if w.view.CountPs(ledger.Idle) > 0 || w.view.Waking() > 0 || w.view.Procs()-filled <= w.view.CountPs(ledger.GC)+w.view.CountPs(ledger.Stopped) {
 		w.over = 0
 	}
 }
@@ -169,11 +169,11 @@ func (w *watcher) pass(now int64) {
 // look finds who has run the longest on a P with an empty queue.
 func (w *watcher) look() {
 	w.hog = findings.Cell{P: reference.NoP}
-	for p := range int32(min(w.world.Procs(), int64(w.world.Known()))) {
-		if w.world.Queued(p) > 0 {
+	for p := range int32(min(w.view.Procs(), int64(w.view.KnownPs()))) {
+		if w.view.Queued(p) > 0 {
 			continue
 		}
-		if g := w.world.Running(p); g != nil && !g.System && g.StartAt >= 0 && (w.hog.P < 0 || g.StartAt < w.hog.From) {
+		if g := w.view.Running(p); g != nil && !g.System && g.StartAt >= 0 && (w.hog.P < 0 || g.StartAt < w.hog.From) {
 			w.hog = findings.Cell{Class: g.Class, From: g.StartAt, G: g.ID, P: p}
 		}
 	}
@@ -201,10 +201,10 @@ func (w *watcher) end() {
 	}
 	// Those that are left stand for all that stood there.
 	n := int64(0)
-	w.world.Waiting(p, func(g *findings.Goroutine) bool {
+	w.view.Waiting(p, func(g *findings.Goroutine) bool {
 		c := findings.Cell{Class: g.Class, Ns: w.cost / sample, From: w.from, To: w.last, G: g.ID, P: p, Stack: g.Stack}
 		w.victims.Add(&c)
-		if by := w.world.ByID(g.Waker); by != nil {
+		if by := w.view.ByID(g.Waker); by != nil {
 			c.Class, c.G, c.Stack = by.Class, by.ID, g.WakeStack
 			w.feeders.Add(&c)
 		}
@@ -219,7 +219,7 @@ const sample = 8
 func (w *watcher) gini(n int) float64 {
 	x := make([]float64, min(n, ledger.MaxPs))
 	for i := range x {
-		x[i] = float64(w.world.QueuedNs(int32(i)))
+		x[i] = float64(w.view.QueuedNs(int32(i)))
 	}
 	slices.Sort(x)
 	var sum, ranked float64

@@ -35,6 +35,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

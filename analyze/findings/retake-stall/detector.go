@@ -49,19 +49,19 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, tookAt: -1}
-			world.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, tookAt: -1}
+			view.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	victims findings.Tally
 	calls   findings.Tally // by class of the caller; Ns is their victims'
@@ -81,7 +81,7 @@ const maxVictims = 257
 
 func (w *watcher) retake(d *reference.Decision) {
 	if d.Why == reference.WhyRetakeSlow {
-		w.tookAt = w.world.Now()
+		w.tookAt = w.view.Now()
 	}
 }
 
@@ -89,7 +89,7 @@ func (w *watcher) retake(d *reference.Decision) {
 func (w *watcher) lose(*reference.Decision) { w.tookAt = -1 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	n, i := w.world.CallsFrom(c.Stack)
+	n, i := w.view.CallsFrom(c.Stack)
 	for len(w.long) <= int(i) {
 		w.long = append(w.long, 0)
 	}
@@ -111,8 +111,8 @@ func (w *watcher) syscall(c *findings.Syscall) {
 	}
 	var cost, worst int64
 	seen := 0
-	w.world.Waiting(c.P, func(g *findings.Goroutine) bool {
-		from := max(w.world.QueuedAt(g), c.From)
+	w.view.Waiting(c.P, func(g *findings.Goroutine) bool {
+		from := max(w.view.QueuedAt(g), c.From)
 		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
 			w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
 			cost += ns

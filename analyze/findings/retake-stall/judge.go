@@ -18,6 +18,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.calls.Actors(f, findings.Cause, 2)...),
 	}
 	w.phrase(f, &x)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

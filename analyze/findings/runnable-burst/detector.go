@@ -50,11 +50,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, globalqueueneglect.ID}, // what overflows a local queue goes to the global one
 		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, from: -1}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
-			w.starts = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, from: -1}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
+			w.starts = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			w.starts.Set(false)
 			return w
 		},
@@ -62,8 +62,8 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	starts *findings.Switch // on in a burst
 
@@ -113,19 +113,19 @@ const (
 )
 
 func (w *watcher) ready(d *reference.Decision) {
-	n := w.world.Runnable() - w.world.Yielded()
-	if w.world.Calm() {
+	n := w.view.Runnable() - w.view.Yielded()
+	if w.view.UncrowdedSince() {
 		w.build = false
 	}
 	if !w.build && w.from < 0 {
 		w.build, w.entries, w.whys, w.samples = true, 0, [32]int64{}, w.samples[:0]
 	}
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g != nil && !g.System && !g.Self {
 		w.whys[d.Why&31]++
 		if w.entries%every == 0 && len(w.samples) < maxSamples {
 			s := sample{why: d.Why, victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
-			if by := w.world.ByID(d.By); by != nil {
+			if by := w.view.ByID(d.By); by != nil {
 				s.waker = findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: d.Stack}
 			}
 			w.samples = append(w.samples, s)
@@ -137,7 +137,7 @@ func (w *watcher) ready(d *reference.Decision) {
 
 func (w *watcher) start(*reference.Decision) {
 	if w.from >= 0 {
-		w.step(w.world.Runnable() - w.world.Yielded())
+		w.step(w.view.Runnable() - w.view.Yielded())
 	}
 }
 
@@ -151,9 +151,9 @@ func (w *watcher) lose(d *reference.Decision) {
 
 // step takes note that n goroutines are runnable now.
 func (w *watcher) step(n int64) {
-	now := w.world.Now()
+	now := w.view.Now()
 	if w.from < 0 {
-		if limit := w.t.Queue * w.world.Procs(); n > limit {
+		if limit := w.t.Queue * w.view.Procs(); n > limit {
 			w.from, w.last, w.lastN, w.limit, w.peak, w.peakAt, w.excess, w.severe = now, now, n, limit, n, now, 0, 0
 			w.starts.Set(true)
 		}

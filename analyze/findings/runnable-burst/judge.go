@@ -53,7 +53,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Severity = findings.Note // gc-assist-wait names who allocates
 	}
 	w.phrase(f, &x, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 

@@ -50,9 +50,9 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true, InLine: append(findings.Queued(), waits.CauseOvertaken),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[parties]int{}}
-			world.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[parties]int{}}
+			view.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
 			return w
 		},
 	}
@@ -60,7 +60,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t     Thresholds
-	world *findings.World
+	view  *findings.View
 	cells []cell
 	at    map[parties]int
 }
@@ -106,11 +106,11 @@ func (w *watcher) slice(s *findings.Slice) {
 	n, yielded := 0, int64(0)
 	look := func(p int32, by int64) {
 		seen := 0
-		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+		w.view.Waiting(p, func(g *findings.Goroutine) bool {
 			seen++
-			over := s.To - max(w.world.QueuedAt(g), s.From)
+			over := s.To - max(w.view.QueuedAt(g), s.From)
 			if over >= w.t.WaitNs && !slices.Contains(s.Gs[:min(int(s.N), len(s.Gs))], g.ID) {
-				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(w.world.QueuedAt(g), s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
+				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(w.view.QueuedAt(g), s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
 				n++
 				if g.Self {
 					yielded++
@@ -120,7 +120,7 @@ func (w *watcher) slice(s *findings.Slice) {
 		})
 	}
 	look(s.P, 1)
-	look(reference.NoP, w.world.Procs())
+	look(reference.NoP, w.view.Procs())
 	if n == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (w *watcher) slice(s *findings.Slice) {
 		c.longest = *s
 		c.woke = [4]int32{}
 		for _, id := range s.Gs[:min(int(s.N), len(s.Gs))] {
-			if g := w.world.ByID(id); g != nil {
+			if g := w.view.ByID(id); g != nil {
 				if i := slices.Index(s.Gs[:], g.Waker); i >= 0 {
 					c.woke[i] = g.WakeStack
 				}

@@ -51,19 +51,19 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "one chain of work while Ps are idle", Doc: doc,
 		Kind: findings.KindCause, CostOf: findings.OfIdle, UnderLoad: true,
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, sliced: map[sliceEnd]int64{}}
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
-			world.Uses(w.see)
-			world.HeldUps(w.wake)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, sliced: map[sliceEnd]int64{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+			view.Uses(w.see)
+			view.HeldUps(w.wake)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	at  int64
 	use findings.Use // since then
@@ -99,7 +99,7 @@ func (w *watcher) preempted(r *findings.Run) {
 const stretchGap = 1_000_000
 
 func (w *watcher) see(u *findings.Use) {
-	w.advance(w.world.Now())
+	w.advance(w.view.Now())
 	w.use = *u
 }
 

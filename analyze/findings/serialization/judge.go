@@ -29,7 +29,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	wait := w.starved.Total
 	n.waiting = wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
-	phases := float64(w.world.ParallelNs()) >= w.t.ParallelShare*busy
+	phases := float64(w.view.ParallelNs()) >= w.t.ParallelShare*busy
 	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
 	if !ok || len(r.Path) == 0 || !n.waiting && !phases {
 		return nil
@@ -40,7 +40,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	n.share = float64(top.Ns) / float64(r.SpanNs)
 	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
-	if even(r.Parallelism()) && (!phases || float64(w.world.ParallelNs()) >= sideBySide*busy) {
+	if even(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
 		n.even = int64(math.Ceil(r.Parallelism()))
 	}
 	switch {
@@ -50,7 +50,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Note
 	case n.even > 0:
 		s = findings.Note // as many goroutines as there are run side by side, and are done together
-	case !n.waiting && int64(r.Hops)+w.world.ClassStat(top.Class).Creates < manyHops:
+	case !n.waiting && int64(r.Hops)+w.view.ClassStat(top.Class).Creates < manyHops:
 		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
 	case s == findings.Critical:
 		s = findings.Warning // the scheduler does all that can be done here

@@ -48,21 +48,21 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "threads are the machine's"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
-			w.after = world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			w.after = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop, reference.KindRetake}}, w.advance)
 			w.after.Set(false)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	label int32 // reason of the stop-the-world that began last
 	open  bool
@@ -106,8 +106,8 @@ func (w *watcher) begin(d *reference.Decision) {
 
 func (w *watcher) end(d *reference.Decision) {
 	w.at, w.rate = d.Time, w.lost()
-	n, _ := w.world.Stealable()
-	w.now = restart{from: d.Time, wanting: n, global: w.world.Queued(reference.NoP), away: w.away(), first: -1}
+	n, _ := w.view.Stealable()
+	w.now = restart{from: d.Time, wanting: n, global: w.view.Queued(reference.NoP), away: w.away(), first: -1}
 	w.open = w.rate > 0
 	w.after.Set(w.open)
 	if w.open {
@@ -118,8 +118,8 @@ func (w *watcher) end(d *reference.Decision) {
 
 // first is a goroutine that waits, for restarts in which none is started.
 func (w *watcher) first() (c findings.Cell) {
-	for p := reference.NoP; p < w.world.Known() && c.G == 0; p++ {
-		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+	for p := reference.NoP; p < w.view.KnownPs() && c.G == 0; p++ {
+		w.view.Waiting(p, func(g *findings.Goroutine) bool {
 			if !g.Self && !g.Locked {
 				c = findings.Cell{Class: g.Class, G: g.ID, P: g.P, Stack: g.Stack}
 			}
@@ -131,13 +131,13 @@ func (w *watcher) first() (c findings.Cell) {
 
 // away is how many Ps run nothing: without a thread, or with one that was only
 // just woken.
-func (w *watcher) away() int64 { return w.world.Ps(ledger.Idle) + w.world.Waking() }
+func (w *watcher) away() int64 { return w.view.CountPs(ledger.Idle) + w.view.Waking() }
 
 // lost is how many goroutines could run on them. It is asked for again when a P
 // changes, or starts a goroutine; what becomes runnable between counts from then
 // on.
 func (w *watcher) lost() int64 {
-	n, _ := w.world.Stealable()
+	n, _ := w.view.Stealable()
 	return min(n, w.away())
 }
 
@@ -155,7 +155,7 @@ func (w *watcher) advance(d *reference.Decision) {
 	if d.Kind == reference.KindPStart && w.now.first < 0 {
 		w.now.first = w.now.ns
 	}
-	if g := w.world.Goroutine(); d.Kind == reference.KindStart && g != nil && !g.System {
+	if g := w.view.Goroutine(); d.Kind == reference.KindStart && g != nil && !g.System {
 		w.now.last = findings.Cell{Class: g.Class, G: g.ID, P: d.P, Stack: g.Stack}
 	}
 	if w.rate = w.lost(); w.rate == 0 || w.now.ns >= w.t.MaxNs {

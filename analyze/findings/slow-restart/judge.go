@@ -34,6 +34,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	w.phrase(f, &x, doubt)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

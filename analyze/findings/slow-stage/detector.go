@@ -58,24 +58,24 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID, busywaiting.ID},
 		Remedy:   findings.Remedy{Speed: 2, Makespan: true, Why: "the stage in half of the time"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			w.mark = world.NewMark()
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			w.mark = view.NewMark()
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond,
 			}}, w.woken)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.StolenNext}, w.started)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStop}, Mark: w.mark}, w.blocked)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.StolenNext}, w.started)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindStop}, Mark: w.mark}, w.blocked)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
-	mark  findings.Mark // of stages
+	t    Thresholds
+	view *findings.View
+	mark findings.Mark // of stages
 
 	of     ids.Parts[int32] // by slot: index in stages, plus one
 	stages []stage
@@ -141,7 +141,7 @@ func (s *stage) add(g *findings.Goroutine, ns int64) {
 }
 
 func (w *watcher) woken(d *reference.Decision) {
-	g, by := w.world.Goroutine(), w.world.By()
+	g, by := w.view.Goroutine(), w.view.Waker()
 	if g == nil || by == nil || by == g || g.System || by.System || g.BlockedNs <= 0 {
 		return
 	}
@@ -178,11 +178,11 @@ func (s *stage) waited(g *findings.Goroutine, ns int64) {
 // runnext slot of that one's P, until another P stole it: the waker had the next thing to do
 // all the while.
 func (w *watcher) started(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.Wait <= 0 || g.BlockedNs <= 0 || !forOthers(g.Reason) {
 		return
 	}
-	by := w.world.ByID(g.Waker)
+	by := w.view.ByID(g.Waker)
 	if by == nil || by == g {
 		return
 	}
@@ -221,8 +221,8 @@ func (w *watcher) stage(g *findings.Goroutine) *stage {
 	s := &w.stages[*i-1]
 	*s = stage{}
 	s.g, s.class, s.blockedAt, s.by = g.ID, g.Class, -1, reference.NoG
-	s.since, s.from, s.lost = w.world.Now(), w.world.Now(), w.lost
-	w.world.Mark(g.Slot(), w.mark)
+	s.since, s.from, s.lost = w.view.Now(), w.view.Now(), w.lost
+	w.view.Mark(g.Slot(), w.mark)
 	return s
 }
 
@@ -240,7 +240,7 @@ func (s *stage) vote(by, ns int64) {
 
 // blocked follows for how long a stage is blocked itself.
 func (w *watcher) blocked(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil {
 		return
 	}

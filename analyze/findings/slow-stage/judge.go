@@ -77,7 +77,7 @@ func (w *watcher) busy(f *findings.Facts, s *stage) float64 {
 	if 4*s.sends < s.others {
 		own += s.away
 	}
-	if w.world.ByID(s.g) == nil {
+	if w.view.ByID(s.g) == nil {
 		life = s.to - s.since
 	} else if s.blockedAt >= 0 {
 		own += f.EndNs - max(s.blockedAt, s.since)
@@ -149,6 +149,6 @@ func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
 		}
 	}
 	w.phrase(f, &x, n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return x
 }

@@ -57,17 +57,17 @@ func New(t Thresholds) findings.Detector {
 		Kind:   findings.KindSymptom,
 		InLine: findings.Queued(),
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Runs(findings.RunFilter{MinWaitNs: t.LongNs}, w.run)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Runs(findings.RunFilter{MinWaitNs: t.LongNs}, w.run)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	starved findings.Tally // the excess of starved waits
 	severe  int64          // of them, those of SevereNs or more
@@ -84,7 +84,7 @@ func (w *watcher) run(r *findings.Run) {
 	if !r.Counted || w.feeds(r) {
 		return
 	}
-	w.judge(r.Wait, max(r.Ns(), w.world.ClassStat(r.Class).Mean()), r.Load,
+	w.judge(r.Wait, max(r.Ns(), w.view.ClassStat(r.Class).Mean()), r.Load,
 		findings.Cell{Class: r.Class, From: r.From - r.Wait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 }
 
@@ -92,11 +92,11 @@ func (w *watcher) run(r *findings.Run) {
 // running by nothing but the one that made room and that has not blocked since: there was
 // no lack of what it sends.
 func (w *watcher) feeds(r *findings.Run) bool {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.ID != r.G || g.Reason != reference.ReasonChanSend || g.Waker < 0 {
 		return false
 	}
-	by := w.world.ByID(g.Waker)
+	by := w.view.ByID(g.Waker)
 	return by != nil && by.ID != g.ID && by.BlockedAt < r.From-r.Wait
 }
 

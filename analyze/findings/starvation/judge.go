@@ -6,14 +6,14 @@ import (
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.world.Everyone(func(g *findings.Goroutine) {
+	w.view.Everyone(func(g *findings.Goroutine) {
 		if wait := f.EndNs - g.ReadyAt; wait >= w.t.LongNs && !g.Self {
-			need := w.world.ClassStat(g.Class).Mean()
+			need := w.view.ClassStat(g.Class).Mean()
 			if need == 0 {
-				need = w.world.MeanRun()
+				need = w.view.MeanRun()
 			}
 			n := w.starved.Total.N
-			w.judge(wait, need, w.world.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
+			w.judge(wait, need, w.view.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
 			w.open += w.starved.Total.N - n
 		}
 	})
@@ -51,7 +51,7 @@ func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
 	ahead := aheadOf(f, total)
 	x.Actors = append(x.Actors, w.causes(f, ahead)...)
 	w.phraseStarved(f, &x, ahead)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return x, true
 }
 
@@ -139,8 +139,8 @@ func (w *watcher) plain(f *findings.Facts) bool {
 func (w *watcher) inside(ns int64) bool {
 	var of int64
 	for _, c := range w.starved.Cells {
-		class := w.world.ClassStat(c.Class)
-		if by := w.world.ClassStat(class.Waker); class.Serves(class.Waker) && by.Busy() && 2*by.RunNs >= w.world.AllRunNs() {
+		class := w.view.ClassStat(c.Class)
+		if by := w.view.ClassStat(class.Waker); class.Serves(class.Waker) && by.Busy() && 2*by.RunNs >= w.view.AllRunNs() {
 			of += c.Ns
 		}
 	}

@@ -43,19 +43,19 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world}
-			world.Windows(t.WindowNs, w.roll)
-			world.Runs(findings.RunFilter{Stolen: true}, w.run)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Windows(t.WindowNs, w.roll)
+			view.Runs(findings.RunFilter{Stolen: true}, w.run)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	from    int64   // of the window
 	before  int64   // run intervals before it
@@ -78,7 +78,7 @@ type account struct {
 
 // roll begins the window that s is the first run interval of.
 func (w *watcher) roll(s *findings.Run) {
-	w.close(w.world.Totals().Runs - 1)
+	w.close(w.view.Totals().Runs - 1)
 	w.from = s.To - s.To%w.t.WindowNs
 }
 
@@ -91,8 +91,8 @@ func (w *watcher) run(r *findings.Run) {
 	if w.now.stolen%sample != 0 {
 		return
 	}
-	if g := w.world.ByID(r.G); g != nil {
-		if by := w.world.ByID(g.Waker); by != nil {
+	if g := w.view.ByID(r.G); g != nil {
+		if by := w.view.ByID(g.Waker); by != nil {
 			w.wakers.Add(&findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
 		}
 	}

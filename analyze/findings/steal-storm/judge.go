@@ -15,7 +15,7 @@ type numbers struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close(w.world.Totals().Runs)
+	w.close(w.view.Totals().Runs)
 	t := &w.total
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	if !ok {
@@ -36,6 +36,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(n.from)})
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }

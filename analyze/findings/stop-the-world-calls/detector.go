@@ -49,22 +49,22 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG, changer: -1}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindProcs}}, w.changed)
-			w.caller = world.NewMark()
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.caller}, w.stopped)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG, changer: -1}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindProcs}}, w.changed)
+			w.caller = view.NewMark()
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Mark: w.caller}, w.stopped)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	open   bool
 	ended  int64              // when the last stop did
@@ -77,7 +77,7 @@ type watcher struct {
 	by     int64         // who it is; NoG: nobody, or it has stopped since
 	last   int           // its site
 	// changer is the site that set GOMAXPROCS last, -1 if none did, and taken is
-	// World.TakenNs at that time.
+	// View.TakenNs at that time.
 	changer int
 	taken   int64
 	sites   []site
@@ -94,7 +94,7 @@ type site struct {
 	pNs          int64 // P-time: ns times GOMAXPROCS
 	cycles       int64 // of the collector that began in them
 	callNs       int64 // for which the caller ran on from a stop
-	takenNs      int64 // World.TakenNs, of when GOMAXPROCS was as it had set it
+	takenNs      int64 // View.TakenNs, of when GOMAXPROCS was as it had set it
 	longest      int64
 	from, to     int64 // of that
 	g            int64
@@ -120,7 +120,7 @@ func (w *watcher) site() *site {
 		i = len(w.sites)
 		w.sites = append(w.sites, site{stack: w.asked.Stack})
 		w.at[w.asked.Stack] = i
-		if g := w.world.ByID(w.asked.G); g != nil {
+		if g := w.view.ByID(w.asked.G); g != nil {
 			w.sites[i].class = g.Class
 		}
 	}
@@ -142,13 +142,13 @@ func (w *watcher) end(d *reference.Decision) {
 		s.cycles++
 	}
 	s.ns += ns
-	s.pNs += ns * w.world.Procs()
+	s.pNs += ns * w.view.Procs()
 	if ns > s.longest {
 		s.longest, s.from, s.to, s.g = ns, w.asked.Time, d.Time, w.asked.G
 	}
-	if g := w.world.ByID(w.asked.G); g != nil && w.by != g.ID {
+	if g := w.view.ByID(w.asked.G); g != nil && w.by != g.ID {
 		w.since, w.by, w.last = d.Time, g.ID, w.at[w.asked.Stack]
-		w.world.Mark(g.Slot(), w.caller)
+		w.view.Mark(g.Slot(), w.caller)
 	}
 }
 
@@ -163,7 +163,7 @@ func (w *watcher) changed(d *reference.Decision) {
 
 // bookTaken books the P-time that was missing to who set GOMAXPROCS last.
 func (w *watcher) bookTaken() {
-	now := w.world.TakenNs()
+	now := w.view.TakenNs()
 	if w.changer >= 0 {
 		w.sites[w.changer].takenNs += now - w.taken
 	}
@@ -177,7 +177,7 @@ func (w *watcher) stopped(d *reference.Decision) {
 	}
 	w.sites[w.last].callNs += min(d.Time-w.since, maxCallNs)
 	w.by = reference.NoG
-	w.world.Unmark(w.world.Slot(), w.caller)
+	w.view.Unmark(w.view.Slot(), w.caller)
 }
 
 // maxCallNs is the most that counts of one.

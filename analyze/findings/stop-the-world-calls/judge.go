@@ -144,6 +144,6 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 		ID: ID, Severity: s, CostNs: c.cost, FromNs: c.site.from, ToNs: c.site.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	w.phrase(f, &x, c)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return x, true
 }

@@ -49,23 +49,23 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, stoptheworldcalls.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world in a time of its own"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int{}, samples: map[int64]sample{}}
-			w.runs = world.Runs(findings.RunFilter{}, w.run)
-			w.calls = world.Syscalls(findings.SyscallFilter{}, w.syscall)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int{}, samples: map[int64]sample{}}
+			w.runs = view.Runs(findings.RunFilter{}, w.run)
+			w.calls = view.Syscalls(findings.SyscallFilter{}, w.syscall)
 			w.listen(false)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.stop)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStop, reference.KindRetake}}, w.stop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	runs, calls *findings.Switch // on while open
 
@@ -138,7 +138,7 @@ func (w *watcher) begin(d *reference.Decision) {
 	w.listen(true)
 	w.inCall = false
 	w.open, w.asked, w.class, w.user = true, *d, 0, false
-	if g := w.world.ByID(d.G); g != nil {
+	if g := w.view.ByID(d.G); g != nil {
 		w.class, w.user = g.Class, !g.System
 	}
 	w.seen, w.last, w.lost = d.Time, d.Time, 0
@@ -150,8 +150,8 @@ func (w *watcher) begin(d *reference.Decision) {
 // waiting is how many goroutines of the program the stop keeps from running at
 // present: those that could run on the Ps that run nothing, and who asked.
 func (w *watcher) waiting() int64 {
-	busy := w.world.Ps(ledger.User) + w.world.Ps(ledger.System) + w.world.Ps(ledger.GC) + w.world.Ps(ledger.Tracer) + w.world.Ps(ledger.Syscall)
-	n := min(max(0, w.world.Procs()-busy), w.world.Runnable())
+	busy := w.view.CountPs(ledger.User) + w.view.CountPs(ledger.System) + w.view.CountPs(ledger.GC) + w.view.CountPs(ledger.Tracer) + w.view.CountPs(ledger.Syscall)
+	n := min(max(0, w.view.Procs()-busy), w.view.Runnable())
 	if w.user {
 		n++
 	}
@@ -260,9 +260,9 @@ func (w *watcher) end(d *reference.Decision) {
 	if w.user {
 		w.victims.Add(&findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
 	}
-	for p := reference.NoP; p < w.world.Known(); p++ {
+	for p := reference.NoP; p < w.view.KnownPs(); p++ {
 		n := 0
-		w.world.Waiting(p, func(g *findings.Goroutine) bool {
+		w.view.Waiting(p, func(g *findings.Goroutine) bool {
 			if at := max(g.ReadyAt, from); at < w.last && g.ID != w.late.G {
 				w.victims.Add(&findings.Cell{Class: g.Class, Ns: w.last - at, From: at, To: w.last, G: g.ID, P: g.P, Stack: g.Stack})
 			}

@@ -42,9 +42,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	w.phrase(f, &x, &n)
 	if n.seen > 0 {
-		f.Short(&x) // the samples prove that it ran
+		f.SoftenIfBrief(&x) // the samples prove that it ran
 	} else {
-		f.Doubt(&x)
+		f.SoftenIfStrained(&x)
 	}
 	return []findings.Finding{x}
 }

@@ -46,11 +46,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[int32]int32{}, cells: make([]cell, 1)}
-			world.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
-			world.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int32{}, cells: make([]cell, 1)}
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
+			view.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
 			return w
 		},
 	}
@@ -58,7 +58,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t     Thresholds
-	world *findings.World
+	view  *findings.View
 	cells []cell // the first is for all classes that come too late
 	at    map[int32]int32
 	last  int32 // cell of the last call
@@ -102,10 +102,10 @@ func byOthers(why reference.Why) bool {
 }
 
 func (w *watcher) exit(d *reference.Decision) {
-	if g := w.world.Goroutine(); g != nil && !g.System && w.short(g, w.world.Now()) {
+	if g := w.view.Goroutine(); g != nil && !g.System && w.short(g, w.view.Now()) {
 		x := w.cell(g.Class)
 		x.short++
-		x.shortNs += w.world.Now() - g.CallAt
+		x.shortNs += w.view.Now() - g.CallAt
 	}
 }
 

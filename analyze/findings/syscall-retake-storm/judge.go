@@ -30,14 +30,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 
 // sums adds up the classes whose calls matter.
 func (w *watcher) sums(f *findings.Facts) (n numbers) {
 	for _, c := range w.cells {
-		calls := w.world.ClassStat(c.class).Calls
+		calls := w.view.ClassStat(c.class).Calls
 		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
 		// A wait shorter than the call is a fair price for what others did meanwhile.
 		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {

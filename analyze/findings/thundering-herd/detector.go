@@ -62,21 +62,21 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, wakeupcost.ID},
 		Remedy:   findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[place]*cell{}}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[place]*cell{}}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
 			// A lock or a place in a buffer is left out: who is woken gets it.
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
-			w.mark = world.NewMark()
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
+			w.mark = view.NewMark()
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	members ids.Parts[member] // by slot
 	bursts  [maxBursts]burst
@@ -162,7 +162,7 @@ type cell struct {
 }
 
 func (w *watcher) timer(d *reference.Decision) {
-	if g := w.world.Goroutine(); g != nil && !g.System {
+	if g := w.view.Goroutine(); g != nil && !g.System {
 		w.ticks++
 		w.ready(d, g, true)
 	}
@@ -170,7 +170,7 @@ func (w *watcher) timer(d *reference.Decision) {
 
 func (w *watcher) woken(d *reference.Decision) {
 	if d.By >= 0 && d.Why != reference.WhyTimer {
-		w.ready(d, w.world.Goroutine(), false)
+		w.ready(d, w.view.Goroutine(), false)
 	}
 }
 
@@ -179,7 +179,7 @@ func (w *watcher) ready(d *reference.Decision, g *findings.Goroutine, timer bool
 	if !timer {
 		b = &w.bursts[1+uint64(d.By)%(maxBursts-1)]
 	}
-	i := w.world.Slot()
+	i := w.view.Slot()
 	m := w.members.Make(i)
 	if b.n > 0 && m.g == g.ID && m.ready >= b.from {
 		b.n = 0 // the second time already: these are two herds
@@ -200,7 +200,7 @@ func (w *watcher) ready(d *reference.Decision, g *findings.Goroutine, timer bool
 			h.n++
 			h.to = d.Time
 			m.herd = h.id
-			w.world.Mark(i, w.mark)
+			w.view.Mark(i, w.mark)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision)
 	*h = herd{id: w.next, by: b.by, from: b.from, to: d.Time, n: small, class: g.Class, stack: g.Stack, sample: g.ID, place: place{class: g.Class, stack: g.Stack, reason: b.reason, timer: true}}
 	if !b.timer {
 		h.place = place{stack: b.stack, reason: b.reason}
-		if k := w.world.ByID(b.by); k != nil {
+		if k := w.view.ByID(b.by); k != nil {
 			h.place.class = k.Class
 		}
 	}
@@ -221,13 +221,13 @@ func (w *watcher) follow(b *burst, g *findings.Goroutine, d *reference.Decision)
 	for _, i := range b.first {
 		if m := w.members.At(i); m.ready >= b.from && m.ready <= d.Time {
 			m.herd = h.id
-			w.world.Mark(i, w.mark)
+			w.view.Mark(i, w.mark)
 		}
 	}
 }
 
 func (w *watcher) member() *member {
-	if m := w.members.Find(w.world.Slot()); m != nil && m.herd != 0 {
+	if m := w.members.Find(w.view.Slot()); m != nil && m.herd != 0 {
 		return m
 	}
 	return nil
@@ -241,7 +241,7 @@ func (w *watcher) judge(d *reference.Decision) {
 	}
 	w.stop(d)
 	if w.member() == nil {
-		w.world.Unmark(w.world.Slot(), w.mark)
+		w.view.Unmark(w.view.Slot(), w.mark)
 	}
 }
 
@@ -251,7 +251,7 @@ func (w *watcher) start(d *reference.Decision) {
 		return
 	}
 	m.wait = d.Time - m.ready
-	if at := w.world.History(d.P).StopAt; at >= 0 && d.Time-at <= maxTurn {
+	if at := w.view.History(d.P).StopAt; at >= 0 && d.Time-at <= maxTurn {
 		m.sched = min(d.Time-at, m.wait)
 	}
 }
@@ -266,7 +266,7 @@ func (w *watcher) stop(d *reference.Decision) {
 		m.herd = 0
 		return
 	}
-	ran := w.world.Goroutine().RunNs - m.run
+	ran := w.view.Goroutine().RunNs - m.run
 	limit := w.t.ShortNs
 	if h.place.timer {
 		limit = w.t.TickNs
@@ -290,7 +290,7 @@ func (w *watcher) stop(d *reference.Decision) {
 
 // settle puts a herd into the account of its place.
 func (w *watcher) settle(h *herd) {
-	if h.id == 0 || h.n < max(w.t.Herd, w.t.PerP*w.world.Procs()) {
+	if h.id == 0 || h.n < max(w.t.Herd, w.t.PerP*w.view.Procs()) {
 		return
 	}
 	c := w.at[h.place]

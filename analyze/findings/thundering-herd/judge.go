@@ -98,7 +98,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 			return findings.Finding{}, false
 		}
 		w.phrase(f, &x, c, &n)
-		f.Short(&x)
+		f.SoftenIfBrief(&x)
 		return x, true
 	}
 	a := f.Class(findings.Cause, c.class)
@@ -113,6 +113,6 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		x.Basis = findings.Suspected
 	}
 	w.phrase(f, &x, c, &n)
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return x, true
 }

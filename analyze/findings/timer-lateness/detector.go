@@ -48,11 +48,11 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "timers that came late", Doc: doc,
 		Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, allocators: findings.NewAllocators(world), overdue: findings.NewOverdue(world), at: map[int32]int{}}
-			w.world.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
-			w.world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), overdue: findings.NewOverdue(view), at: map[int32]int{}}
+			w.view.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
 			return w
 		},
 	}
@@ -60,7 +60,7 @@ func New(t Thresholds) findings.Detector {
 
 type watcher struct {
 	t          Thresholds
-	world      *findings.World
+	view       *findings.View
 	allocators *findings.Allocators
 
 	overdue *findings.Overdue
@@ -88,7 +88,7 @@ type storm struct {
 
 // A run interval is a freak if it is freak times the median of its class, of which
 // usual are known, and no more than one in rare is of LateNs and more; as in
-// findings.World.Strained.
+// findings.View.Strained.
 const (
 	usual = 10
 	freak = 20
@@ -128,7 +128,7 @@ func (w *watcher) run(r *findings.Run) {
 	if r.Why == reference.WhySlice {
 		return
 	}
-	c := w.world.ClassStat(r.Class)
+	c := w.view.ClassStat(r.Class)
 	if c.Runs < usual || r.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Runs {
 		return
 	}
@@ -139,7 +139,7 @@ func (w *watcher) run(r *findings.Run) {
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.BlockedNs < 0 {
 		return
 	}
@@ -156,7 +156,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	c := &w.cells[i]
 	c.n++
 	c.slept += g.BlockedNs
-	held, l := w.overdue.Of(g, d)
+	held, l := w.overdue.TimerDelay(g, d)
 	if l == nil || held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
 		return
 	}
@@ -181,7 +181,7 @@ func (w *watcher) blow(now int64) {
 }
 
 func (w *watcher) start(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.Wait < w.t.LateNs || g.System {
 		return
 	}
@@ -192,7 +192,7 @@ func (w *watcher) start(d *reference.Decision) {
 	at := d.Time - g.Wait
 	for k := range w.storms {
 		s := &w.storms[k]
-		if at < s.from || at > s.to || s.n < max(w.t.Storm, w.t.StormPerP*w.world.Procs()) {
+		if at < s.from || at > s.to || s.n < max(w.t.Storm, w.t.StormPerP*w.view.Procs()) {
 			continue
 		}
 		w.cells[i].waits++

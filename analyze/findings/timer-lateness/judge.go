@@ -38,13 +38,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	if n.sum.late > 0 {
 		causes := w.causes.Actors(f, findings.Cause, 2)
-		if doing := w.world.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
+		if doing := w.view.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
 			causes[0].Stack = doing
 		}
 		x.Actors = append(x.Actors, causes...)
 	}
 	w.phrase(f, &x, &n)
-	f.Doubt(&x)
+	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 

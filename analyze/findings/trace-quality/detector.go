@@ -51,11 +51,11 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Title: "how far the trace can be trusted", Doc: doc,
 		Kind:   findings.KindTrace,
 		Remedy: findings.Remedy{Why: "it is about the trace"},
-		New: func(world *findings.World) findings.Watcher {
+		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, first: -1, lastGC: -1}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.Unexplained}, w.unexplained)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.cycle)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, When: findings.Unexplained}, w.unexplained)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.cycle)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
 			return w
 		},
 	}

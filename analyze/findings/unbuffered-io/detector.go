@@ -47,11 +47,11 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{pthrash.ID},
 		Remedy:   findings.Remedy{Why: "the model makes the system calls of the recording"},
-		New:      func(world *findings.World) findings.Watcher { return &watcher{t, world} },
+		New:      func(view *findings.View) findings.Watcher { return &watcher{t, view} },
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 }

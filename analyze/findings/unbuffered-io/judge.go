@@ -45,7 +45,7 @@ const maxSites = 2
 // sites returns the reads and writes of each function, longest first.
 func (w *watcher) sites(f *findings.Facts) []*site {
 	var list []*site
-	for _, c := range w.world.Callers() {
+	for _, c := range w.view.Callers() {
 		if c.Ns < c.N || float64(c.N) < w.t.MinRow*float64(c.Runs) {
 			continue
 		}
@@ -146,6 +146,6 @@ func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findi
 		ID: ID, Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	w.phrase(&y, x)
-	f.Short(&y)
+	f.SoftenIfBrief(&y)
 	return y
 }

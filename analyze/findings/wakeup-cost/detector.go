@@ -59,17 +59,17 @@ func New(t Thresholds) findings.Detector {
 			globalqueueneglect.ID, localityloss.ID, serialization.ID,
 		},
 		Remedy: findings.Remedy{Why: "the model keeps the order of wake-ups that the recording has"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, at: map[place]int32{}}
-			world.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyBlock}}, w.run)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[place]int32{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyBlock}}, w.run)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	sites  []site
 	at     map[place]int32
@@ -103,7 +103,7 @@ type site struct {
 }
 
 func (w *watcher) run(r *findings.Run) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.ID != r.G || r.System {
 		return
 	}
@@ -147,8 +147,8 @@ func (w *watcher) site(at place, by int64) *site {
 		}
 		i = int32(len(w.sites))
 		w.at[at] = i
-		s := site{place: at, g: by, from: w.world.Now()}
-		if g := w.world.ByID(by); g != nil {
+		s := site{place: at, g: by, from: w.view.Now()}
+		if g := w.view.ByID(by); g != nil {
 			s.class = g.Class
 		}
 		w.sites = append(w.sites, s)

@@ -105,6 +105,6 @@ func (w *watcher) finding(f *findings.Facts, x *group, s findings.Severity) find
 		y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
 		w.phrase(f, &y, x)
 	}
-	f.Short(&y)
+	f.SoftenIfBrief(&y)
 	return y
 }

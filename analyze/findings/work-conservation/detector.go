@@ -57,21 +57,21 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, start: -1, restarted: -1}
-			world.IdlePs(w.add)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, start: -1, restarted: -1}
+			view.IdlePs(w.add)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
+	t    Thresholds
+	view *findings.View
 
 	idle      []int64 // by P: since when; -1: not
 	last      int64   // when it was looked at
-	lost      int64   // World.Lost, since last
+	lost      int64   // View.UnservedByIdlePs, since last
 	start     int64   // of the interval; -1: none
 	cost      int64   // of the interval
 	restarted int64   // end of the last stop-the-world
@@ -86,14 +86,14 @@ type watcher struct {
 }
 
 func (w *watcher) add(d *reference.Decision) {
-	if dt := w.world.Now() - w.last; dt > 0 {
+	if dt := w.view.Now() - w.last; dt > 0 {
 		w.cost += w.lost * dt
 		w.last += dt
 	}
-	w.lost = w.world.Lost()
+	w.lost = w.view.UnservedByIdlePs()
 	switch {
 	case w.lost > 0 && w.start < 0:
-		_, since := w.world.Stealable()
+		_, since := w.view.Stealable()
 		w.start, w.cost = max(w.last, since), 0
 	case w.lost == 0 && w.start >= 0:
 		if w.last-w.start >= w.t.IntervalNs {
@@ -101,7 +101,7 @@ func (w *watcher) add(d *reference.Decision) {
 		}
 		w.start = -1
 	}
-	for _, c := range w.world.Changes() {
+	for _, c := range w.view.Changes() {
 		for int(c.P) >= len(w.idle) {
 			w.idle = append(w.idle, -1)
 		}
@@ -130,18 +130,18 @@ func (w *watcher) over(d *reference.Decision) {
 		if g.Self || g.Locked {
 			return true
 		}
-		if w.world.QueuedAt(g) < oldest || c.G == 0 {
-			oldest = w.world.QueuedAt(g)
+		if w.view.QueuedAt(g) < oldest || c.G == 0 {
+			oldest = w.view.QueuedAt(g)
 			c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
 		}
 		return false
 	}
-	if g := w.world.Goroutine(); d != nil && d.Kind == reference.KindStart && g != nil && !g.System {
+	if g := w.view.Goroutine(); d != nil && d.Kind == reference.KindStart && g != nil && !g.System {
 		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, d.P, g.Stack
 	} else {
-		w.world.Waiting(reference.NoP, look)
-		for p := range w.world.Known() {
-			w.world.Waiting(p, look)
+		w.view.Waiting(reference.NoP, look)
+		for p := range w.view.KnownPs() {
+			w.view.Waiting(p, look)
 		}
 	}
 	w.victims.Add(&c)

@@ -53,9 +53,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if !f.StoodStill() {
 			x.Basis, x.Guessed = findings.Suspected, true
 		}
-		f.Short(&x) // a lack of CPUs is what it says
+		f.SoftenIfBrief(&x) // a lack of CPUs is what it says
 	} else {
-		f.Doubt(&x)
+		f.SoftenIfStrained(&x)
 	}
 	return []findings.Finding{x}
 }

@@ -57,21 +57,21 @@ func New(t Thresholds) findings.Detector {
 		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
-		New: func(world *findings.World) findings.Watcher {
-			w := &watcher{t: t, world: world, gs: ids.NewTable[spinner](), at: map[key]*cell{}, politeAt: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
-			w.mark = world.NewMark()
-			world.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, gs: ids.NewTable[spinner](), at: map[key]*cell{}, politeAt: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			w.mark = view.NewMark()
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, Mark: w.mark}, w.start)
 			return w
 		},
 	}
 }
 
 type watcher struct {
-	t     Thresholds
-	world *findings.World
-	gap   int64 // ns: the pause that ends a stretch
+	t    Thresholds
+	view *findings.View
+	gap  int64 // ns: the pause that ends a stretch
 
 	gs    ids.Table[spinner]
 	cells []*cell
@@ -131,13 +131,13 @@ func (w *watcher) spinner(g int64) *spinner {
 	i := w.gs.Find(g)
 	if i == 0 {
 		i = w.gs.Add(g)
-		*w.gs.At(i) = spinner{g: g, slot: w.world.Slot(), last: -w.gap}
+		*w.gs.At(i) = spinner{g: g, slot: w.view.Slot(), last: -w.gap}
 	}
 	return w.gs.At(i)
 }
 
 func (w *watcher) stop(d *reference.Decision) {
-	g := w.world.Goroutine()
+	g := w.view.Goroutine()
 	if g == nil || g.System || g.RunAt < 0 {
 		return
 	}
@@ -163,9 +163,9 @@ func (w *watcher) stop(d *reference.Decision) {
 		s.longFrom, s.longTo = s.from, s.last
 	}
 	s.yielded = true
-	w.world.Mark(w.world.Slot(), w.mark)
+	w.view.Mark(w.view.Slot(), w.mark)
 	// Whoever stands in line could have run instead.
-	if n := w.world.Queued(g.P); n > 0 {
+	if n := w.view.Queued(g.P); n > 0 {
 		s.held += n * ns
 	}
 }
@@ -177,7 +177,7 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 	s := w.gs.At(i)
 	s.yielded = false
-	w.world.Unmark(w.world.Slot(), w.mark)
+	w.view.Unmark(w.view.Slot(), w.mark)
 	ns := d.Time - s.last
 	s.line += ns
 	if ns <= maxSched {
@@ -189,7 +189,7 @@ func (w *watcher) start(d *reference.Decision) {
 func (w *watcher) exit(d *reference.Decision) {
 	if i := w.gs.Find(d.G); i != 0 {
 		s := w.gs.At(i)
-		_, g := w.world.Ended()
+		_, g := w.view.Ended()
 		s.stops = g.Stops
 		w.fold(s)
 		s.g = -1

@@ -16,7 +16,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	slices.SortFunc(alive, func(x, y *spinner) int { return cmp.Compare(x.slot, y.slot) })
 	for _, s := range alive {
-		if g := w.world.ByID(s.g); g != nil {
+		if g := w.view.ByID(s.g); g != nil {
 			s.stops = g.Stops
 		}
 		w.fold(s)
@@ -115,6 +115,6 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		Actors: []findings.Actor{a},
 	}
 	w.phrase(&x, c, caller(frames))
-	f.Short(&x)
+	f.SoftenIfBrief(&x)
 	return x, true
 }

@@ -19,7 +19,7 @@ func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
 	x.Evidence = []findings.Evidence{
 		{What: "yields after a short run", Value: quantity.Count(c.n), Limit: quantity.Duration(w.t.ShortNs) + " each"},
 		{What: "of all stops of these goroutines", Value: quantity.Percent(float64(c.n) / float64(c.stops)), Limit: quantity.Percent(w.t.Share)},
-		{What: "of all stops of the program", Value: quantity.Percent(float64(c.n) / float64(max(1, w.world.Totals().Stops)))},
+		{What: "of all stops of the program", Value: quantity.Percent(float64(c.n) / float64(max(1, w.view.Totals().Stops)))},
 		{What: "for each goroutine and second of it", Value: quantity.Count(int64(float64(c.n) * 1e9 / float64(max(1, c.span)))), Limit: quantity.Number(w.t.PerSecond)},
 		{What: "goroutines", Value: quantity.Count(c.gs), Limit: quantity.Count(w.t.MinYields) + " yields each"},
 		{What: "time that they ran for it", Value: quantity.Duration(c.own), Ns: c.own},

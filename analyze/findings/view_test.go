@@ -11,9 +11,9 @@ import (
 
 func intn(seed uint64) func(int) int { return rand.New(rand.NewPCG(seed, 1)).IntN }
 
-// The World against the slow truth of random streams: who waits, who runs, how
+// The View against the slow truth of random streams: who waits, who runs, how
 // long in sum.
-func TestWorldAgreesWithTheTruth(t *testing.T) {
+func TestViewAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(300) {
 		s := procstest.Generate(intn(seed), procstest.Options{})
 		w, feed := Follow()
@@ -70,7 +70,7 @@ func TestWorldAgreesWithTheTruth(t *testing.T) {
 	}
 }
 
-func checkLists(t *testing.T, w *World) {
+func checkLists(t *testing.T, w *View) {
 	t.Helper()
 	var n, local, stealable int64
 	walk := func(l *list, id int32) {
@@ -105,8 +105,8 @@ func checkLists(t *testing.T, w *World) {
 	}
 }
 
-// Any stream at all leaves the World whole, and its memory bounded.
-func TestWorldSurvivesNonsense(t *testing.T) {
+// Any stream at all leaves the View whole, and its memory bounded.
+func TestViewSurvivesNonsense(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w, feed := Follow()

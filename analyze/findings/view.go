@@ -9,16 +9,16 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// World follows, along the notes of the ledger, what is beyond them for all watchers
+// View follows, along the notes of the ledger, what is beyond them for all watchers
 // of a [Set]: who waits in which queue, run intervals and time slices.
 //
-// When a watcher that subscribed to decisions is called, the World has taken that
+// When a watcher that subscribed to decisions is called, the View has taken that
 // decision. The ends of intervals are emitted in the middle: the interval is over, but
 // its consequences have not happened yet.
 //
 // Memory follows the goroutines alive, and the Ps and classes with an account, which
 // are bounded. A decision costs no look-up and no loop.
-type World struct {
+type View struct {
 	now      int64
 	block    *ledger.Block           // the decision's
 	at       int                     // the decision's number in it
@@ -45,12 +45,12 @@ type World struct {
 	ran  runTime
 	usage
 
-	gaps int64 // ns before now that are not recorded
-	lost int64 // Lost
-	idle int64 // Ps, when lost was looked at last
+	gaps     int64 // ns before now that are not recorded
+	unserved int64 // UnservedByIdlePs
+	idle     int64 // Ps, when unserved was counted last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
-	calm   bool
-	heldUp HeldUp
+	uncrowded bool
+	heldUp    HeldUp
 
 	ps []proc
 
@@ -71,8 +71,8 @@ type World struct {
 	load       float64    // Load after the last decision
 	wanting    int64      // that had load: goroutines that ran or were runnable
 	usable     int64      // and usable Ps
-	by         *Goroutine // who made another runnable last, by KindReady; nil for none
-	waker      int64      // the same, or one that yielded, by its number
+	waker      *Goroutine // who made another runnable last, by KindReady; nil for none
+	wakerID    int64      // the same, or one that yielded, by its number
 	wakerStack int32
 	firstOnP   bool  // of the last KindStart
 	ended      int32 // slot of the goroutine that ended last
@@ -88,20 +88,20 @@ type World struct {
 	kept      *Silences // see NewSilences
 }
 
-// newWorld returns a World that has seen nothing.
-func newWorld() *World {
-	w := &World{
+// newView returns a View that has seen nothing.
+func newView() *View {
+	w := &View{
 		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
 		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
-		byID:  ids.New(),
-		waker: reference.NoG,
+		byID:    ids.New(),
+		wakerID: reference.NoG,
 	}
 	w.turns.Make(0).list = inNone
 	return w
 }
 
 // add takes the next block of the stream.
-func (w *World) add(b *ledger.Block) {
+func (w *View) add(b *ledger.Block) {
 	w.block = b
 	w.gs.Grow(b.Slots)
 	w.know(b.Classes)
@@ -129,19 +129,19 @@ func (w *World) add(b *ledger.Block) {
 			w.usableAfter = int64(b.Ps[ps].Usable)
 			ps++
 		}
-		w.take(&ds[i])
+		w.process(&ds[i])
 	}
 }
 
 // lacked notes for how long a run interval that ends had no CPU.
-func (w *World) lacked(x *ledger.OffCPU) {
+func (w *View) lacked(x *ledger.OffCPU) {
 	if p := w.p(x.P); p != nil {
 		p.off += x.Ns
 	}
 }
 
-// take takes the next decision, and emits it.
-func (w *World) take(d *reference.Decision) {
+// process takes the next decision, and emits it.
+func (w *View) process(d *reference.Decision) {
 	w.passTo(d.Time)
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
@@ -177,7 +177,7 @@ func (w *World) take(d *reference.Decision) {
 	case reference.KindMove:
 		w.move(d)
 		w.globalLen = d.Global
-		w.seeLost(d)
+		w.countUnserved(d)
 		w.emit(d, d.Kind)
 	default:
 		w.addRare(d)
@@ -189,10 +189,10 @@ func (w *World) take(d *reference.Decision) {
 }
 
 // decision returns the one that is being taken.
-func (w *World) decision() *reference.Decision { return &w.block.Decisions[w.at] }
+func (w *View) decision() *reference.Decision { return &w.block.Decisions[w.at] }
 
 // applyPs follows what the decision meant for the states of the Ps.
-func (w *World) applyPs() {
+func (w *View) applyPs() {
 	w.usablePs = w.usableAfter
 	switch n := w.note; {
 	case n.Changed&ledger.OneP != 0:
@@ -207,7 +207,7 @@ func (w *World) applyPs() {
 }
 
 // addRare takes a decision of the other kinds.
-func (w *World) addRare(d *reference.Decision) {
+func (w *View) addRare(d *reference.Decision) {
 	w.g = nil
 	switch d.Kind {
 	case reference.KindPStart:
@@ -275,12 +275,12 @@ func (w *World) addRare(d *reference.Decision) {
 		w.see(d)
 	case reference.KindHandoff, reference.KindSTWBegin:
 		w.idle = idleUnknown
-		w.seeLost(d)
+		w.countUnserved(d)
 	}
 }
 
 // passTo lets time pass until the next decision, at t.
-func (w *World) passTo(t int64) {
+func (w *View) passTo(t int64) {
 	if dt := t - w.now; dt > 0 {
 		if dt >= silenceNs {
 			w.silent(t)
@@ -291,7 +291,7 @@ func (w *World) passTo(t int64) {
 }
 
 // pass lets dt ns pass.
-func (w *World) pass(dt int64) {
+func (w *View) pass(dt int64) {
 	w.loadSum += float64(w.load * float64(dt))
 	w.now += dt
 	w.waitedNs += dt * (w.runnable - w.yielded)
@@ -301,7 +301,7 @@ func (w *World) pass(dt int64) {
 }
 
 // skip passes ns that are not recorded, without a silence: nobody is known to run.
-func (w *World) skip(ns int64) {
+func (w *View) skip(ns int64) {
 	if ns <= 0 || ns > math.MaxInt64-w.now {
 		return
 	}
@@ -313,7 +313,7 @@ func (w *World) skip(ns int64) {
 // forget is for a gap in the trace, before which all that ran or were runnable have
 // been stopped: what the Ps do from now on is not known, and a wait for something that
 // ends after it would be as long as the gap at least.
-func (w *World) forget() {
+func (w *View) forget() {
 	for k := range w.ps {
 		p := &w.ps[k]
 		w.endSlice(p, true)
@@ -329,12 +329,12 @@ func (w *World) forget() {
 	}
 }
 
-func (w *World) setWaking(p *proc, on bool) {
+func (w *View) setWaking(p *proc, on bool) {
 	w.waking += b2i64(on) - b2i64(p.waking)
 	p.waking = on
 }
 
-func (w *World) p(id int32) *proc {
+func (w *View) p(id int32) *proc {
 	if uint(id) < uint(len(w.ps)) {
 		return &w.ps[uint(id)]
 	}
@@ -342,7 +342,7 @@ func (w *World) p(id int32) *proc {
 }
 
 // addP returns a P that was not seen before; nil if there is none to be had.
-func (w *World) addP(id int32) *proc {
+func (w *View) addP(id int32) *proc {
 	if id < 0 || id >= ledger.MaxPs {
 		return nil
 	}
@@ -361,8 +361,8 @@ func b2i64(b bool) int64 {
 	return 0
 }
 
-func (w *World) ready(d *reference.Decision) {
-	w.by = nil
+func (w *View) ready(d *reference.Decision) {
+	w.waker = nil
 	if d.G < 0 {
 		w.g = nil
 		return
@@ -382,7 +382,7 @@ func (w *World) ready(d *reference.Decision) {
 	by := (*Goroutine)(nil)
 	if slot := w.block.Waker(w.at); slot != 0 {
 		by = w.gs.At(slot)
-		w.by = by
+		w.waker = by
 	}
 	if d.Why == reference.WhyCreate {
 		g.New, g.Creator = true, d.By
@@ -392,9 +392,9 @@ func (w *World) ready(d *reference.Decision) {
 		}
 	}
 	g.ReadyWhy, g.Waker, g.WakeStack = d.Why, d.By, d.Stack
-	w.waker, w.wakerStack = d.By, d.Stack
+	w.wakerID, w.wakerStack = d.By, d.Stack
 	if d.Why == reference.WhyGosched {
-		w.waker = d.G
+		w.wakerID = d.G
 	}
 	g.BlockedNs = -1
 	g.await(d.Why, by)
@@ -442,7 +442,7 @@ func (w *World) ready(d *reference.Decision) {
 }
 
 // finish ends what is open at the end of the trace.
-func (w *World) finish(end int64) {
+func (w *View) finish(end int64) {
 	if dt := end - w.now; dt > 0 {
 		w.pass(dt)
 	}
@@ -468,7 +468,7 @@ func (g *Goroutine) inCall() bool {
 }
 
 // nodes gives what the span keeps of the goroutines, in the order of their slots.
-func (w *World) nodes(yield func(int32, *span.Node) bool) {
+func (w *View) nodes(yield func(int32, *span.Node) bool) {
 	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); !yield(g.Class, &g.node) {
 			return
