@@ -103,13 +103,13 @@ func reaches(from, to string, explains map[string][]string) bool {
 }
 
 // Only text.go writes words.
-func TestJudgesDoNotPhrase(t *testing.T) {
+func TestDecidersDoNotPhrase(t *testing.T) {
 	phrases := regexp.MustCompile(`findings\.(Dur|Percent|Part|Times|Number|Amount|Change|Count|Plural|Factor|Evidence)\b|\bfmt\.`)
 	for _, d := range all.Detectors(all.Default()) {
-		for _, name := range []string{"detector.go", "judge.go", "text.go"} {
+		for _, name := range []string{"detector.go", "decide.go", "text.go"} {
 			text, err := os.ReadFile(filepath.Join("..", d.ID, name))
 			if err != nil {
-				t.Errorf("%s has no %s: detector.go watches, judge.go decides, text.go phrases", d.ID, name)
+				t.Errorf("%s has no %s: detector.go watches, decide.go decides, text.go phrases", d.ID, name)
 				continue
 			}
 			if found := phrases.Find(text); found != nil && name != "text.go" {

@@ -104,13 +104,13 @@ func (w *watcher) queued(d *reference.Decision) {
 		return
 	}
 	w.pass(d.Time)
-	w.judge(d.P)
+	w.update(d.P)
 }
 
 func (w *watcher) changed(d *reference.Decision) {
 	if w.long >= 0 {
 		w.pass(d.Time)
-		w.judge(d.P)
+		w.update(d.P)
 	}
 }
 
@@ -125,8 +125,8 @@ func (w *watcher) beyond(p int32) int64 {
 	return 0
 }
 
-// judge begins or ends an interval; p is where something changed.
-func (w *watcher) judge(p int32) {
+// update begins or ends an interval; p is where something changed.
+func (w *watcher) update(p int32) {
 	if w.long < 0 {
 		if w.beyond(p) == 0 {
 			return

@@ -84,7 +84,7 @@ func (w *watcher) run(r *findings.Run) {
 	if !r.Counted || w.feeds(r) {
 		return
 	}
-	w.judge(r.Wait, max(r.Ns(), w.view.ClassStat(r.Class).Mean()), r.Load,
+	w.compare(r.Wait, max(r.Ns(), w.view.ClassStat(r.Class).Mean()), r.Load,
 		findings.Cell{Class: r.Class, From: r.From - r.Wait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 }
 
@@ -100,10 +100,10 @@ func (w *watcher) feeds(r *findings.Run) bool {
 	return by != nil && by.ID != g.ID && by.BlockedAt < r.From-r.Wait
 }
 
-// judge compares a wait with what equal sharing of the Ps among all that wanted
+// compare compares a wait with what equal sharing of the Ps among all that wanted
 // them would have given: a goroutine that needs x is through after x times the
 // load, so it waits that long less x.
-func (w *watcher) judge(wait, need int64, load float64, c findings.Cell) {
+func (w *watcher) compare(wait, need int64, load float64, c findings.Cell) {
 	fair := int64(float64(max(1, need)) * (load - 1))
 	if float64(wait) < w.t.Stretch*float64(max(1, need))*load {
 		if wait >= w.t.SevereNs {

@@ -68,7 +68,7 @@ func New(t Thresholds) findings.Detector {
 			// A lock or a place in a buffer is left out: who is woken gets it.
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
 			w.mark = view.NewMark()
-			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.judge)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindStop}, Mark: w.mark}, w.update)
 			return w
 		},
 	}
@@ -233,8 +233,8 @@ func (w *watcher) member() *member {
 	return nil
 }
 
-// judge takes the start or the stop of a member.
-func (w *watcher) judge(d *reference.Decision) {
+// update takes the start or the stop of a member.
+func (w *watcher) update(d *reference.Decision) {
 	if d.Kind == reference.KindStart {
 		w.start(d)
 		return

@@ -25,7 +25,7 @@ type numbers struct {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var out []findings.Finding
 	for _, c := range w.classes {
-		if n, ok := w.judge(f, c); ok {
+		if n, ok := w.assess(f, c); ok {
 			if x, ok := w.finding(f, &n); ok {
 				out = append(out, x)
 			}
@@ -34,7 +34,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return out
 }
 
-func (w *watcher) judge(f *findings.Facts, c *class) (n numbers, ok bool) {
+func (w *watcher) assess(f *findings.Facts, c *class) (n numbers, ok bool) {
 	stat := w.view.ClassStat(c.id)
 	if c.n < w.t.MinCount || stat.Runs == 0 {
 		return n, false

@@ -13,21 +13,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 				need = w.view.MeanRun()
 			}
 			n := w.starved.Total.N
-			w.judge(wait, need, w.view.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
+			w.compare(wait, need, w.view.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
 			w.open += w.starved.Total.N - n
 		}
 	})
-	if x, ok := w.judgeStarved(f); ok {
+	if x, ok := w.findStarved(f); ok {
 		return []findings.Finding{x}
 	}
-	if x, ok := w.judgeQueued(f); ok {
+	if x, ok := w.findQueued(f); ok {
 		return []findings.Finding{x}
 	}
 	return nil
 }
 
-// judgeStarved judges the waits that equal sharing does not explain.
-func (w *watcher) judgeStarved(f *findings.Facts) (findings.Finding, bool) {
+// findStarved judges the waits that equal sharing does not explain.
+func (w *watcher) findStarved(f *findings.Facts) (findings.Finding, bool) {
 	total := w.starved.Total
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || w.severe == 0 && s == findings.Note {
@@ -147,8 +147,8 @@ func (w *watcher) inside(ns int64) bool {
 	return float64(of) >= w.t.PlainShare*float64(ns)
 }
 
-// judgeQueued judges the long waits that equal sharing does explain.
-func (w *watcher) judgeQueued(f *findings.Facts) (findings.Finding, bool) {
+// findQueued judges the long waits that equal sharing does explain.
+func (w *watcher) findQueued(f *findings.Facts) (findings.Finding, bool) {
 	q := w.queued.Total
 	if f.RecordedNs() < w.t.QueueMinNs || f.Pressure.Some < w.t.QueueSome || q.Ns < w.t.QueueNs || float64(q.Ns) < w.t.QueueShare*float64(f.PT()) {
 		return findings.Finding{}, false

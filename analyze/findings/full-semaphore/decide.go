@@ -36,7 +36,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
 	})
 	for _, m := range all {
-		if x, ok := w.judge(f, m); ok {
+		if x, ok := w.assess(f, m); ok {
 			return []findings.Finding{x}
 		}
 	}
@@ -163,7 +163,7 @@ func (m *semaphore) slots() float64 { return float64(m.held) / float64(max(1, m.
 // line is how many waited, on average while one did.
 func (m *semaphore) line() float64 { return float64(m.waits.Total.Ns) / float64(max(1, m.lined)) }
 
-func (w *watcher) judge(f *findings.Facts, m *semaphore) (findings.Finding, bool) {
+func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, bool) {
 	total := m.waits.Total
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
