@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-func TestStintsTellWhereTheyCameFrom(t *testing.T) {
-	type stint struct {
+func TestRunsHaveTheirSource(t *testing.T) {
+	type run struct {
 		G            int64
 		First, Moved bool
 		Src          reference.Source
@@ -30,15 +30,15 @@ func TestStintsTellWhereTheyCameFrom(t *testing.T) {
 	s.Emit(reference.Decision{Kind: reference.KindSyscallExit, G: 2, Class: 1, P: 1})
 	s.Pass(Us).Emit(reference.Decision{Kind: reference.KindStop, G: 2, Class: 1, P: 1, Why: reference.WhyBlock})
 
-	var got []stint
+	var got []run
 	d := findings.Detector{ID: "x", New: func(view *findings.View) findings.Watcher {
 		view.Runs(findings.RunFilter{}, func(s *findings.Run) {
-			got = append(got, stint{s.G, s.First, s.Moved, s.Src, s.IdleWait})
+			got = append(got, run{s.G, s.First, s.Moved, s.Src, s.IdleWait})
 		})
 		return nothing{}
 	}}
 	s.Detect(d)
-	want := []stint{
+	want := []run{
 		{1, true, false, reference.SrcLocal, 3 * Us},
 		{1, false, false, reference.SrcLocal, 5 * Us},
 		{1, false, true, reference.SrcSteal, 6 * Us},

@@ -48,8 +48,8 @@ type server struct {
 	once bool // it has not waited for the network itself
 }
 
-// asked notes that something came to g over the network.
-func (w *watcher) asked(g *findings.Goroutine, at int64) {
+// received notes that something came to g over the network.
+func (w *watcher) received(g *findings.Goroutine, at int64) {
 	s := w.servers.Make(g.Slot())
 	s.g, s.from, s.ns, s.by, s.at, s.once = g.ID, at, 0, 0, 0, false
 }

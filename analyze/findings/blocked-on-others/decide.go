@@ -15,7 +15,7 @@ type group struct {
 	class    int32
 	in       string // the function
 	n, ns    int64
-	asked    int64
+	requests int64
 	timed    int64
 	again    int64
 	vain     int64
@@ -113,14 +113,14 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		g.n += c.waits.N
 		g.ends += c.ends
 		g.ns += c.waits.Ns
-		g.asked += c.asked
+		g.requests += c.requests
 		g.timed += c.timed
 		g.again += c.again
 		g.vain += c.vain
 		g.children += c.children
 		for _, stop := range c.stops {
 			switch {
-			case closed(f.Frames(stop.stack)) && (stop.told == 0 || ends(f.Frames(stop.told))):
+			case closed(f.Frames(stop.stack)) && (stop.notified == 0 || ends(f.Frames(stop.notified))):
 				g.stopped += stop.ns
 			case starts(frames, in): // a loop that takes one thing after another
 				g.stopped += stop.again
@@ -183,7 +183,7 @@ func (w *watcher) waits(f *findings.Facts, g *group) bool {
 		return true
 	}
 	ended := w.view.ClassStat(g.class).Ended
-	return ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.asked) >= w.t.Asked*float64(g.n)
+	return ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.requests) >= w.t.Asked*float64(g.n)
 }
 
 // starts reports whether a stack is of a goroutine that has the program's function in for its

@@ -61,7 +61,7 @@ func New(t Thresholds) findings.Detector {
 			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.exited)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer, reference.WhyNetwork}}, w.waited)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.created)
-			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lostP)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
 		},
@@ -98,9 +98,9 @@ type wait struct {
 	cell  int32 // its number: there can be a million waits, so that they have no pointers
 	// Whom g has woken since: nobody, or those who waited for the end that it tells at one stack
 	// (told), or others, too.
-	told   int32
-	others bool
-	again  bool // g was at the same place in the wait before
+	notified int32
+	others   bool
+	again    bool // g was at the same place in the wait before
 }
 
 // stopNs is for how long at most a goroutine runs that was only waiting to be told to stop.
@@ -124,7 +124,7 @@ type cell struct {
 	number   int32 // in watcher.cells
 	reason   reference.Reason
 	waits    findings.Cell
-	asked    int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
+	requests int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
 	timed    int64 // answers in rounds that a timer began
 	again    int64 // waits that a timer ended, as it had ended the one before of the goroutine, at the same stack
 	vain     int64 // of these, those between which the goroutine did next to nothing
@@ -156,9 +156,9 @@ const maxLinks = 8
 // stops is the waits that were ended at a stack, after each of which the goroutine came to
 // its end and did nothing more, but wake somebody at the stack told; 0 is nobody.
 type stops struct {
-	stack, told int32
-	ns          int64
-	again       int64 // ns of those of goroutines that were at the same place in the wait before
+	stack, notified int32
+	ns              int64
+	again           int64 // ns of those of goroutines that were at the same place in the wait before
 }
 
 const maxReasons = 32 // more than there are
@@ -175,8 +175,8 @@ func (w *watcher) woken(d *reference.Decision) {
 		a := w.woke.Make(by.Slot())
 		a.g, a.at, a.woken = by.ID, d.Time, g.ID
 		if last := w.last.Find(by.Slot()); last != nil && last.g == by.ID {
-			last.others = last.others || d.Stack == 0 || last.told != 0 && last.told != d.Stack
-			last.told = d.Stack
+			last.others = last.others || d.Stack == 0 || last.notified != 0 && last.notified != d.Stack
+			last.notified = d.Stack
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		return
 	}
 	if a := w.woke.Find(g.Slot()); a != nil && a.g == g.ID && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
-		c.asked++
+		c.requests++
 	}
 	if by.Creator == g.ID {
 		c.children++
@@ -224,7 +224,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	// OPT: field by field, since a literal is made elsewhere and copied, at once.
 	last.again = last.g == g.ID && w.cells[last.cell].stack == g.Stack
 	last.g, last.ns, last.ran, last.to, last.stack, last.cell = g.ID, g.BlockedNs, g.RunNs, d.Time, d.Stack, c.number
-	last.told, last.others = 0, false
+	last.notified, last.others = 0, false
 }
 
 // exited notes the last wait of a goroutine that has come to its end right after it: no
@@ -242,12 +242,12 @@ func (w *watcher) exited(*findings.Run) {
 }
 
 func (c *cell) stop(last *wait) {
-	i := slices.IndexFunc(c.stops, func(s stops) bool { return s.stack == last.stack && s.told == last.told })
+	i := slices.IndexFunc(c.stops, func(s stops) bool { return s.stack == last.stack && s.notified == last.notified })
 	if i < 0 {
 		if len(c.stops) == maxStops {
 			return
 		}
-		i, c.stops = len(c.stops), append(c.stops, stops{stack: last.stack, told: last.told})
+		i, c.stops = len(c.stops), append(c.stops, stops{stack: last.stack, notified: last.notified})
 	}
 	c.stops[i].ns += last.ns
 	if last.again {

@@ -564,11 +564,11 @@ func TestOthers(t *testing.T) {
 // comes to an end serves. Neither wants anything.
 func TestWorkers(t *testing.T) {
 	for name, c := range map[string]struct {
-		stack int32   // where each waits
-		waits int     // of each goroutine, all but the last 200 µs long
-		last  int64   // ns
-		tells []int32 // where it wakes somebody before its end
-		found bool
+		stack    int32   // where each waits
+		waits    int     // of each goroutine, all but the last 200 µs long
+		last     int64   // ns
+		notifies []int32 // where it wakes somebody before its end
+		found    bool
 	}{
 		"stops":                        {inLoop, 2, 5 * Ms, nil, false},
 		"stops, and tells":             {inLoop, 2, 5 * Ms, []int32{inStop}, false},
@@ -582,7 +582,7 @@ func TestWorkers(t *testing.T) {
 		s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
 		at := func(stack int32) { s.Decisions[len(s.Decisions)-1].Stack = stack }
 		for g := int64(100); g < 130; g++ {
-			for i := range c.tells {
+			for i := range c.notifies {
 				w := g + 1000*int64(1+i)
 				s.Local(w, 0, reference.WhyCreate).Class(4, w).Start(w, 0).Block(w, reference.ReasonChanReceive)
 			}
@@ -598,12 +598,12 @@ func TestWorkers(t *testing.T) {
 				at(inServe)
 				s.Block(server, reference.ReasonSelect).Start(g, 0)
 			}
-			for i, stack := range c.tells {
+			for i, stack := range c.notifies {
 				s.Wake(g+1000*int64(1+i), g)
 				at(stack)
 			}
 			s.Pass(10*Us).Stop(g, reference.WhyExit)
-			for i := range c.tells {
+			for i := range c.notifies {
 				s.Start(g+1000*int64(1+i), 0).Block(g+1000*int64(1+i), reference.ReasonSleep)
 			}
 		}

@@ -67,8 +67,8 @@ func (w *watcher) created(d *reference.Decision) {
 	}
 }
 
-// lost notes when a system call lost its P: until then it is in View.Callers.
-func (w *watcher) lost(c *findings.Syscall) {
+// lostP notes when a system call lost its P: until then it is in View.Callers.
+func (w *watcher) lostP(c *findings.Syscall) {
 	if g := w.view.ByID(c.G); g != nil && !c.System {
 		*w.calls.Make(g.Slot()) = moment{c.G, c.To}
 	}
@@ -111,7 +111,7 @@ func (w *watcher) waited(d *reference.Decision) {
 	}
 	c := w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
 	if x := w.made.Find(g.Slot()); c != nil && by == bySleep && x != nil && x.g == g.ID && x.at >= g.RunAt && x.at <= g.BlockedAt {
-		c.asked++
+		c.requests++
 	}
 	r := w.rounds.Make(g.Slot())
 	if r.g != g.ID {
@@ -132,9 +132,9 @@ func (w *watcher) waited(d *reference.Decision) {
 		if c != nil {
 			w.answered(c, g, d.Time)
 		}
-		w.asked(g, d.Time)
+		w.received(g, d.Time)
 		if r.answers++; c != nil && r.answers > 1 {
-			c.asked++
+			c.requests++
 		}
 		if c != nil && r.timed {
 			c.timed++
@@ -210,14 +210,14 @@ func (w *watcher) fits(f *findings.Facts, g *group) bool {
 		// Who sleeps again and again has a pace; but not after it has started something, if it
 		// is there for one thing, or if it tries something in between.
 		// One sleep is not what it does.
-		return line >= w.t.OutsideLine && most && 2*g.longest.waits.Worst <= g.ns && (brief || 2*g.asked > g.n || g.tries()) && g.in != findings.Short(f.Name(g.class))
+		return line >= w.t.OutsideLine && most && 2*g.longest.waits.Worst <= g.ns && (brief || 2*g.requests > g.n || g.tries()) && g.in != findings.Short(f.Name(g.class))
 	case byTimer: // who goes on and on has a ticker, and so has the loop of a start function
 		return g.ends >= minDeadlines && class.Ended >= w.t.Ended && 5*g.again <= 4*g.n && !starts(f.Frames(g.longest.stack), g.in)
 	case byDeadline:
 		return g.ends >= minDeadlines
 	case byAnswer: // who goes on and on may serve, and wait for something to do; who dials does not
 		wants := brief || 2*g.timed > g.n || w.dials[g.class]
-		return line >= w.t.OutsideLine && most && wants && g.n >= minAnswers*(g.n-g.asked) && g.ns >= answerNs*g.n
+		return line >= w.t.OutsideLine && most && wants && g.n >= minAnswers*(g.n-g.requests) && g.ns >= answerNs*g.n
 	}
 	return true
 }
@@ -259,7 +259,7 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
 	case byAnswer:
 		does = "waits for answers from the network, one by one,"
-		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.asked))) + " come one after another, on average."
+		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.requests))) + " come one after another, on average."
 		if a := w.answererOf(f, g.class); a != nil {
 			name := a.name(f)
 			x.Basis = findings.Inferred

@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	*class
 	run       float64 // Ps, on average
 	polls     int64   // preemptions at which it looked
@@ -34,13 +34,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return out
 }
 
-func (w *watcher) assess(f *findings.Facts, c *class) (n numbers, ok bool) {
+func (w *watcher) assess(f *findings.Facts, c *class) (n evidence, ok bool) {
 	stat := w.view.ClassStat(c.id)
 	if c.n < w.t.MinCount || stat.Runs == 0 {
 		return n, false
 	}
-	n = numbers{class: c, run: f.Share(stat.RunNs), preempted: float64(c.n) / float64(stat.Runs), behind: behind(f, c.id)}
-	n.look(f)
+	n = evidence{class: c, run: f.Share(stat.RunNs), preempted: float64(c.n) / float64(stat.Runs), behind: behind(f, c.id)}
+	n.countPolls(f)
 	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n) && !w.works(f, &n, stat)
 	if n.sure {
 		least := w.t.PollEnds
@@ -56,21 +56,21 @@ func (w *watcher) assess(f *findings.Facts, c *class) (n numbers, ok bool) {
 // works reports whether goroutines that were looking when they were preempted have work
 // between looks. Assembly, as of a hash, cannot be preempted: whoever is in it is found at
 // the next call, be it a look.
-func (w *watcher) works(f *findings.Facts, n *numbers, stat *findings.Class) bool {
+func (w *watcher) works(f *findings.Facts, n *evidence, stat *findings.Class) bool {
 	if float64(stat.CallNs) >= w.t.WorkCalls*float64(stat.RunNs+stat.CallNs) {
 		return true
 	}
 	return n.run >= w.t.WorkPs*float64(f.GOMAXPROCS) && float64(n.behind) < w.t.WorkBehind*float64(stat.RunNs)
 }
 
-// look finds out at how many preemptions the goroutines looked whether something has
+// countPolls finds out at how many preemptions the goroutines looked whether something has
 // happened, and how.
-func (n *numbers) look(f *findings.Facts) {
+func (n *evidence) countPolls(f *findings.Facts) {
 	most := int64(0)
 	hows := map[string]int64{}
 	for _, stack := range slices.Sorted(maps.Keys(n.stacks)) {
 		times := n.stacks[stack]
-		how := look(f.Frames(stack))
+		how := pollKind(f.Frames(stack))
 		if how != "" {
 			n.polls += times
 			hows[how] += times
@@ -93,10 +93,10 @@ const theClock = "the clock"
 // goroutine does not block.
 const aSelect = "select"
 
-// look returns how a goroutine that was stopped at a stack looks whether something has
+// pollKind returns how a goroutine that was stopped at a stack looks whether something has
 // happened: by a select with a default case, on the clock, by trying to lock; "" if it
 // does something else.
-func look(frames []string) string {
+func pollKind(frames []string) string {
 	for _, fr := range frames {
 		name, _, _ := strings.Cut(fr, " ")
 		switch {
@@ -144,7 +144,7 @@ func behind(f *findings.Facts, class int32) (ns int64) {
 	return ns
 }
 
-func (w *watcher) finding(f *findings.Facts, n *numbers) (findings.Finding, bool) {
+func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, bool) {
 	cost := n.behind
 	if n.sure {
 		cost = w.view.ClassStat(n.id).RunNs

@@ -16,8 +16,8 @@ type site struct {
 	longest   call
 }
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	alone int64   // for how long nothing else ran
 	ns    int64   // of all waits, summed
 	sites []*site // longest first
@@ -27,7 +27,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, g := range slices.Sorted(maps.Keys(w.under)) {
 		w.over(w.under[g], f.EndNs)
 	}
-	n := numbers{}
+	n := evidence{}
 	var all []call
 	for _, c := range w.calls {
 		if !waits(f.Frames(c.stack)) {

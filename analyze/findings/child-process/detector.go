@@ -37,7 +37,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy:   findings.Remedy{Why: "the model makes the system calls of the recording"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, under: map[int64]call{}}
-			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lost)
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lostP)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
 			return w
 		},
@@ -69,7 +69,7 @@ type call struct {
 	busyFrom, busyTo int64
 }
 
-func (w *watcher) lost(c *findings.Syscall) {
+func (w *watcher) lostP(c *findings.Syscall) {
 	if !c.System {
 		w.under[c.G] = call{g: c.G, class: c.Class, stack: c.Stack, began: c.From, from: c.To, busyFrom: w.view.RunIntegral().BusyNs}
 	}

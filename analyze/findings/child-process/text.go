@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	most := n.sites[0]
 	alone, recorded, share := quantity.Duration(n.alone), quantity.Duration(f.RecordedNs()), quantity.Percent(f.Share(n.alone))
 	waited := fmt.Sprintf("%s waited %s", most.in, quantity.Plural(most.n, "time", "times"))

@@ -42,8 +42,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return out
 }
 
-// numbers are what a finding about the runs of one class says.
-type numbers struct {
+// evidence is what a finding about the runs of one class says.
+type evidence struct {
 	cause    int32
 	cells    []cell // costliest first
 	cost     int64
@@ -60,7 +60,7 @@ type numbers struct {
 
 // finding is about the runs of one class; cells is not empty, costliest first.
 func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (findings.Finding, bool) {
-	n := numbers{
+	n := evidence{
 		cause: cause, cells: cells, runs: cells[0].runs, longest: cells[0],
 		medianNs: w.view.ClassStat(cells[0].victim).Median(), class: w.view.ClassStat(cause),
 	}
@@ -110,7 +110,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 const minorShare = 0.4
 
 // minor reports whether those who were held up waited mostly for something else.
-func (n *numbers) minor(f *findings.Facts) bool {
+func (n *evidence) minor(f *findings.Facts) bool {
 	var waited int64
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]
@@ -127,7 +127,7 @@ func crowd(f *findings.Facts) int64 { return 2 * int64(max(2, f.GOMAXPROCS)) }
 // gather notes how many goroutines waited behind one of their own class, at most, that had
 // stopped in the function which it runs, or where it had waited last if it is not known what it
 // runs: they had begun the same. A function that they begin with does not count.
-func (n *numbers) gather(f *findings.Facts, cause *findings.Actor) {
+func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
 	start := findings.Short(cause.Class)
 	in, by := cause.Short(), ""
 	if in == start {
@@ -150,7 +150,7 @@ func (n *numbers) gather(f *findings.Facts, cause *findings.Actor) {
 	}
 }
 
-func (w *watcher) actors(f *findings.Facts, n *numbers) (actors []findings.Actor) {
+func (w *watcher) actors(f *findings.Facts, n *evidence) (actors []findings.Actor) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
 		a := f.Class(findings.Victim, c.victim)
 		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)

@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	beat      findings.Beat
 	cost      int64   // goroutine-time that stood still
 	running   int64   // of it, of goroutines that had a P
@@ -59,8 +59,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 }
 
 // count adds up the silences of b.
-func (w *watcher) count(f *findings.Facts, b findings.Beat) numbers {
-	n := numbers{beat: b, worst: b.Silences[0]}
+func (w *watcher) count(f *findings.Facts, b findings.Beat) evidence {
+	n := evidence{beat: b, worst: b.Silences[0]}
 	for i, s := range b.Silences {
 		ns := s.Ns()
 		if s.StallSigns() == 0 {

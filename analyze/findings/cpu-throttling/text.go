@@ -9,7 +9,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	b, silences := &n.beat, int64(len(n.beat.Silences))
 	x.Headline = fmt.Sprintf("A CPU quota seems to stop the process: %s, in periods of %s",
 		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))

@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the tallies.
-type numbers struct {
+// evidence is what a finding says besides the tallies.
+type evidence struct {
 	cost  int64
 	share float64 // of the program's running time
 }
@@ -25,7 +25,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var ran int64
 	w.view.Classes(func(c *findings.Class) { ran += c.RunNs })
 	total, long := w.assists.Total, w.blocks.Total
-	n := numbers{cost: total.Ns + w.lost}
+	n := evidence{cost: total.Ns + w.lost}
 	n.share = float64(n.cost) / float64(max(1, ran))
 	if long.N == 0 && n.share < w.t.Share {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	total, long := w.assists.Total, w.blocks.Total
 	site := allocator(x.Actors)
 	who := "Who allocates"

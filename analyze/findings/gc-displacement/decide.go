@@ -9,9 +9,9 @@ import (
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.sums = &sums{}
-	for _, stack := range slices.Sorted(maps.Keys(w.asked)) {
+	for _, stack := range slices.Sorted(maps.Keys(w.requested)) {
 		if f.Part(stack) != findings.Harness {
-			w.add(w.asked[stack])
+			w.add(w.requested[stack])
 		}
 	}
 	total := w.victims.Total

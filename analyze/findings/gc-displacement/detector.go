@@ -55,7 +55,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), begun: reference.NoG, sums: &sums{}}
-			w.asked = map[int32]*sums{0: w.sums}
+			w.requested = map[int32]*sums{0: w.sums}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.ask)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.cycle)
 			w.readies = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
@@ -98,9 +98,9 @@ type watcher struct {
 	before  float64         // each, at its begin
 	marks   ids.Parts[mark] // by slot: when the goroutine became runnable in a cycle
 
-	begun int64           // who has begun a cycle, and not stopped the world for it yet
-	*sums                 // of the cycles that were asked for where the last one was
-	asked map[int32]*sums // by stack
+	begun     int64           // who has begun a cycle, and not stopped the world for it yet
+	*sums                     // of the cycles that were asked for where the last one was
+	requested map[int32]*sums // by stack
 }
 
 // maxAsked bounds memory; who asks later is counted together.
@@ -141,14 +141,14 @@ func (w *watcher) ask(d *reference.Decision) {
 	}
 	w.begun = reference.NoG
 	stack := d.Stack
-	if w.asked[stack] == nil {
-		if len(w.asked) >= maxAsked {
+	if w.requested[stack] == nil {
+		if len(w.requested) >= maxAsked {
 			stack = 0
 		} else {
-			w.asked[stack] = &sums{}
+			w.requested[stack] = &sums{}
 		}
 	}
-	w.sums = w.asked[stack]
+	w.sums = w.requested[stack]
 }
 
 // mark is what each was at a time.
@@ -179,12 +179,12 @@ type rate struct {
 	mean    float64 // run interval, ns
 }
 
-// lost is the waiting, in goroutine-ns, from since ns after goroutines began to
+// displaced is the waiting, in goroutine-ns, from since ns after goroutines began to
 // wait beside workers until to ns after it. Without the workers, as many more
 // would run at any time; and, since each is through after the mean run interval,
 // as many more would be through for each such time that has passed, up to the
 // workers' share of the Ps: that much of the waiting is theirs.
-func (r *rate) lost(since, to int64) float64 {
+func (r *rate) displaced(since, to int64) float64 {
 	k := float64(min(r.workers, r.waiting))
 	n := float64(r.all) * float64(r.workers) / float64(r.procs)
 	// OPT: max and min of floats cost several times as much.
@@ -210,7 +210,7 @@ func (r *rate) lost(since, to int64) float64 {
 func (w *watcher) advance(d *reference.Decision) {
 	if dt := d.Time - w.at; dt > 0 {
 		if w.rate.waiting > 0 {
-			ns := w.rate.lost(w.at-w.since, d.Time-w.since)
+			ns := w.rate.displaced(w.at-w.since, d.Time-w.since)
 			w.cost += ns
 			w.each += ns / float64(w.rate.all)
 			if w.rate.idle > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the tally.
-type numbers struct {
+// evidence is what a finding says besides the tally.
+type evidence struct {
 	local, inherited int64    // starts out of local queues, and of them those that inherited the time slice
 	fed              []feeder // the classes started most from there
 }
@@ -31,7 +31,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if s == findings.Critical && float64(total.Ns) < w.t.Share*float64(f.Waits.User.TotalNs) {
 		s = findings.Warning
 	}
-	var n numbers
+	var n evidence
 	totals := w.view.Totals()
 	n.local, n.inherited = totals.LocalStarts, totals.Inherited
 	w.view.Classes(func(c *findings.Class) {

@@ -4,8 +4,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the accounts.
-type numbers struct {
+// evidence is what a finding says besides the accounts.
+type evidence struct {
 	medianNs  int64 // running time in the life of a goroutine
 	perSecond int64 // creations, in the worst window
 }
@@ -26,7 +26,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Warning
 	}
 	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
-	n := numbers{
+	n := evidence{
 		medianNs:  t.ended.Median(),
 		perSecond: int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9),
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(x *findings.Finding, n *evidence) {
 	t := &w.total
 	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", quantity.Count(n.perSecond))
 	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",

@@ -38,7 +38,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	x.Actors = append(x.Actors, a)
 	records := f.Records() != nil // then time off the CPUs is left out
 	anywhere := !records && c.anywhere(f)
-	if !records && (anywhere || c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.asked)) {
+	if !records && (anywhere || c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.preempted)) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	}
 	w.phrase(f, &x, c, anywhere)

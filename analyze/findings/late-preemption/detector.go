@@ -68,14 +68,14 @@ type watcher struct {
 
 // cell is the late slices of one class, that of the goroutine which ran longest.
 type cell struct {
-	class   int32
-	asked   int64 // slices that a preemption ended, late or not
-	n       int64
-	ns      int64 // beyond AskedNs
-	longest longest
-	by      [4]int64        // how they ended: preempted, stopped itself, world stopped, open
-	stacks  map[int32]int64 // of those that were preempted, by where
-	victims findings.Tally
+	class     int32
+	preempted int64 // slices that a preemption ended, late or not
+	n         int64
+	ns        int64 // beyond AskedNs
+	longest   longest
+	by        [4]int64        // how they ended: preempted, stopped itself, world stopped, open
+	stacks    map[int32]int64 // of those that were preempted, by where
+	victims   findings.Tally
 }
 
 // longest is the slice part that was longest.
@@ -124,7 +124,7 @@ func (w *watcher) over(p *findings.SlicePart) {
 	}
 	c := &w.cells[i]
 	if end == 0 {
-		c.asked++
+		c.preempted++
 	}
 	if ns <= w.t.SliceNs {
 		return

@@ -18,7 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, anywhe
 		{What: "the longest", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SliceNs), Ns: longest},
 		{What: "run intervals in it", Value: quantity.Count(int64(c.longest.runs))},
 		{What: "its time after the request was due", Value: quantity.Duration(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
-		{What: "ended by a preemption", Value: quantity.Count(c.by[0]) + " of " + quantity.Count(c.asked) + " that ended so, late or not"},
+		{What: "ended by a preemption", Value: quantity.Count(c.by[0]) + " of " + quantity.Count(c.preempted) + " that ended so, late or not"},
 		{What: "ended by the goroutine itself", Value: quantity.Count(c.by[1]), Limit: quantity.Duration(w.t.LostNs) + " each"},
 		{What: "ended by a stop for the runtime", Value: quantity.Count(c.by[2]), Limit: quantity.Duration(w.t.LostNs) + " each"},
 	}

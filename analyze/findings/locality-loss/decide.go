@@ -13,8 +13,8 @@ type hit struct {
 	ns int64 // lost
 }
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	hits []hit // worst first
 	all  class // their moves, summed
 	cost int64
@@ -52,7 +52,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 }
 
 // count gathers the classes whose moves matter, the costliest first.
-func (w *watcher) count(f *findings.Facts) (n numbers) {
+func (w *watcher) count(f *findings.Facts) (n evidence) {
 	for i := range w.classes {
 		c := &w.classes[i]
 		known := w.view.ClassStat(c.id)
@@ -61,7 +61,7 @@ func (w *watcher) count(f *findings.Facts) (n numbers) {
 		if !w.often(c, f) {
 			continue
 		}
-		ns := w.lost(c)
+		ns := w.extraNs(c)
 		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			continue
 		}

@@ -156,8 +156,8 @@ func (w *watcher) limit(f *findings.Facts) float64 {
 	return w.t.Chance * (procs - 1) / procs
 }
 
-// lost is how much longer the class ran because it moved, ns.
-func (w *watcher) lost(c *class) int64 {
+// extraNs is how much longer the class ran because it moved, ns.
+func (w *watcher) extraNs(c *class) int64 {
 	m, s := c.moved.Median(), c.stayed.Median()
 	if float64(m) < w.t.Slower*float64(s) {
 		return 0

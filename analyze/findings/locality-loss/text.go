@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	top, all := &n.hits[0], &n.all
 	name := f.Name(top.id)
 	how := "which took them no longer than on the last one"

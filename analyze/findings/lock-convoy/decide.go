@@ -130,8 +130,8 @@ func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool
 	return name, lock && which(frames) != "" || len(frames) == 0 && handed
 }
 
-// numbers are what a finding about one lock says: sums over its sites.
-type numbers struct {
+// evidence is what a finding about one lock says: sums over its sites.
+type evidence struct {
 	*lock
 	did
 	waits, handoffs int64
@@ -161,7 +161,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	if !ok {
 		return findings.Finding{}, false
 	}
-	n := numbers{lock: l, worst: l.sites[0], share: f.Share(l.longest), line: float64(l.cost) / float64(max(1, l.lined))}
+	n := evidence{lock: l, worst: l.sites[0], share: f.Share(l.longest), line: float64(l.cost) / float64(max(1, l.lined))}
 	if s == findings.Critical && n.share < w.t.CriticalShare {
 		s = findings.Warning
 	}
@@ -189,7 +189,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	return x, true
 }
 
-func (n *numbers) add(f *findings.Facts, t *site) {
+func (n *evidence) add(f *findings.Facts, t *site) {
 	n.waits += t.victims.Total.N
 	n.handoffs += t.handoffs
 	if name, _ := f.ProgramsFunction(t.stack); name != "" && !slices.Contains(n.waiters, name) {

@@ -10,7 +10,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	n.what = which(f.Frames(n.sites[0].stack))
 	slow := (&findings.Actor{Stack: f.Frames(n.chief.slow.Stack)}).AtInnermost()
 	if in := slow.Short(); in != n.chief.function && slow.Through(n.chief.function) {
@@ -55,7 +55,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 }
 
 // headline is the short title.
-func (n *numbers) headline() string {
+func (n *evidence) headline() string {
 	c := &n.chief
 	if c.function == "" {
 		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.cost))
@@ -67,7 +67,7 @@ func (n *numbers) headline() string {
 }
 
 // title names who holds the lock, and who waits for it.
-func (n *numbers) title(waitNs int64) string {
+func (n *evidence) title(waitNs int64) string {
 	c := &n.chief
 	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))
 	if c.function == "" {
@@ -96,7 +96,7 @@ func (n *numbers) title(waitNs int64) string {
 
 // whose says in which functions others are in line: the first two but the holder's own, as
 // some of them where there are more.
-func (n *numbers) whose() string {
+func (n *evidence) whose() string {
 	var in []string
 	for i, name := range n.waiters {
 		if i < 2 && name != n.chief.function {
@@ -112,7 +112,7 @@ func (n *numbers) whose() string {
 	return "others in line in " + strings.Join(in, " and ")
 }
 
-func (n *numbers) advice() []string {
+func (n *evidence) advice() []string {
 	in := n.chief.function
 	if in == "" {
 		in = n.name

@@ -17,7 +17,7 @@ func TestWhose(t *testing.T) {
 		{"put", []string{"put", "get"}, "others in line for it, some in get"},
 		{"put", []string{"get", "list", "drop"}, "others in line for it, some in get and list"},
 	} {
-		n := &numbers{waiters: c.waiters}
+		n := &evidence{waiters: c.waiters}
 		n.chief.function = c.holder
 		if got := n.whose(); got != c.want {
 			t.Errorf("%s holds it, %q wait: %q, want %q", c.holder, c.waiters, got, c.want)

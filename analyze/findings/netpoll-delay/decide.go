@@ -4,8 +4,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the tallies.
-type numbers struct {
+// evidence is what a finding says besides the tallies.
+type evidence struct {
 	wakes int64   // by the network
 	share float64 // of them, that came late
 	busy  bool    // long runs kept the Ps from polling
@@ -25,7 +25,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	n := numbers{
+	n := evidence{
 		wakes: wakes, share: float64(w.late) / float64(wakes),
 		busy: len(w.causes.Cells) > 0 && 2*w.causes.Total.Ns > total.To-total.From,
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	total := w.victims.Total
 	x.Headline = fmt.Sprintf("No P has time to poll the network: %s late", quantity.Plural(w.late, "wake-up was", "wake-ups were"))
 	x.Title = fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",

@@ -208,9 +208,9 @@ func TestStopsOfAQuotaAreLeftOut(t *testing.T) {
 	One(t, s.Detect(ospreemption.New(ospreemption.Default(), quota)), ospreemption.ID, findings.Warning)
 }
 
-// told are the facts of a stream in which all Ps ran all the time, in a process with so
+// factsWithCPUs are the facts of a stream in which all Ps ran all the time, in a process with so
 // many CPUs.
-func told(s *Stream, ps int, cpus float64) *findings.Facts {
+func factsWithCPUs(s *Stream, ps int, cpus float64) *findings.Facts {
 	f := s.Facts()
 	f.CPUs, f.GOMAXPROCS = cpus, ps
 	for p := range ps {
@@ -227,25 +227,25 @@ func TestMorePsThanCPUsIsCertain(t *testing.T) {
 		cost     int64 // in ms, of 4 s
 	}{{1, findings.Critical, 3000}, {2, findings.Critical, 2000}, {3, findings.Note, 1000}, {0.5, findings.Critical, 3400}} {
 		s := busy(4, 1000*Ms, all)
-		x := One(t, s.DetectWith(detector(), told(s, 4, c.cpus)), ospreemption.ID, findings.Note)
+		x := One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, c.cpus)), ospreemption.ID, findings.Note)
 		if x.Severity != c.severity || x.Basis != findings.Certain || x.CostNs != c.cost*Ms {
 			t.Errorf("%v CPUs: %+v", c.cpus, x)
 		}
 	}
 	for _, enough := range []float64{0, 3.7, 4, 8} {
 		s := busy(4, 1000*Ms, all)
-		None(t, s.DetectWith(detector(), told(s, 4, enough)))
+		None(t, s.DetectWith(detector(), factsWithCPUs(s, 4, enough)))
 	}
 }
 
 // What is certain comes first, and what else shows it is beside it.
 func TestCertainAndSuspected(t *testing.T) {
 	s := busy(4, 1000*Ms, turns(4, 2))
-	x := One(t, s.DetectWith(detector(), told(s, 4, 2)), ospreemption.ID, findings.Critical)
+	x := One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, 2)), ospreemption.ID, findings.Critical)
 	if x.Basis != findings.Certain || !strings.HasPrefix(x.Title, "There were more Ps than CPUs") || !strings.HasPrefix(x.Advice[0], "Set GOMAXPROCS to 2") || x.Actors[0].Class != "main.class1" {
 		t.Errorf("%+v", x)
 	}
-	x = One(t, s.DetectWith(detector(), told(s, 4, 4)), ospreemption.ID, findings.Warning)
+	x = One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, 4)), ospreemption.ID, findings.Warning)
 	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Advice[0], "More Ps than CPUs is ruled out") {
 		t.Errorf("%+v", x)
 	}
@@ -254,7 +254,7 @@ func TestCertainAndSuspected(t *testing.T) {
 // A small certain part makes a large suspected one no milder.
 func TestCertainIsNoMilder(t *testing.T) {
 	s := busy(4, 1000*Ms, turns(4, 2))
-	x := One(t, s.DetectWith(detector(), told(s, 4, 3)), ospreemption.ID, findings.Note)
+	x := One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, 3)), ospreemption.ID, findings.Note)
 	if x.Severity != findings.Warning || x.Basis != findings.Certain || x.CostNs != s.Now {
 		t.Errorf("%+v", x)
 	}

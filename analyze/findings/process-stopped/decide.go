@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	stops         []findings.Silence
 	ns, longest   int64
 	cost          int64 // goroutine-time
@@ -23,7 +23,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && q.Counted().Throttled > 0 {
 		return nil // cpu-throttling reports it
 	}
-	n := numbers{stops: Stops(w.view, w.silences, w.t)}
+	n := evidence{stops: Stops(w.view, w.silences, w.t)}
 	b := w.silences.Beat(w.quota.PeriodNs)
 	if b.IsPeriodic(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	count := int64(len(n.stops))
 	x.Headline = fmt.Sprintf("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(n.longest))
 	x.Title = fmt.Sprintf("The whole process did not run %s, for up to %s at a time, %s of the recording: the machine, or whoever stops processes on it, is to blame, not the program",

@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the tallies.
-type numbers struct {
+// evidence is what a finding says besides the tallies.
+type evidence struct {
 	gini  float64 // unevenness of queued time over the Ps
 	share float64 // of the time
 	limit float64 // of share
@@ -18,7 +18,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.pass(f.EndNs)
 		w.end()
 	}
-	n := numbers{gini: w.gini(f.GOMAXPROCS), share: f.Share(w.sumNs), limit: w.t.NoteShare}
+	n := evidence{gini: w.gini(f.GOMAXPROCS), share: f.Share(w.sumNs), limit: w.t.NoteShare}
 	var s findings.Severity
 	switch {
 	case n.gini < w.t.Gini && w.intervals < w.t.MinCount:

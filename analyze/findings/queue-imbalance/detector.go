@@ -66,7 +66,7 @@ type watcher struct {
 
 	// On while a queue is long enough, or an interval is open.
 	moves, changes *findings.Switch
-	some           bool // a queue is long enough
+	anyLong        bool // a queue is long enough
 
 	long   int32 // the P with the long queue; NoP: there is none
 	last   int64
@@ -90,12 +90,12 @@ type watcher struct {
 }
 
 func (w *watcher) lengths(some *bool) {
-	w.some = *some
+	w.anyLong = *some
 	w.listen()
 }
 
 func (w *watcher) listen() {
-	w.moves.Set(w.some || w.long >= 0)
+	w.moves.Set(w.anyLong || w.long >= 0)
 	w.changes.Set(w.long >= 0)
 }
 
@@ -162,12 +162,12 @@ func (w *watcher) pass(now int64) {
 	w.last = now
 	if !w.looked && w.ns >= w.t.LengthNs/2 {
 		w.looked = true
-		w.look()
+		w.findLongest()
 	}
 }
 
-// look finds who has run the longest on a P with an empty queue.
-func (w *watcher) look() {
+// findLongest finds who has run the longest on a P with an empty queue.
+func (w *watcher) findLongest() {
 	w.hog = findings.Cell{P: reference.NoP}
 	for p := range int32(min(w.view.Procs(), int64(w.view.KnownPs()))) {
 		if w.view.Queued(p) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// numbers are what a finding says besides the tallies.
-type numbers struct {
+// evidence is what a finding says besides the tallies.
+type evidence struct {
 	ns      int64 // with more than limit for each P
 	limit   int64
 	forEach float64 // P, at most
@@ -21,8 +21,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.over(w.last)
 	}
 	var s findings.Severity
-	n := numbers{ns: w.ns, limit: w.t.Queue, forEach: float64(w.biggest.peak) / float64(w.biggest.procs)}
-	switch enough := func(ns int64, share float64) bool { return ns >= w.t.Ns && f.Share(ns) >= share }; {
+	n := evidence{ns: w.ns, limit: w.t.Queue, forEach: float64(w.biggest.peak) / float64(w.biggest.procs)}
+	switch enough := func(ns int64, share float64) bool { return ns >= w.t.MinBurstNs && f.Share(ns) >= share }; {
 	case enough(w.severeNs, w.t.WarningShare):
 		s, n.limit, n.ns = findings.Warning, w.t.SevereQueue, w.severeNs
 		if w.severeNs >= w.t.CriticalNs && f.Share(w.severeNs) >= w.t.CriticalShare {

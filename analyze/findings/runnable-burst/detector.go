@@ -30,7 +30,7 @@ type Thresholds struct {
 	// from CriticalShare and CriticalNs on.
 	Share         float64 `json:"share"`
 	WarningShare  float64 `json:"warning_share"`
-	Ns            int64   `json:"ns"`
+	MinBurstNs    int64   `json:"ns"`
 	CriticalShare float64 `json:"critical_share"`
 	CriticalNs    int64   `json:"critical_ns"`
 }
@@ -40,7 +40,7 @@ type Thresholds struct {
 // CockroachDB's admission control takes a node for overloaded. The rest is a
 // guess, checked on traces.
 func Default() Thresholds {
-	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, WarningShare: 0.05, Ns: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
+	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, WarningShare: 0.05, MinBurstNs: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
 }
 
 // New returns the detector with thresholds t.

@@ -11,7 +11,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	b := &w.biggest
 	whys := w.why()
 	x.Headline = headline(x, whys, b.peak)

@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/span"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	limit   float64 // of parallelism
 	waiting bool    // goroutines waited for others meanwhile
 	share   float64 // of the critical path, of its largest part
@@ -22,7 +22,7 @@ type numbers struct {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.advance(f.EndNs)
 	r := &f.Span
-	n := numbers{limit: max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)}
+	n := evidence{limit: max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)}
 	busy := float64(r.BusyNs)
 	if busy == 0 || r.Parallelism() >= n.limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	r, wait, busy := &f.Span, w.starved.Total, float64(f.Span.BusyNs)
 	name := f.Name(r.Path[0].Class)
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {

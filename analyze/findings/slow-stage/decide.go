@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	*stage
 	busy     float64 // share of its time in which it did not wait for others
 	line     float64 // goroutines that wait for it, on average, directly or not
@@ -34,13 +34,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			count[s.class]++
 		}
 	}
-	var found []numbers
+	var found []evidence
 	for i := range w.stages {
 		s := &w.stages[i]
 		if s.n < w.t.MinWakes || busy[s.g] < w.t.BusyShare || count[s.class] >= max(2, f.GOMAXPROCS) {
 			continue
 		}
-		n := numbers{stage: s, busy: busy[s.g], idle: idle}
+		n := evidence{stage: s, busy: busy[s.g], idle: idle}
 		n.ns = s.sends + s.others
 		n.directly = float64(n.ns) / float64(recorded)
 		n.ns += w.behind(s, recorded)
@@ -54,7 +54,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if len(found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(found, func(x, y numbers) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.g, y.g)) })
+	slices.SortStableFunc(found, func(x, y evidence) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.g, y.g)) })
 	return []findings.Finding{w.finding(f, &found[0])}
 }
 
@@ -115,12 +115,12 @@ func (w *watcher) siblings(s *stage) (ns int64) {
 
 // outside returns for what share of its time a stage was asleep or waited for the network,
 // and reports whether that is most of it while others wait to send to it.
-func (n *numbers) outside() (away float64, is bool) {
+func (n *evidence) outside() (away float64, is bool) {
 	away = float64(n.away) / float64(max(1, n.to-n.since))
 	return away, away >= 0.5 && 4*n.sends >= n.others
 }
 
-func (w *watcher) finding(f *findings.Facts, n *numbers) findings.Finding {
+func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 	severity := findings.Note
 	switch {
 	case n.line >= w.t.CriticalLine:

@@ -94,7 +94,7 @@ type stage struct {
 	g         int64
 	class     int32
 	since     int64 // it is known
-	lost      int64 // watcher.lost then
+	lost      int64 // watcher.lostP then
 	own       int64 // ns that it waited for others since then
 	away      int64 // ns that it was blocked for anything else: the network, a timer
 	awayAt    int32 // the stack of the longest of these

@@ -10,7 +10,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	name := f.Name(n.class)
 	stage := x.Actors[0].AtInnermost()
 	where := stage.Work()

@@ -5,8 +5,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// numbers are what a finding says besides the account.
-type numbers struct {
+// evidence is what a finding says besides the account.
+type evidence struct {
 	share    float64 // of the starts
 	medianNs int64   // run interval of the stolen
 	// Of all steals, those from the P that most were from.
@@ -21,7 +21,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	n := numbers{share: float64(t.stolen) / float64(t.starts), medianNs: t.lengths.Median(), from: reference.NoP}
+	n := evidence{share: float64(t.stolen) / float64(t.starts), medianNs: t.lengths.Median(), from: reference.NoP}
 	for p, steals := range w.pairs {
 		n.steals += steals
 		if steals > n.most {

@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	t := &w.total
 	x.Headline = fmt.Sprintf("%s of the starts are steals, of work for %s", quantity.Percent(n.share), quantity.Duration(n.medianNs))
 	x.Title = fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(n.share), quantity.Duration(n.medianNs))

@@ -28,7 +28,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	byCall := map[call]*caller{}
 	for i := range w.sites {
 		s := &w.sites[i]
-		what, ok := asked(f.Frames(s.stack))
+		what, ok := requestedBy(f.Frames(s.stack))
 		if !ok || s.n == 0 {
 			continue
 		}
@@ -91,10 +91,10 @@ func (w *watcher) marked(f *findings.Facts) (ns int64) {
 	return ns
 }
 
-// asked reports whether a program asked for a stop by calling a function of the library,
+// requestedBy reports whether a program asked for a stop by calling a function of the library,
 // and which, though other packages of that may call it: not the collector, because it was time or because somebody allocated, nor
 // who records this trace.
-func asked(frames []string) (what string, ok bool) {
+func requestedBy(frames []string) (what string, ok bool) {
 	for _, fr := range frames {
 		name, _, _ := strings.Cut(fr, " ")
 		switch {

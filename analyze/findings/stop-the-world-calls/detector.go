@@ -66,16 +66,16 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	open   bool
-	ended  int64              // when the last stop did
-	asked  reference.Decision // that began the stop under way
-	cycle  bool               // of the collector, begins in it
-	begun  int64              // who began the last cycle, just before the stop for it; NoG: the stop has come
-	cycles int64
-	caller findings.Mark // of who asked last
-	since  int64         // when it did; what it runs up to its next stop is taken for the call's work
-	by     int64         // who it is; NoG: nobody, or it has stopped since
-	last   int           // its site
+	open    bool
+	ended   int64              // when the last stop did
+	request reference.Decision // that began the stop under way
+	cycle   bool               // of the collector, begins in it
+	begun   int64              // who began the last cycle, just before the stop for it; NoG: the stop has come
+	cycles  int64
+	caller  findings.Mark // of who asked last
+	since   int64         // when it did; what it runs up to its next stop is taken for the call's work
+	by      int64         // who it is; NoG: nobody, or it has stopped since
+	last    int           // its site
 	// changer is the site that set GOMAXPROCS last, -1 if none did, and taken is
 	// View.TakenNs at that time.
 	changer int
@@ -107,20 +107,20 @@ func (w *watcher) mark(d *reference.Decision) {
 }
 
 func (w *watcher) begin(d *reference.Decision) {
-	w.open, w.asked, w.cycle = true, *d, d.G >= 0 && d.G == w.begun
+	w.open, w.request, w.cycle = true, *d, d.G >= 0 && d.G == w.begun
 	w.begun = reference.NoG
 }
 
 func (w *watcher) site() *site {
-	i, ok := w.at[w.asked.Stack]
+	i, ok := w.at[w.request.Stack]
 	if !ok {
 		if len(w.sites) == maxSites {
 			return nil
 		}
 		i = len(w.sites)
-		w.sites = append(w.sites, site{stack: w.asked.Stack})
-		w.at[w.asked.Stack] = i
-		if g := w.view.ByID(w.asked.G); g != nil {
+		w.sites = append(w.sites, site{stack: w.request.Stack})
+		w.at[w.request.Stack] = i
+		if g := w.view.ByID(w.request.G); g != nil {
 			w.sites[i].class = g.Class
 		}
 	}
@@ -136,7 +136,7 @@ func (w *watcher) end(d *reference.Decision) {
 	if s == nil {
 		return
 	}
-	ns := d.Time - w.asked.Time
+	ns := d.Time - w.request.Time
 	s.n++
 	if w.cycle {
 		s.cycles++
@@ -144,10 +144,10 @@ func (w *watcher) end(d *reference.Decision) {
 	s.ns += ns
 	s.pNs += ns * w.view.Procs()
 	if ns > s.longest {
-		s.longest, s.from, s.to, s.g = ns, w.asked.Time, d.Time, w.asked.G
+		s.longest, s.from, s.to, s.g = ns, w.request.Time, d.Time, w.request.G
 	}
-	if g := w.view.ByID(w.asked.G); g != nil && w.by != g.ID {
-		w.since, w.by, w.last = d.Time, g.ID, w.at[w.asked.Stack]
+	if g := w.view.ByID(w.request.G); g != nil && w.by != g.ID {
+		w.since, w.by, w.last = d.Time, g.ID, w.at[w.request.Stack]
 		w.view.Mark(g.Slot(), w.caller)
 	}
 }
@@ -156,7 +156,7 @@ func (w *watcher) end(d *reference.Decision) {
 func (w *watcher) changed(d *reference.Decision) {
 	w.bookTaken()
 	w.changer = -1
-	if i, ok := w.at[w.asked.Stack]; ok && d.Time == w.ended {
+	if i, ok := w.at[w.request.Stack]; ok && d.Time == w.ended {
 		w.changer = i
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says: sums over the classes that were late.
-type numbers struct {
+// evidence is what a finding says: sums over the classes that were late.
+type evidence struct {
 	cells        []cell // costliest first
 	worst        *cell
 	cost         int64
@@ -50,8 +50,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 }
 
 // sums adds up the classes that were late.
-func (w *watcher) sums() numbers {
-	n := numbers{cells: slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })}
+func (w *watcher) sums() evidence {
+	n := evidence{cells: slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })}
 	if len(n.cells) == 0 {
 		return n
 	}
@@ -71,6 +71,6 @@ func (w *watcher) sums() numbers {
 			n.worst = c
 		}
 	}
-	n.seldom = n.seen == 0 && float64(top.slow) < w.t.Share*float64(top.asked)
+	n.seldom = n.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
 	return n
 }

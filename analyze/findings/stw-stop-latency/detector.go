@@ -70,17 +70,17 @@ type watcher struct {
 	runs, calls *findings.Switch // on while open
 
 	// The stop that is under way.
-	open   bool
-	asked  reference.Decision // that asked for it
-	class  int32              // of the goroutine that asked
-	user   bool               // it belongs to the program
-	rate   int64              // goroutines that wait for the last P to stop
-	seen   int64              // since when
-	lost   int64              // goroutine-ns up to then
-	last   int64              // when a P stopped last
-	late   findings.Run       // what it had run; G is 0 if nothing
-	inCall bool               // the P about to stop was in a system call
-	ended  []findings.Run     // by P, the run interval that ended last
+	open    bool
+	request reference.Decision // that asked for it
+	class   int32              // of the goroutine that asked
+	user    bool               // it belongs to the program
+	rate    int64              // goroutines that wait for the last P to stop
+	seen    int64              // since when
+	lost    int64              // goroutine-ns up to then
+	last    int64              // when a P stopped last
+	late    findings.Run       // what it had run; G is 0 if nothing
+	inCall  bool               // the P about to stop was in a system call
+	ended   []findings.Run     // by P, the run interval that ended last
 
 	samples map[int64]sample // by goroutine
 
@@ -100,15 +100,15 @@ type sample struct {
 
 // cell is how one class stopped.
 type cell struct {
-	class  int32
-	asked  int64 // stops
-	slow   int64 // of them, those that were late
-	n      int64 // of these, those that were the last
-	severe int64 // of these, those over SevereNs
-	lateNs int64 // of the n: from the request on
-	cost   int64
-	itself int64 // of the n: ended by the goroutine, before it heard of the request
-	seen   int64 // CPU samples
+	class    int32
+	requests int64 // stops
+	slow     int64 // of them, those that were late
+	n        int64 // of these, those that were the last
+	severe   int64 // of these, those over SevereNs
+	lateNs   int64 // of the n: from the request on
+	cost     int64
+	itself   int64 // of the n: ended by the goroutine, before it heard of the request
+	seen     int64 // CPU samples
 	// The worst.
 	worst, from int64
 	g           int64
@@ -137,7 +137,7 @@ func (w *watcher) listen(on bool) {
 func (w *watcher) begin(d *reference.Decision) {
 	w.listen(true)
 	w.inCall = false
-	w.open, w.asked, w.class, w.user = true, *d, 0, false
+	w.open, w.request, w.class, w.user = true, *d, 0, false
 	if g := w.view.ByID(d.G); g != nil {
 		w.class, w.user = g.Class, !g.System
 	}
@@ -183,26 +183,26 @@ func (w *watcher) stop(d *reference.Decision) {
 	inCall := w.inCall
 	w.inCall = false
 	// A P in a system call is taken at once, nobody is asked.
-	if !w.open || inCall || d.P == w.asked.P {
+	if !w.open || inCall || d.P == w.request.P {
 		return
 	}
 	w.advance(d)
 	w.last = d.Time
 	w.late.G = 0
-	if d.P < 0 || int(d.P) >= len(w.ended) || w.ended[d.P].G == 0 || w.ended[d.P].To < w.asked.Time {
+	if d.P < 0 || int(d.P) >= len(w.ended) || w.ended[d.P].G == 0 || w.ended[d.P].To < w.request.Time {
 		return // its thread looked for work, or slept
 	}
 	w.late = w.ended[d.P]
 	if c := w.cell(w.late.Class); c != nil {
-		c.asked++
-		if d.Time-w.asked.Time >= w.t.LateNs {
+		c.requests++
+		if d.Time-w.request.Time >= w.t.LateNs {
 			c.slow++
 		}
 	}
 }
 
 func (w *watcher) sample(d *reference.Decision) {
-	if !w.open || d.G < 0 || d.P == w.asked.P {
+	if !w.open || d.G < 0 || d.P == w.request.P {
 		return
 	}
 	if x, ok := w.samples[d.G]; ok || len(w.samples) < maxSamples {
@@ -230,8 +230,8 @@ func (w *watcher) end(d *reference.Decision) {
 	w.open = false
 	w.listen(false)
 	w.stops++
-	w.longest = max(w.longest, d.Time-w.asked.Time)
-	from, ns := w.asked.Time, w.last-w.asked.Time
+	w.longest = max(w.longest, d.Time-w.request.Time)
+	from, ns := w.request.Time, w.last-w.request.Time
 	if ns < w.t.LateNs || w.late.G == 0 {
 		return
 	}
@@ -256,9 +256,9 @@ func (w *watcher) end(d *reference.Decision) {
 			c.stack = seen.stack
 		}
 	}
-	w.count(w.asked.Label)
+	w.count(w.request.Label)
 	if w.user {
-		w.victims.Add(&findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.asked.G, P: w.asked.P, Stack: w.asked.Stack})
+		w.victims.Add(&findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.request.G, P: w.request.P, Stack: w.request.Stack})
 	}
 	for p := reference.NoP; p < w.view.KnownPs(); p++ {
 		n := 0

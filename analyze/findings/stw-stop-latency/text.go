@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	top, worst := &n.cells[0], n.worst
 	name := f.Name(top.class)
 	x.Headline = fmt.Sprintf("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
@@ -18,7 +18,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
 		{What: "late stops", Value: quantity.Count(n.late) + " of " + quantity.Count(w.stops), Limit: quantity.Duration(w.t.LateNs) + " each"},
 		{What: "the latest, from the request to the stop of the last P", Value: quantity.Duration(worst.worst), Limit: quantity.Duration(w.t.SevereNs), Ns: worst.worst},
 		{What: "all late stops, summed", Value: quantity.Duration(n.lateNs), Ns: n.lateNs},
-		{What: "times that " + name + " was asked to stop, and stopped late", Value: quantity.Count(top.asked) + ", " + quantity.Count(top.slow)},
+		{What: "times that " + name + " was asked to stop, and stopped late", Value: quantity.Count(top.requests) + ", " + quantity.Count(top.slow)},
 		{What: "longest pause, stopping included", Value: quantity.Duration(w.longest), Ns: w.longest},
 	}
 	if top.itself > 0 {

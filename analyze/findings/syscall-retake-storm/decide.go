@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	cells []cell // of the classes whose calls matter, costliest first
 	sum   cell
 	calls int64 // all of these classes
@@ -35,7 +35,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 }
 
 // sums adds up the classes whose calls matter.
-func (w *watcher) sums(f *findings.Facts) (n numbers) {
+func (w *watcher) sums(f *findings.Facts) (n evidence) {
 	for _, c := range w.cells {
 		calls := w.view.ClassStat(c.class).Calls
 		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())

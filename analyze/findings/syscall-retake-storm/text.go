@@ -9,7 +9,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	sum, top := &n.sum, &n.cells[0]
 	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
 	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(top.class)))

@@ -61,8 +61,8 @@ func call(frames []string) how {
 	return closing
 }
 
-// numbers are what a finding says besides the cell.
-type numbers struct {
+// evidence is what a finding says besides the cell.
+type evidence struct {
 	mean  float64 // goroutines in a herd
 	usual float64 // that timers wake in as long a time, on average
 	how   how
@@ -86,7 +86,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	case c.timer && s == findings.Critical:
 		s = findings.Warning // each waits for a moment, and then they are through
 	}
-	n := numbers{mean: float64(c.n) / float64(c.herds)}
+	n := evidence{mean: float64(c.n) / float64(c.herds)}
 	x := findings.Finding{
 		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
 		Actors: c.victims.Actors(f, findings.Victim, 1),

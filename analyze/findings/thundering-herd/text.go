@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *evidence) {
 	x.Evidence = []findings.Evidence{
 		{What: "goroutines woken at once, on average", Value: quantity.Number(n.mean), Limit: quantity.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))) + " within " + quantity.Duration(w.t.WindowNs)},
 		{What: "at most", Value: quantity.Count(c.worst.n)},
@@ -28,7 +28,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *num
 	}
 }
 
-func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *numbers) {
+func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *evidence) {
 	name := x.Actors[0].Work()
 	x.Headline = fmt.Sprintf("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
 	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
@@ -42,7 +42,7 @@ func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *numbers) {
 	}
 }
 
-func phraseWaker(x *findings.Finding, c *cell, n *numbers) {
+func phraseWaker(x *findings.Finding, c *cell, n *evidence) {
 	x.Evidence = append(x.Evidence, findings.Evidence{What: "time that it took to wake these", Value: quantity.Duration(c.waking), Ns: c.waking})
 	x.Evidence = append(x.Evidence, findings.Evidence{What: "those that had something to do waited for a P behind them, summed", Value: quantity.Duration(c.wait), Ns: c.wait})
 	means := ""

@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says.
-type numbers struct {
+// evidence is what a finding says.
+type evidence struct {
 	cells []cell // of the classes with late timers, worst first
 	sum   cell
 	bad   int64 // lost where it matters
@@ -17,7 +17,7 @@ type numbers struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	n := w.sums()
-	cost := n.sum.lost()
+	cost := n.sum.latenessNs()
 	s, ok := w.t.Grade.Severity(n.bad, f.RecordedNs())
 	if !ok {
 		if _, ok = w.t.Grade.Severity(cost, f.RecordedNs()); !ok {
@@ -52,7 +52,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 const maxVictims = 3
 
 // sums adds up the classes with late timers.
-func (w *watcher) sums() (n numbers) {
+func (w *watcher) sums() (n evidence) {
 	sum := &n.sum
 	for _, c := range w.cells {
 		if c.late+c.waits < w.t.MinCount || float64(c.late+c.waits) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
@@ -60,7 +60,7 @@ func (w *watcher) sums() (n numbers) {
 		}
 		n.cells = append(n.cells, c)
 		if c.ratio() >= w.t.Ratio {
-			n.bad += c.lost()
+			n.bad += c.latenessNs()
 		}
 		sum.n += c.n
 		sum.slept += c.slept
@@ -74,7 +74,7 @@ func (w *watcher) sums() (n numbers) {
 	}
 	n.storm = sum.waits > 0 && (sum.late == 0 || sum.waitNs > sum.held/2)
 	slices.SortFunc(n.cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.lost(), x.lost()), cmp.Compare(x.class, y.class))
+		return cmp.Or(cmp.Compare(y.latenessNs(), x.latenessNs()), cmp.Compare(x.class, y.class))
 	})
 	return n
 }

@@ -117,12 +117,12 @@ type cell struct {
 	waitNs int64
 }
 
-// lost is the estimate of the class's lateness: a timer that fired when a run
+// latenessNs is the estimate of the class's lateness: a timer that fired when a run
 // interval was over was due at some time in it, half of it ago on average.
-func (c *cell) lost() int64 { return c.held/2 + c.waitNs }
+func (c *cell) latenessNs() int64 { return c.held/2 + c.waitNs }
 
 // ratio is that to the time slept.
-func (c *cell) ratio() float64 { return float64(c.lost()) / float64(max(1, c.slept)) }
+func (c *cell) ratio() float64 { return float64(c.latenessNs()) / float64(max(1, c.slept)) }
 
 func (w *watcher) run(r *findings.Run) {
 	if r.Why == reference.WhySlice {

@@ -12,12 +12,12 @@ import (
 const markWorker = "runtime.gcBgMarkWorker"
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
 		x.Evidence = append(x.Evidence, findings.Evidence{
 			What:  "lateness of " + f.Name(c.class) + " to its sleeps",
-			Value: quantity.Percent(c.ratio()) + " (" + quantity.Duration(c.lost()/max(1, c.n)) + " for each of " + quantity.Count(c.n) + ", blocked for " + quantity.Duration(c.slept/max(1, c.n)) + " on average)",
-			Limit: quantity.Percent(w.t.Ratio), Ns: c.lost(),
+			Value: quantity.Percent(c.ratio()) + " (" + quantity.Duration(c.latenessNs()/max(1, c.n)) + " for each of " + quantity.Count(c.n) + ", blocked for " + quantity.Duration(c.slept/max(1, c.n)) + " on average)",
+			Limit: quantity.Percent(w.t.Ratio), Ns: c.latenessNs(),
 		})
 	}
 	sum := &n.sum

@@ -4,8 +4,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// numbers are what a finding says besides the tally.
-type numbers struct {
+// evidence is what a finding says besides the tally.
+type evidence struct {
 	share  float64 // of the P-time
 	limit  float64 // of share
 	meanNs int64   // of the intervals
@@ -25,7 +25,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if total.N < w.t.MinCount || pt == 0 {
 		return nil
 	}
-	n := numbers{share: float64(total.Ns) / float64(pt), limit: w.t.NoteShare, meanNs: w.length / total.N}
+	n := evidence{share: float64(total.Ns) / float64(pt), limit: w.t.NoteShare, meanNs: w.length / total.N}
 	var s findings.Severity
 	switch {
 	case n.share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:

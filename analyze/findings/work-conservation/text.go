@@ -8,7 +8,7 @@ import (
 )
 
 // phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *numbers) {
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	total := w.victims.Total
 	x.Headline = fmt.Sprintf("Ps stood idle beside work for %s of the P-time", quantity.Percent(n.share))
 	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
