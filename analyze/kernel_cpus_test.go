@@ -90,9 +90,9 @@ func checkOffCPU(t *testing.T, w *timeline.Window) {
 		if i > 0 && w.OffCPU[i-1].P == x.P && w.OffCPU[i-1].To > x.From || x.From >= x.To || x.From < w.CPUsFromNs || x.To > w.ToNs {
 			t.Fatalf("%+v", x)
 		}
-		var runs *timeline.Stint
-		for j := range w.Stints {
-			if s := &w.Stints[j]; s.P == x.P && s.From <= x.From && x.To <= s.To {
+		var runs *timeline.PInterval
+		for j := range w.Intervals {
+			if s := &w.Intervals[j]; s.P == x.P && s.From <= x.From && x.To <= s.To {
 				runs = s
 			}
 		}

@@ -101,7 +101,7 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 	})
 	if err == nil {
 		if a.timeline != nil {
-			a.timeline.Told(a.machine.CPUs())
+			a.timeline.ObserveCPUs(a.machine.CPUs())
 		}
 		res.Kernel.Cgroup = a.CgroupStat
 		if m := res.Trace.Sidecar; a.CgroupStat == nil && m != nil && m.Quota != nil {

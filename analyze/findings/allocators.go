@@ -105,7 +105,7 @@ func requestsGC(frame string) bool {
 // MoreRoom says by what the heap would get room to grow, "" if it has.
 func (f *Facts) MoreRoom() string {
 	r := &f.Headroom
-	if !r.Short() {
+	if !r.LacksRoom() {
 		return ""
 	}
 	grow := "by " + quantity.Percent(r.Growth())

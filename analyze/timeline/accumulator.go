@@ -90,7 +90,7 @@ type lane struct {
 	shares []shares
 	near   [len(column)]uint64 // ns by state in the bin of since that are not in shares yet
 	queue  series
-	since  int64 // start of the present stint
+	since  int64 // start of the present interval
 	g      int64
 	m      int64 // its thread, where a goroutine runs; 0: not known
 	wait   int64
@@ -145,7 +145,7 @@ func (w *Waited) next(i int) *waits.Ended {
 // falls counts as the time before.
 func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
-	a.Told(&b.CPUs)
+	a.ObserveCPUs(&b.CPUs)
 	due := firstAt(marks)
 	ds, next := b.Decisions, 0 // the first that was not taken yet
 	notes, numbers := b.Notes[:len(ds)], b.Ps
@@ -237,12 +237,12 @@ func (a *Accumulator) woke(p int32, w *waits.Ended) {
 	}
 }
 
-// stopped notes why and where the goroutine of the stint that d has just ended stopped.
+// stopped notes why and where the goroutine of the interval that d has just ended stopped.
 func (a *Accumulator) stopped(d *reference.Decision, why reference.Why) {
-	if a.stints.n == 0 {
+	if a.intervals.n == 0 {
 		return
 	}
-	s := a.stints.at(a.stints.n - 1)
+	s := a.intervals.at(a.intervals.n - 1)
 	if s.p != d.P || s.g != d.G || s.to != a.now {
 		return // it had no length
 	}
@@ -354,7 +354,7 @@ func (a *Accumulator) pass(t int64) {
 func (a *Accumulator) turn() {
 	a.now = min(a.now, maxTime)
 	a.fit()
-	if a.now > a.due || a.stints.n >= a.dueStints {
+	if a.now > a.due || a.intervals.n >= a.dueIntervals {
 		a.captureDue()
 	}
 }
@@ -387,7 +387,7 @@ func (a *Accumulator) plan() {
 	if a.due < a.next {
 		a.next = a.due + 1
 	}
-	if a.stints.n >= a.dueStints {
+	if a.intervals.n >= a.dueIntervals {
 		a.next = 0
 	}
 }
@@ -419,7 +419,7 @@ func (a *Accumulator) addLane(p int32) *lane {
 	return &a.lanes[p]
 }
 
-// change ends the stint of P p and begins the next, which is g's, in a state. It does
+// change ends the interval of P p and begins the next, which is g's, in a state. It does
 // nothing if the P has no lane.
 func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wait int64, src reference.Source) {
 	l := a.lane(p)
@@ -442,20 +442,20 @@ func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wai
 	l.m = 0
 }
 
-// end ends the stint of P p, whose lane is l. The next one begins.
+// end ends the interval of P p, whose lane is l. The next one begins.
 func (a *Accumulator) end(l *lane, p int32) {
 	dt := a.now - l.since
 	if dt <= 0 {
 		return
 	}
 	if l.since >= a.bin {
-		l.near[l.state] += uint64(dt) // OPT: nearly all stints are shorter than a bin
+		l.near[l.state] += uint64(dt) // OPT: nearly all intervals are shorter than a bin
 	} else {
 		l.flush(a.now, a.shift)
 	}
 	if l.state != ledger.Unused {
-		l.stint(a.stints.next(), p, a.now)
-		if a.stints.n >= a.dueStints {
+		l.fill(a.intervals.next(), p, a.now)
+		if a.intervals.n >= a.dueIntervals {
 			a.next = 0
 		}
 	}
@@ -495,11 +495,11 @@ func (l *lane) flush(now int64, shift uint) {
 	}
 }
 
-// stint makes s what P p did from l.since to to.
+// fill makes s what P p did from l.since to to.
 //
 // OPT: field by field, as a copy of a whole struct that was just written by fields
 // would have to wait until all those writes are through.
-func (l *lane) stint(s *stint, p int32, to int64) {
+func (l *lane) fill(s *pInterval, p int32, to int64) {
 	s.from, s.to, s.g, s.wait = l.since, to, l.g, l.wait
 	s.p, s.class, s.state, s.src = p, l.class, l.state, l.src
 	s.m, s.woken, s.stack, s.why, s.reason = l.m, l.woken, 0, 0, 0
@@ -595,7 +595,7 @@ func (a *Accumulator) Finish(end int64, names Names) Result {
 	return r
 }
 
-// resolve gives stints the numbers of their stacks for handles.
+// resolve gives intervals the numbers of their stacks for handles.
 func (r *Result) resolve(frames *stacks.Frames) {
 	numbers := map[int32]int32{0: 0}
 	list := [][]int32{{}}
@@ -610,9 +610,9 @@ func (r *Result) resolve(frames *stacks.Frames) {
 		return n
 	}
 	for i := range r.Windows {
-		stints := r.Windows[i].Stints
-		for j := range stints {
-			s := &stints[j]
+		intervals := r.Windows[i].Intervals
+		for j := range intervals {
+			s := &intervals[j]
 			s.Stack, s.ByStack = number(s.Stack), number(s.ByStack)
 		}
 	}
@@ -645,9 +645,9 @@ func (r *Result) begin(from int64) {
 func (w *Window) begin(from int64) {
 	w.FromNs += from
 	w.ToNs += from
-	for i := range w.Stints {
-		w.Stints[i].From += from
-		w.Stints[i].To += from
+	for i := range w.Intervals {
+		w.Intervals[i].From += from
+		w.Intervals[i].To += from
 	}
 	for i := range w.Depths {
 		w.Depths[i].At += from

@@ -73,7 +73,7 @@ func TestByHand(t *testing.T) {
 		STW: []Span{{From: 768, To: 832, Name: "gc"}}, GC: []Span{},
 		Windows: []Window{{
 			Title: "the whole trace", ToNs: 1024,
-			Stints: []Stint{
+			Intervals: []PInterval{
 				{P: 0, From: 0, To: 128, State: Sched, G: -1, Wait: -1},
 				{P: 1, From: 0, To: 384, State: Idle, G: -1, Wait: -1},
 				{P: 0, From: 128, To: 1024, State: User, G: 1, Class: 3, Wait: 128, Src: uint8(reference.SrcRunnext)},
@@ -172,8 +172,8 @@ func TestMarks(t *testing.T) {
 		}
 		seen += len(got.Windows)
 		for i, w := range got.Windows {
-			if len(w.Stints) > windowStints || len(w.Arrows) > windowArrows {
-				t.Errorf("window of %d stints, %d arrows", len(w.Stints), len(w.Arrows))
+			if len(w.Intervals) > windowIntervals || len(w.Arrows) > windowArrows {
+				t.Errorf("window of %d stints, %d arrows", len(w.Intervals), len(w.Arrows))
 			}
 			if w.FromNs >= w.ToNs {
 				t.Errorf("window [%d,%d]", w.FromNs, w.ToNs)
@@ -198,7 +198,7 @@ func TestKeep(t *testing.T) {
 		a.whole = 1000
 		short := seed%2 == 1 // the history does not reach back to the start
 		if short {
-			a.stints, a.depths = newRing[stint](2048), newRing[depth](4096)
+			a.intervals, a.depths = newRing[pInterval](2048), newRing[depth](4096)
 		}
 		for i := range s.Decisions {
 			a.Add(&s.Decisions[i])
@@ -223,9 +223,9 @@ func TestKeep(t *testing.T) {
 		}
 		total := 0
 		for i, w := range got.Windows {
-			total += len(w.Stints)
+			total += len(w.Intervals)
 			if w.FromNs >= w.ToNs || w.ToNs > s.End {
-				t.Errorf("window [%d,%d] of %d stints", w.FromNs, w.ToNs, len(w.Stints))
+				t.Errorf("window [%d,%d] of %d stints", w.FromNs, w.ToNs, len(w.Intervals))
 			}
 			if i > 0 && w.FromNs < got.Windows[i-1].ToNs {
 				t.Errorf("a window begins at %d, before the one before it ends at %d", w.FromNs, got.Windows[i-1].ToNs)
@@ -404,16 +404,16 @@ func checkBins(t failer, s procstest.Stream, r Result) {
 // checkWindows compares each window with all moments within it.
 func checkWindows(t failer, s procstest.Stream, r Result) {
 	for _, w := range r.Windows {
-		checkOrder(t, w.Stints)
-		stints := map[int32][]Stint{}
-		for _, st := range w.Stints {
+		checkOrder(t, w.Intervals)
+		intervals := map[int32][]PInterval{}
+		for _, st := range w.Intervals {
 			if st.From < w.FromNs || st.To > w.ToNs || st.From >= st.To || st.Before > 0 && st.From != w.FromNs {
 				t.Errorf("stint %+v in window [%d,%d]", st, w.FromNs, w.ToNs)
 			}
-			if l := stints[st.P]; len(l) > 0 && l[len(l)-1].To > st.From {
+			if l := intervals[st.P]; len(l) > 0 && l[len(l)-1].To > st.From {
 				t.Errorf("stints overlap: %+v, %+v", l[len(l)-1], st)
 			}
-			stints[st.P] = append(stints[st.P], st)
+			intervals[st.P] = append(intervals[st.P], st)
 		}
 		depths := map[int32][]Depth{}
 		for _, d := range w.Depths {
@@ -428,10 +428,10 @@ func checkWindows(t failer, s procstest.Stream, r Result) {
 				continue
 			}
 			for p, state := range m.States {
-				for len(stints[int32(p)]) > 0 && stints[int32(p)][0].To <= lo {
-					stints[int32(p)] = stints[int32(p)][1:]
+				for len(intervals[int32(p)]) > 0 && intervals[int32(p)][0].To <= lo {
+					intervals[int32(p)] = intervals[int32(p)][1:]
 				}
-				l := stints[int32(p)]
+				l := intervals[int32(p)]
 				switch {
 				case state == ledger.Unused:
 					if len(l) > 0 && l[0].From < hi {
@@ -449,16 +449,16 @@ func checkWindows(t failer, s procstest.Stream, r Result) {
 	}
 }
 
-// checkOrder wants stints by their beginnings, and those alike by their Ps.
-func checkOrder(t failer, stints []Stint) {
-	for i := 1; i < len(stints); i++ {
-		if x, y := stints[i-1], stints[i]; x.From > y.From || x.From == y.From && x.P >= y.P {
+// checkOrder wants intervals by their beginnings, and those alike by their Ps.
+func checkOrder(t failer, intervals []PInterval) {
+	for i := 1; i < len(intervals); i++ {
+		if x, y := intervals[i-1], intervals[i]; x.From > y.From || x.From == y.From && x.P >= y.P {
 			t.Errorf("%+v comes before %+v", x, y)
 		}
 	}
 }
 
-// TestOrder has what the order of ends says nothing about: stints that begin at one
+// TestOrder has what the order of ends says nothing about: intervals that begin at one
 // time, of a few Ps or of many, and some of a P that was unused before.
 func TestOrder(t *testing.T) {
 	for _, n := range []int32{4, 3 * nearPieces} {
@@ -487,10 +487,10 @@ func TestOrder(t *testing.T) {
 		a.Mark(5, 100, "all")
 		a.whole = 0
 		got := a.Finish(110, noNames)
-		if len(got.Windows) != 1 || len(got.Windows[0].Stints) < 20 {
+		if len(got.Windows) != 1 || len(got.Windows[0].Intervals) < 20 {
 			t.Fatalf("%+v", got.Windows)
 		}
-		checkOrder(t, got.Windows[0].Stints)
+		checkOrder(t, got.Windows[0].Intervals)
 	}
 }
 
@@ -617,8 +617,8 @@ func TestDepthsRunOut(t *testing.T) {
 			t.Errorf("%+v", d) // thinning keeps the longest, so at least At
 		}
 	}
-	if len(w.Stints) != 1 || w.Stints[0].Before != 1001 {
-		t.Errorf("stints %+v", w.Stints)
+	if len(w.Intervals) != 1 || w.Intervals[0].Before != 1001 {
+		t.Errorf("stints %+v", w.Intervals)
 	}
 }
 

@@ -79,7 +79,7 @@ type machine struct {
 	nowOn  []ledger.OnCPU // not over at the end of the last block
 	nowOff []ledger.NoCPU
 
-	calls   int64 // of Told
+	calls   int64 // of ObserveCPUs
 	from    int64 // where bins begin, ns of the trace
 	shift   uint  // bins are 2^shift ns wide
 	maxBins int   // as of now: falls as lanes are added
@@ -92,16 +92,16 @@ type machine struct {
 // cpuLane is one CPU.
 type cpuLane struct {
 	cpu  int32
-	at   int64   // by which call of Told it was told first
+	at   int64   // by which call of ObserveCPUs it was told first
 	sums [3]sums // by occupant
 }
 
 // sums are ns by bin.
 type sums []uint64
 
-// Told takes what the kernel's records tell. Add does so with that of each block: call it
+// ObserveCPUs takes what the kernel's records tell. Add does so with that of each block: call it
 // with what the blocks did not hold, before Finish.
-func (a *Accumulator) Told(c *ledger.CPUs) {
+func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {
 		return
 	}
@@ -229,7 +229,7 @@ func (m *machine) cut(w *Window, most int) {
 	w.CPUsFromNs = lo - m.from
 	for i := range on {
 		if _, ok := m.byCPU[on[i].CPU]; ok && on[i].To > lo {
-			w.OnCPU = append(w.OnCPU, m.told(&on[i], lo, hi))
+			w.OnCPU = append(w.OnCPU, m.exportCPU(&on[i], lo, hi))
 		}
 	}
 	slices.SortFunc(w.OnCPU, func(x, y OnCPU) int { return cmp.Or(cmp.Compare(x.CPU, y.CPU), cmp.Compare(x.From, y.From)) })
@@ -269,7 +269,7 @@ func lastOf[T any](r *ring[T], now []T, lo, hi int64, most int, span func(*T) (f
 	return out, since
 }
 
-// unseen adds to a window that was cut out after so many calls of Told that nothing was known
+// unseen adds to a window that was cut out after so many calls of ObserveCPUs that nothing was known
 // then of CPUs that were told later.
 func (m *machine) unseen(w *Window, calls int64) {
 	for i := range m.lanes {
@@ -344,9 +344,9 @@ func (m *machine) shares(bins int, end int64, of ...sums) [][]uint8 {
 	return out
 }
 
-// told is x as an [OnCPU] in [lo, hi], with a handle after processOthers for the number of a
+// exportCPU is x as an [OnCPU] in [lo, hi], with a handle after processOthers for the number of a
 // process.
-func (m *machine) told(x *ledger.OnCPU, lo, hi int64) OnCPU {
+func (m *machine) exportCPU(x *ledger.OnCPU, lo, hi int64) OnCPU {
 	o := OnCPU{CPU: x.CPU, From: max(x.From, lo) - m.from, To: min(x.To, hi) - m.from}
 	switch x.Who {
 	case ledger.OnProgram:

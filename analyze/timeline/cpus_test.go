@@ -21,7 +21,7 @@ func TestCPUsAreBounded(t *testing.T) {
 	for i := range n {
 		from := int64(i) * step
 		end = from + step
-		a.Told(&ledger.CPUs{
+		a.ObserveCPUs(&ledger.CPUs{
 			On:  []ledger.OnCPU{{From: from, To: end, CPU: int32(i % (maxCPULanes + 5)), Name: int32(1 + i%1000), Who: ledger.OnOther}},
 			Off: []ledger.NoCPU{{From: from, To: from + step/2, P: 2, CPU: 1, Why: ledger.LackTurn}},
 		})

@@ -19,7 +19,7 @@ type HeapAccumulator struct {
 	bins      []heapBin
 	before    heapBin // what was told last before the picture begins
 	sweeps    []int64 // by P: since when it sweeps; -1: it does not
-	told      bool    // there was an event
+	seen      bool    // there was an event
 	alive     int64   // bytes that were told since the last goal; 0: none
 	room      Headroom
 }
@@ -35,9 +35,9 @@ type Headroom struct {
 // Growth is by which part of what is alive the heap may grow.
 func (r *Headroom) Growth() float64 { return float64(r.Goal-r.Alive) / float64(max(1, r.Alive)) }
 
-// Short reports whether most cycles left the heap next to nothing: GOGC is small, or a limit is
+// LacksRoom reports whether most cycles left the heap next to nothing: GOGC is small, or a limit is
 // near (gcControllerState.heapGoalInternal, Go 1.22 to 1.27).
-func (r *Headroom) Short() bool { return r.Cycles >= 5 && 2*r.Tight > r.Cycles }
+func (r *Headroom) LacksRoom() bool { return r.Cycles >= 5 && 2*r.Tight > r.Cycles }
 
 // heapBin is what happened to the heap in a bin.
 type heapBin struct {
@@ -57,14 +57,14 @@ func NewHeap(from int64) *HeapAccumulator {
 // Alloc takes the size of the heap at a time, ns and bytes. Times must not fall, here and in
 // what follows.
 func (h *HeapAccumulator) Alloc(at, bytes int64) {
-	h.told, h.alive = true, bytes
+	h.seen, h.alive = true, bytes
 	b := h.at(at)
 	b.most, b.last = max(b.most, bytes), bytes
 }
 
 // Goal takes the heap goal at a time, ns and bytes.
 func (h *HeapAccumulator) Goal(at, bytes int64) {
-	h.told = true
+	h.seen = true
 	h.at(at).goal = bytes
 	// The runtime tells both at the end of a cycle, what is alive first (gcMarkTermination).
 	if alive := h.alive; alive > 0 && bytes > 0 && bytes < 1<<50 {
@@ -89,7 +89,7 @@ func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {
 	for int(p) >= len(h.sweeps) {
 		h.sweeps = append(h.sweeps, -1)
 	}
-	h.told = true
+	h.seen = true
 	since := h.sweeps[p]
 	switch {
 	case begin && since < 0:
@@ -153,7 +153,7 @@ func (h *HeapAccumulator) merge() {
 // Result returns the heap until end, ns; nil if the trace does not tell. Bins of which
 // nothing was told have the size that was told last.
 func (h *HeapAccumulator) Result(end int64) *Heap {
-	if !h.told {
+	if !h.seen {
 		return nil
 	}
 	end = min(end-h.from, maxTime)

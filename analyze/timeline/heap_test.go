@@ -84,8 +84,8 @@ func TestHeadroom(t *testing.T) {
 			h.Goal(10*i+1, c.goal)
 		}
 		room := h.Headroom()
-		if room.Growth() != c.growth || room.Short() != c.short {
-			t.Errorf("%s: %+v grows by %g, short %t", c.name, room, room.Growth(), room.Short())
+		if room.Growth() != c.growth || room.LacksRoom() != c.short {
+			t.Errorf("%s: %+v grows by %g, short %t", c.name, room, room.Growth(), room.LacksRoom())
 		}
 	}
 }

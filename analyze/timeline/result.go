@@ -5,7 +5,7 @@
 // number of bins: they start narrow, and where they would become too many,
 // neighbours are merged and the width doubles. Bins hold integer sums until the
 // end, so a merged bin is exactly the bin that a wider start would have made.
-// The fine one holds single stints, queue lengths and movements, for the whole
+// The fine one holds single intervals, queue lengths and movements, for the whole
 // trace if that is short, else around the moments given to [Accumulator.Mark]; and in
 // it tasks and regions of the program. With the kernel's records both have the CPUs, too.
 // [HeapAccumulator] follows the size of the heap, of which no decision tells.
@@ -102,30 +102,30 @@ type Span struct {
 	Name string `json:"name"` // what it was
 }
 
-// Window is a stretch of time in exact detail. Stints are cut to the window.
+// Window is a stretch of time in exact detail. Intervals are cut to the window.
 // Depths begin with the length of each queue at FromNs; where a window has more
 // than 8,192, they are thinned to the longest of each 1/2,048 of its time.
 type Window struct {
-	Title  string  `json:"title"`   // why it was kept
-	FromNs int64   `json:"from_ns"` // beginning of the stretch
-	ToNs   int64   `json:"to_ns"`   // its end
-	Stints []Stint `json:"stints"`  // what the Ps did
-	Depths []Depth `json:"depths"`  // lengths of queues
-	Arrows []Arrow `json:"arrows"`  // movements between Ps
+	Title     string      `json:"title"`   // why it was kept
+	FromNs    int64       `json:"from_ns"` // beginning of the stretch
+	ToNs      int64       `json:"to_ns"`   // its end
+	Intervals []PInterval `json:"stints"`  // what the Ps did
+	Depths    []Depth     `json:"depths"`  // lengths of queues
+	Arrows    []Arrow     `json:"arrows"`  // movements between Ps
 	// Annotations are the tasks and regions of the program in the window whose beginning was
-	// seen, by goroutine and time: at most 2,500 for each 2,500 stints, the longest; absent if
+	// seen, by goroutine and time: at most 2,500 for each 2,500 intervals, the longest; absent if
 	// none.
 	Annotations     []Annotation `json:"annotations,omitempty"`
 	MoreAnnotations int          `json:"more_annotations,omitempty"` // how many are left out; absent if none
 	// OnCPU is who was on the CPUs from CPUsFromNs on: at most 16,384 stretches for a whole
-	// trace, and 4,096 for each 2,500 stints elsewhere; absent without the kernel's records.
+	// trace, and 4,096 for each 2,500 intervals elsewhere; absent without the kernel's records.
 	OnCPU []OnCPU `json:"on_cpu,omitempty"`
 	// OffCPU is which run intervals lacked a CPU, likewise; absent if none is known to have.
 	OffCPU     []OffCPU `json:"off_cpu,omitempty"`
 	CPUsFromNs int64    `json:"cpus_from_ns,omitempty"` // from when on OnCPU and OffCPU are complete; absent if that is 0
 }
 
-// State is what a P did during a stint.
+// State is what a P did during an interval.
 type State uint8
 
 // The states of a P, as the accounting in package procs names them.
@@ -138,12 +138,12 @@ const (
 	Syscall
 	Sched
 	Stopped
-	_ // unused: not a stint
+	_ // unused: not an interval
 	NotRecorded
 )
 
-// Stint is one interval of one P in one state.
-type Stint struct {
+// PInterval is one interval of one P in one state.
+type PInterval struct {
 	P     int32 `json:"p"`     // the P
 	From  int64 `json:"from"`  // ns
 	To    int64 `json:"to"`    // ns

@@ -17,22 +17,22 @@ import (
 const (
 	// The history from which windows are cut: of most traces all, of long ones
 	// the last part. Pages of the rings that are not reached cost no memory.
-	ringStints = 256 * 1024
-	ringDepths = 512 * 1024
-	ringArrows = 64 * 1024
+	ringIntervals = 256 * 1024
+	ringDepths    = 512 * 1024
+	ringArrows    = 64 * 1024
 
-	maxWindows   = 8
-	windowStints = 2500
-	windowDepths = 8192
-	windowArrows = 2500
-	marginStints = windowStints / 10 // stints after a mark that end its margin early
+	maxWindows      = 8
+	windowIntervals = 2500
+	windowDepths    = 8192
+	windowArrows    = 2500
+	marginIntervals = windowIntervals / 10 // intervals after a mark that end its margin early
 
-	keptWindows = 24 // windows around intervals that Keep names
-	keptStints  = 8000
-	keptTotal   = 40_000 // stints in all of them
+	keptWindows   = 24 // windows around intervals that Keep names
+	keptIntervals = 8000
+	keptTotal     = 40_000 // intervals in all of them
 
-	wholeStints = 24_000 // a trace with no more than that is one window
-	wholeDepths = 32 * 1024
+	wholeIntervals = 24_000 // a trace with no more than that is one window
+	wholeDepths    = 32 * 1024
 )
 
 // ring holds the newest of a stream of records, a power of two. Records are
@@ -56,8 +56,8 @@ func (r *ring[T]) at(i int64) *T { return &r.buf[i&int64(len(r.buf)-1)] }
 // first is the number of the oldest record still there.
 func (r *ring[T]) first() int64 { return max(0, r.n-int64(len(r.buf))) }
 
-// stint is a [Stint] that is over.
-type stint struct {
+// pInterval is a [PInterval] that is over.
+type pInterval struct {
 	from, to, g, wait int64
 	m                 int64 // thread; 0: none, or not known
 	woken
@@ -69,7 +69,7 @@ type stint struct {
 	reason   uint8         // what it blocked on: a breakdown.Reason plus 1; 0: it did not
 }
 
-// woken is how the goroutine of a stint had become runnable.
+// woken is how the goroutine of an interval had become runnable.
 type woken struct {
 	by    int64 // goroutine that made it so; 0: none, or not known
 	stack int32 // handle: where by did
@@ -79,9 +79,9 @@ type woken struct {
 
 var causes = waits.Causes()
 
-// told is s as a [Stint], with handles for the numbers of stacks.
-func (s *stint) told() Stint {
-	t := Stint{
+// export is s as a [PInterval], with handles for the numbers of stacks.
+func (s *pInterval) export() PInterval {
+	t := PInterval{
 		P: s.p, From: s.from, To: s.to, State: State(s.state),
 		G: s.g, Class: s.class, Wait: s.wait, Src: uint8(s.src),
 		M: s.m, Stack: s.stack, By: s.by, ByStack: s.woken.stack,
@@ -144,21 +144,21 @@ type arrow struct {
 
 // history is the recent past in exact detail, and the windows cut from it.
 type history struct {
-	stints      ring[stint] // in the order of their ends; those that are not over yet are in the lanes
+	intervals   ring[pInterval] // in the order of their ends; those that are not over yet are in the lanes
 	depths      ring[depth]
 	arrows      ring[arrow]
 	globalDepth newest
 
-	marks     []*mark
-	spare     []Window // of marks that are gone
-	wanted    []span   // what Keep named
-	whole     int64    // a trace with no more stints is one window
-	due       int64    // the first time after which a mark can be cut out
-	dueStints int64    // number of stints from which on one must be
-	pieces    []piece  // scratch, as are the next three
-	after     []piece
-	lengths0  []int32
-	newest    []int
+	marks        []*mark
+	spare        []Window // of marks that are gone
+	wanted       []span   // what Keep named
+	whole        int64    // a trace with no more intervals is one window
+	due          int64    // the first time after which a mark can be cut out
+	dueIntervals int64    // number of intervals from which on one must be
+	pieces       []piece  // scratch, as are the next three
+	after        []piece
+	lengths0     []int32
+	newest       []int
 }
 
 // span is an interval that is to have a window.
@@ -169,23 +169,23 @@ type span struct {
 
 // mark is a moment worth a window.
 type mark struct {
-	from, to  int64
-	title     string
-	dueStints int64
-	cut       bool
-	calls     int64 // of Told before it was cut out
-	window    Window
+	from, to     int64
+	title        string
+	dueIntervals int64
+	cut          bool
+	calls        int64 // of ObserveCPUs before it was cut out
+	window       Window
 }
 
 func newHistory() history {
 	return history{
-		stints:      newRing[stint](ringStints),
-		depths:      newRing[depth](ringDepths),
-		arrows:      newRing[arrow](ringArrows),
-		globalDepth: noDepth,
-		due:         math.MaxInt64,
-		dueStints:   math.MaxInt64,
-		whole:       wholeStints,
+		intervals:    newRing[pInterval](ringIntervals),
+		depths:       newRing[depth](ringDepths),
+		arrows:       newRing[arrow](ringArrows),
+		globalDepth:  noDepth,
+		due:          math.MaxInt64,
+		dueIntervals: math.MaxInt64,
+		whole:        wholeIntervals,
 	}
 }
 
@@ -228,7 +228,7 @@ func (a *Accumulator) arrow(kind arrowKind, from, to, n int32) {
 // Mark asks for exact detail of [from, to], ns, with a tenth of it on either
 // side. Call it when something noteworthy, such as one of the longest waits so
 // far, has just ended: to should be the time of the last decision added. Only
-// the recent past is at hand, and a window has at most 2,500 stints, so of a
+// the recent past is at hand, and a window has at most 2,500 intervals, so of a
 // long interval the end is kept. The longest 8 marks are kept; of marks that
 // overlap, the longest.
 func (a *Accumulator) Mark(from, to int64, title string) {
@@ -236,7 +236,7 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 	if to <= from {
 		return
 	}
-	m := &mark{from: from, to: to, title: title, dueStints: a.stints.n + marginStints}
+	m := &mark{from: from, to: to, title: title, dueIntervals: a.intervals.n + marginIntervals}
 	for _, o := range a.marks {
 		if o.shown() < m.to && m.from < o.to && o.length() >= m.length() {
 			return
@@ -281,13 +281,13 @@ func (a *Accumulator) room() Window {
 	}
 	w := a.spare[n-1]
 	a.spare = a.spare[:n-1]
-	return Window{Stints: w.Stints[:0], Depths: w.Depths[:0], Arrows: w.Arrows[:0]}
+	return Window{Intervals: w.Intervals[:0], Depths: w.Depths[:0], Arrows: w.Arrows[:0]}
 }
 
 // Keep asks for exact detail of [from, to], ns, with a twentieth of it on either
 // side, as far as it is still at hand: name what the end of the analysis found,
 // most important first, before Finish. Of an interval
-// with more than 8,000 stints the end is kept, and if that is less than half, nothing.
+// with more than 8,000 intervals the end is kept, and if that is less than half, nothing.
 // Intervals that overlap have one window together.
 func (a *Accumulator) Keep(from, to int64, title string) {
 	if from, to = max(0, from-a.from), min(to-a.from, maxTime); to > from {
@@ -306,13 +306,13 @@ func (a *Accumulator) keep(out []Window, end int64) []Window {
 		}
 		from, to, margin := x.from, min(x.to, end), (x.to-x.from)/20
 		x.from, x.to = max(reach, from-margin), min(end, to+margin)
-		if at, n := a.stintsIn(x.from, x.to); n > keptStints {
-			x.from = max(x.from, a.stints.at(at+n-keptStints).to)
+		if at, n := a.intervalsIn(x.from, x.to); n > keptIntervals {
+			x.from = max(x.from, a.intervals.at(at+n-keptIntervals).to)
 		}
 		if x.from >= to || x.from > from+(to-from)/2 {
 			continue // too long ago, or much too long
 		}
-		if all := join(spans, x); a.stintsInAll(all) <= keptTotal {
+		if all := join(spans, x); a.intervalsInAll(all) <= keptTotal {
 			spans = all
 		}
 	}
@@ -334,8 +334,8 @@ func (a *Accumulator) keep(out []Window, end int64) []Window {
 		if x.to <= x.from {
 			continue
 		}
-		_, n := a.stintsIn(x.from, x.to)
-		parts := 1 + int(n)/windowStints
+		_, n := a.intervalsIn(x.from, x.to)
+		parts := 1 + int(n)/windowIntervals
 		out = append(out, a.window(x.title, x.from, x.to, math.MaxInt, parts*windowDepths, parts*windowArrows))
 	}
 	return out
@@ -357,8 +357,8 @@ func join(spans []span, x span) []span {
 
 // reach is the time from which on the history is complete.
 func (a *Accumulator) reach() (at int64) {
-	if f := a.stints.first(); f > 0 {
-		at = a.stints.at(f).to
+	if f := a.intervals.first(); f > 0 {
+		at = a.intervals.at(f).to
 	}
 	if f := a.depths.first(); f > 0 {
 		at = max(at, a.depths.at(f).at())
@@ -366,20 +366,20 @@ func (a *Accumulator) reach() (at int64) {
 	return at
 }
 
-// stintsIn is the number of the first stint of the history that ends in
+// intervalsIn is the number of the first interval of the history that ends in
 // (lo, hi], and how many do.
-func (a *Accumulator) stintsIn(lo, hi int64) (at, n int64) {
-	first := a.stints.first()
+func (a *Accumulator) intervalsIn(lo, hi int64) (at, n int64) {
+	first := a.intervals.first()
 	after := func(t int64) int64 {
-		return first + int64(sort.Search(int(a.stints.n-first), func(i int) bool { return a.stints.at(first+int64(i)).to > t }))
+		return first + int64(sort.Search(int(a.intervals.n-first), func(i int) bool { return a.intervals.at(first+int64(i)).to > t }))
 	}
 	at = after(lo)
 	return at, after(hi) - at
 }
 
-func (a *Accumulator) stintsInAll(spans []span) (sum int64) {
+func (a *Accumulator) intervalsInAll(spans []span) (sum int64) {
 	for _, x := range spans {
-		_, n := a.stintsIn(x.from, x.to)
+		_, n := a.intervalsIn(x.from, x.to)
 		sum += n
 	}
 	return sum
@@ -387,11 +387,11 @@ func (a *Accumulator) stintsInAll(spans []span) (sum int64) {
 
 // schedule finds when the next mark is to be cut out.
 func (a *Accumulator) schedule() {
-	a.due, a.dueStints = math.MaxInt64, math.MaxInt64
+	a.due, a.dueIntervals = math.MaxInt64, math.MaxInt64
 	for _, m := range a.marks {
 		if !m.cut {
 			a.due = min(a.due, m.hi())
-			a.dueStints = min(a.dueStints, m.dueStints)
+			a.dueIntervals = min(a.dueIntervals, m.dueIntervals)
 		}
 	}
 	a.plan()
@@ -399,7 +399,7 @@ func (a *Accumulator) schedule() {
 
 func (a *Accumulator) captureDue() {
 	for _, m := range a.marks {
-		if !m.cut && (a.now > m.hi() || a.stints.n >= m.dueStints) {
+		if !m.cut && (a.now > m.hi() || a.intervals.n >= m.dueIntervals) {
 			a.capture(m)
 		}
 	}
@@ -411,7 +411,7 @@ func (a *Accumulator) capture(m *mark) {
 	if a.machine != nil {
 		m.calls = a.machine.calls
 	}
-	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowStints, windowDepths, windowArrows)
+	m.window = a.window(m.title, m.lo(), min(m.hi(), a.now), windowIntervals, windowDepths, windowArrows)
 }
 
 // windows returns the whole trace if it is short, else what was marked.
@@ -422,7 +422,7 @@ func (a *Accumulator) windows(end int64) []Window {
 			open++
 		}
 	}
-	if end > 0 && a.stints.n+open <= a.whole && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
+	if end > 0 && a.intervals.n+open <= a.whole && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
 		title := "the whole trace"
 		if a.from > 0 {
 			title = "the whole window"
@@ -444,7 +444,7 @@ func (a *Accumulator) windows(end int64) []Window {
 	return out
 }
 
-// piece is a stint of a window: that with a number, or the one that is not over.
+// piece is an interval of a window: that with a number, or the one that is not over.
 type piece struct {
 	from, to, at int64
 	p            int32
@@ -467,25 +467,25 @@ func (x piece) compare(y piece) int {
 
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
 // or more than fits. hi must not be later than now.
-func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, maxArrows int) Window {
-	lo = a.cutStints(lo, hi, maxStints)
+func (a *Accumulator) window(title string, lo, hi int64, maxIntervals, maxDepths, maxArrows int) Window {
+	lo = a.cutIntervals(lo, hi, maxIntervals)
 	w := a.room()
 	w.Title, w.FromNs, w.ToNs = title, lo, hi
-	if cap(w.Stints) < len(a.pieces) {
-		w.Stints = make([]Stint, 0, len(a.pieces))
+	if cap(w.Intervals) < len(a.pieces) {
+		w.Intervals = make([]PInterval, 0, len(a.pieces))
 	}
 	for i := range a.pieces {
-		var s stint
+		var s pInterval
 		x := &a.pieces[i]
 		if x.at == notOver {
-			a.lanes[x.p].stint(&s, x.p, hi)
+			a.lanes[x.p].fill(&s, x.p, hi)
 		} else {
-			s = *a.stints.at(x.at)
+			s = *a.intervals.at(x.at)
 		}
-		t := s.told()
+		t := s.export()
 		t.Before = x.from - s.from
 		t.From, t.To = x.from, min(s.to, hi)
-		w.Stints = append(w.Stints, t)
+		w.Intervals = append(w.Intervals, t)
 	}
 	w.Depths = a.cutDepths(w.Depths, lo, hi, maxDepths)
 
@@ -508,15 +508,15 @@ func (a *Accumulator) window(title string, lo, hi int64, maxStints, maxDepths, m
 	return w
 }
 
-// cutStints finds the pieces of [lo, hi], in the order of their beginnings and, of
+// cutIntervals finds the pieces of [lo, hi], in the order of their beginnings and, of
 // those alike, of their Ps. It returns what lo rises to.
 //
 // The history is in the order of their ends: the first one that is left out says from
 // when on nothing is missing. It does not run out before: it holds more than a window
-// of a mark, and Keep asks for nothing beyond reach. A stint begins when the one
+// of a mark, and Keep asks for nothing beyond reach. An interval begins when the one
 // before it on its P ends, unless the P was unused in between. So if each is taken
 // when the one before it is met, all are nearly in order.
-func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
+func (a *Accumulator) cutIntervals(lo, hi int64, most int) int64 {
 	after := a.after[:0] // by P: what is to be taken next
 	n := 0
 	for p := range a.lanes {
@@ -529,9 +529,9 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 	}
 	most = max(most, n)
 	pieces := a.pieces[:0] // newest first
-	i, first := a.stints.n-1, a.stints.first()
+	i, first := a.intervals.n-1, a.intervals.first()
 	for ; i >= first; i-- {
-		s := a.stints.at(i)
+		s := a.intervals.at(i)
 		if s.to <= lo || n == most {
 			break
 		}
@@ -551,7 +551,7 @@ func (a *Accumulator) cutStints(lo, hi int64, most int) int64 {
 	}
 	a.after = after
 	if i >= first {
-		lo = max(lo, a.stints.at(i).to)
+		lo = max(lo, a.intervals.at(i).to)
 	}
 	if f := a.depths.first(); f > 0 {
 		lo = max(lo, a.depths.at(f).at())

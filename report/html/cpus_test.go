@@ -45,7 +45,7 @@ func withCPUs(doc *report.Document, cpus int) *report.Document {
 				at = to + int64(rnd.IntN(100_000))
 			}
 		}
-		for _, s := range w.Stints {
+		for _, s := range w.Intervals {
 			if n := s.To - s.From; s.G > 0 && n > 30_000 {
 				w.OffCPU = append(w.OffCPU, timeline.OffCPU{P: s.P, From: s.From + n/3, To: s.From + n/2, CPU: int32(rnd.IntN(cpus+1)) - 1, Why: lacks[rnd.IntN(len(lacks))].why})
 			}

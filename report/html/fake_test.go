@@ -268,14 +268,14 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 				n := int64(20_000 + rnd.IntN(2_000_000))
 				to := min(at+n, w[1])
 				st := timeline.State([]int{0, 1, 1, 1, 1, 2, 3, 5, 6, 7, 4}[rnd.IntN(11)])
-				s := timeline.Stint{P: int32(p), From: at, To: to, State: st, G: -1, Wait: -1}
+				s := timeline.PInterval{P: int32(p), From: at, To: to, State: st, G: -1, Wait: -1}
 				if st == timeline.User {
 					s.G, s.Class, s.Wait, s.Src = int64(20+rnd.IntN(200)), int32(1+rnd.IntN(12)), int64(rnd.IntN(9_000_000)), uint8(1+rnd.IntN(6))
 					s.M = 1000 + s.G%7
 					s.Stop, s.BlockedOn, s.Stack = "block", "chan receive", int32(1+s.G%2)
 					s.Cause, s.Woken, s.By, s.ByStack = waits.CauseBehind, "unblock", s.G-1, 1
 				}
-				win.Stints = append(win.Stints, s)
+				win.Intervals = append(win.Intervals, s)
 				win.Depths = append(win.Depths, timeline.Depth{P: int32(p), At: at, Len: int32(rnd.IntN(14))})
 				if rnd.IntN(9) == 0 {
 					win.Arrows = append(win.Arrows, timeline.Arrow{Kind: []string{"steal", "handoff", "retake", "overflow", "global-batch"}[rnd.IntN(5)], At: at, From: int32(rnd.IntN(ps+1) - 1), To: int32(p), N: int32(1 + rnd.IntN(9))})
@@ -286,7 +286,7 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 		for at := w[0]; at < w[1]; at += 700_000 {
 			win.Depths = append(win.Depths, timeline.Depth{P: reference.NoP, At: at, Len: int32(rnd.IntN(30))})
 		}
-		for i, s := range win.Stints { // a region around each run, and for some a task
+		for i, s := range win.Intervals { // a region around each run, and for some a task
 			if s.G > 0 {
 				win.Annotations = append(win.Annotations, timeline.Annotation{G: s.G, From: s.From, To: s.To, Name: int32(1 + i%len(hostileNames)), Task: i%5 == 0, Of: int32(i % 2), Depth: uint8(i % 3)})
 			}

@@ -25,7 +25,7 @@ func TestBrowserFirstScreen(t *testing.T) {
 	f, w := &doc.Result.Findings[0], &doc.Result.Timeline.Windows[0]
 	f.Evidence = []findings.Evidence{{What: strings.Repeat("waits of goroutines ", 4), Value: strings.Repeat("1,234 of 5,678 ", 4), Limit: "3"}}
 	w.Title, f.FromNs, f.ToNs = f.ID, w.FromNs, w.ToNs
-	w.Stints[0].From += 1_234
+	w.Intervals[0].From += 1_234
 	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	pictureOfTheMoment(t, p)

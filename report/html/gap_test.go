@@ -30,7 +30,7 @@ func gapDoc() *report.Document {
 			Queue: series, NotRecorded: []uint8{0, 255, 255, 0},
 		}},
 		NotRecorded: []timeline.Span{{From: ms, To: 3 * ms, Name: "not recorded"}},
-		Windows: []timeline.Window{{FromNs: 0, ToNs: 4 * ms, Stints: []timeline.Stint{
+		Windows: []timeline.Window{{FromNs: 0, ToNs: 4 * ms, Intervals: []timeline.PInterval{
 			{From: 0, To: ms, State: timeline.Idle, G: -1}, {From: ms, To: 3 * ms, State: timeline.NotRecorded, G: -1}, {From: 3 * ms, To: 4 * ms, State: timeline.User, G: 1},
 		}}},
 	}

@@ -21,16 +21,16 @@ func text(p *browsertest.Page, selector string) string {
 
 // twoRuns returns a run interval of a goroutine, and the next one, which is on another P
 // and not its last in the window.
-func twoRuns(t *testing.T, doc *report.Document) (now, next timeline.Stint) {
+func twoRuns(t *testing.T, doc *report.Document) (now, next timeline.PInterval) {
 	t.Helper()
-	stints := doc.Result.Timeline.Windows[1].Stints // the earlier one
-	for _, s := range stints {
+	intervals := doc.Result.Timeline.Windows[1].Intervals // the earlier one
+	for _, s := range intervals {
 		if s.G < 0 {
 			continue
 		}
 		later := 0
 		next.From = 1 << 62
-		for _, o := range stints {
+		for _, o := range intervals {
 			if o.G != s.G || o.From <= s.From {
 				continue
 			}
@@ -125,7 +125,7 @@ func TestBrowserStatistics(t *testing.T) {
 	w := &doc.Result.Timeline.Windows[0]
 	var program, all, longest int64
 	starts, steals := int64(0), int64(0)
-	for _, s := range w.Stints {
+	for _, s := range w.Intervals {
 		all += s.To - s.From
 		if s.State == timeline.User {
 			program += s.To - s.From

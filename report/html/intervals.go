@@ -45,9 +45,9 @@ func (l *wordList) number(kind vocabulary.Kind, name string) uint8 {
 // packWindow adds the run intervals and queue lengths of one window, as columns.
 // Times are relative to the window's start.
 func packWindow(b *block, i int, w timeline.Window, title string, begin int64, said *wordList) packedWindow {
-	o := packedWindow{Title: title, From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Stints), Arrows: []packedArrow{}}
+	o := packedWindow{Title: title, From: w.FromNs - begin, To: w.ToNs - begin, N: len(w.Intervals), Arrows: []packedArrow{}}
 	pre := fmt.Sprintf("w%d.", i)
-	packStints(b, pre, w, said)
+	packIntervals(b, pre, w, said)
 	packDepths(b, pre, w)
 	packAnnotations(b, pre, w)
 	o.Left = w.MoreAnnotations
@@ -64,40 +64,40 @@ func packWindow(b *block, i int, w timeline.Window, title string, begin int64, s
 	return o
 }
 
-// packStints adds the run intervals of a window, by P and time: the script searches them.
-func packStints(b *block, pre string, w timeline.Window, said *wordList) {
-	stints := slices.Clone(w.Stints)
-	slices.SortStableFunc(stints, func(a, b timeline.Stint) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
-	column := func(name string, value func(s *timeline.Stint) int64) {
-		col := make([]int64, len(stints))
-		for i := range stints {
-			col[i] = value(&stints[i])
+// packIntervals adds the run intervals of a window, by P and time: the script searches them.
+func packIntervals(b *block, pre string, w timeline.Window, said *wordList) {
+	intervals := slices.Clone(w.Intervals)
+	slices.SortStableFunc(intervals, func(a, b timeline.PInterval) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
+	column := func(name string, value func(s *timeline.PInterval) int64) {
+		col := make([]int64, len(intervals))
+		for i := range intervals {
+			col[i] = value(&intervals[i])
 		}
 		b.ints(pre+name, col)
 	}
-	bytes := func(name string, value func(s *timeline.Stint) uint8) {
-		col := make([]uint8, len(stints))
-		for i := range stints {
-			col[i] = value(&stints[i])
+	bytes := func(name string, value func(s *timeline.PInterval) uint8) {
+		col := make([]uint8, len(intervals))
+		for i := range intervals {
+			col[i] = value(&intervals[i])
 		}
 		b.u8(pre+name, col)
 	}
-	column("p", func(s *timeline.Stint) int64 { return int64(s.P) })
-	column("from", func(s *timeline.Stint) int64 { return s.From - w.FromNs })
-	column("len", func(s *timeline.Stint) int64 { return s.To - s.From })
-	column("g", func(s *timeline.Stint) int64 { return s.G })
-	column("m", func(s *timeline.Stint) int64 { return s.M })
-	column("wait", func(s *timeline.Stint) int64 { return s.Wait })
-	column("class", func(s *timeline.Stint) int64 { return int64(s.Class) })
-	column("stack", func(s *timeline.Stint) int64 { return int64(s.Stack) })
-	column("by", func(s *timeline.Stint) int64 { return s.By })
-	column("byStack", func(s *timeline.Stint) int64 { return int64(s.ByStack) })
-	bytes("state", func(s *timeline.Stint) uint8 { return packedState(s.State) })
-	bytes("src", func(s *timeline.Stint) uint8 { return s.Src })
-	bytes("stop", func(s *timeline.Stint) uint8 { return said.number(vocabulary.End, s.Stop) })
-	bytes("blocked", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Blocked, s.BlockedOn) })
-	bytes("cause", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Cause, string(s.Cause)) })
-	bytes("woken", func(s *timeline.Stint) uint8 { return said.number(vocabulary.Why, s.Woken) })
+	column("p", func(s *timeline.PInterval) int64 { return int64(s.P) })
+	column("from", func(s *timeline.PInterval) int64 { return s.From - w.FromNs })
+	column("len", func(s *timeline.PInterval) int64 { return s.To - s.From })
+	column("g", func(s *timeline.PInterval) int64 { return s.G })
+	column("m", func(s *timeline.PInterval) int64 { return s.M })
+	column("wait", func(s *timeline.PInterval) int64 { return s.Wait })
+	column("class", func(s *timeline.PInterval) int64 { return int64(s.Class) })
+	column("stack", func(s *timeline.PInterval) int64 { return int64(s.Stack) })
+	column("by", func(s *timeline.PInterval) int64 { return s.By })
+	column("byStack", func(s *timeline.PInterval) int64 { return int64(s.ByStack) })
+	bytes("state", func(s *timeline.PInterval) uint8 { return packedState(s.State) })
+	bytes("src", func(s *timeline.PInterval) uint8 { return s.Src })
+	bytes("stop", func(s *timeline.PInterval) uint8 { return said.number(vocabulary.End, s.Stop) })
+	bytes("blocked", func(s *timeline.PInterval) uint8 { return said.number(vocabulary.Blocked, s.BlockedOn) })
+	bytes("cause", func(s *timeline.PInterval) uint8 { return said.number(vocabulary.Cause, string(s.Cause)) })
+	bytes("woken", func(s *timeline.PInterval) uint8 { return said.number(vocabulary.Why, s.Woken) })
 }
 
 // packDepths adds the queue lengths of a window, by queue and time.

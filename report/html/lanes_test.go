@@ -14,10 +14,10 @@ import (
 
 // longest returns the keys of the run intervals of w that sum up to most, at most 40, in
 // their order.
-func longest(w *timeline.Window, key func(s *timeline.Stint) int64) []int64 {
+func longest(w *timeline.Window, key func(s *timeline.PInterval) int64) []int64 {
 	sums := map[int64]int64{}
-	for i := range w.Stints {
-		if s := &w.Stints[i]; key(s) > 0 {
+	for i := range w.Intervals {
+		if s := &w.Intervals[i]; key(s) > 0 {
 			sums[key(s)] += s.To - s.From
 		}
 	}
@@ -44,18 +44,18 @@ func TestBrowserLanes(t *testing.T) {
 		p.Screenshot("lanes-"+mode, false)
 		return browsertest.Eval[[]int64](p, `Array.from(gms.timeline.lanes)`)
 	}
-	if got, want := choose("m"), longest(w, func(s *timeline.Stint) int64 { return s.M }); !slices.Equal(got, want) {
+	if got, want := choose("m"), longest(w, func(s *timeline.PInterval) int64 { return s.M }); !slices.Equal(got, want) {
 		t.Errorf("lanes of threads %v, want %v", got, want)
 	}
 	gs := choose("g")
-	if want := longest(w, func(s *timeline.Stint) int64 { return s.G }); !slices.Equal(gs, want) {
+	if want := longest(w, func(s *timeline.PInterval) int64 { return s.G }); !slices.Equal(gs, want) {
 		t.Errorf("lanes of goroutines %v, want %v", gs, want)
 	}
 
 	// Enter shows what the goroutine of the lane does in the middle; a full stop goes on in its lane.
-	var at *timeline.Stint
-	for i := range w.Stints {
-		if s := &w.Stints[i]; slices.Contains(gs, s.G) && s.To-s.From > 1_000_000 && at == nil {
+	var at *timeline.PInterval
+	for i := range w.Intervals {
+		if s := &w.Intervals[i]; slices.Contains(gs, s.G) && s.To-s.From > 1_000_000 && at == nil {
 			at = s
 		}
 	}

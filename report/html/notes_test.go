@@ -18,9 +18,9 @@ func TestBrowserAnnotations(t *testing.T) {
 	r := &doc.Result.Timeline
 	r.Annotations = []string{"(others)", "render", "checkout <b>"}
 	w := &r.Windows[0]
-	var run *timeline.Stint
-	for i := range w.Stints {
-		if s := &w.Stints[i]; s.G > 0 && (run == nil || s.To-s.From > run.To-run.From) {
+	var run *timeline.PInterval
+	for i := range w.Intervals {
+		if s := &w.Intervals[i]; s.G > 0 && (run == nil || s.To-s.From > run.To-run.From) {
 			run = s
 		}
 	}

@@ -223,7 +223,7 @@ func (c *canvas) waits(f *findings.Finding) []shownWait {
 		return nil
 	}
 	longest := map[int64]shownWait{}
-	for _, s := range c.exact.Stints {
+	for _, s := range c.exact.Intervals {
 		start := s.From - s.Before
 		if s.Wait > 0 && start > c.from && start-s.Wait < c.to && s.Wait > longest[s.G].to-longest[s.G].from {
 			longest[s.G] = shownWait{s.G, s.P, start - s.Wait, start}
@@ -240,10 +240,10 @@ func (c *canvas) waits(f *findings.Finding) []shownWait {
 	return out
 }
 
-// stints are those of a P within the picture.
-func (c *canvas) stints(p int32, f func(s *timeline.Stint)) {
-	for i := range c.exact.Stints {
-		if s := &c.exact.Stints[i]; s.P == p && s.To > c.from && s.From < c.to {
+// intervals are those of a P within the picture.
+func (c *canvas) intervals(p int32, f func(s *timeline.PInterval)) {
+	for i := range c.exact.Intervals {
+		if s := &c.exact.Intervals[i]; s.P == p && s.To > c.from && s.From < c.to {
 			f(s)
 		}
 	}
@@ -261,7 +261,7 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 	var cov [timeline.NotRecorded + 1][pictureCols]float64
 	l := &c.t.Lanes[lane]
 	if c.exact != nil {
-		c.stints(l.P, func(s *timeline.Stint) {
+		c.intervals(l.P, func(s *timeline.PInterval) {
 			a, b := c.col(s.From), c.col(s.To)
 			for x := int(a); x < pictureCols && float64(x) < b; x++ {
 				cov[s.State][x] += min(b, float64(x+1)) - max(a, float64(x))
@@ -329,7 +329,7 @@ func (c *canvas) marks(d *drawing, lane int, classes []int32, height float64) bo
 	}
 	var path strings.Builder
 	at := -1.0 // end of the last one: what cannot be told apart is drawn as one
-	c.stints(c.t.Lanes[lane].P, func(s *timeline.Stint) {
+	c.intervals(c.t.Lanes[lane].P, func(s *timeline.PInterval) {
 		a, b := c.col(s.From), c.col(s.To)
 		if s.State != timeline.User || !slices.Contains(classes, s.Class) || b-at < 0.2 {
 			return

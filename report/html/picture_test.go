@@ -17,7 +17,7 @@ func TestPictureShowsTheWindow(t *testing.T) {
 	f := &r.Findings[0]
 	f.FromNs, f.ToNs = w.FromNs, w.ToNs
 	victim, cause := int64(0), int32(0)
-	for _, s := range w.Stints {
+	for _, s := range w.Intervals {
 		if s.Wait > 1_000_000 && s.From-s.Wait > w.FromNs && victim == 0 {
 			victim = s.G
 		}

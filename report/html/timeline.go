@@ -259,7 +259,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			break
 		}
 		p.Windows = append(p.Windows, packWindow(b, i, w, windowTitle(&w, r.Findings, names), begin, said))
-		for _, s := range w.Stints {
+		for _, s := range w.Intervals {
 			if _, ok := p.Classes[s.Class]; !ok && s.Class != 0 {
 				p.Classes[s.Class] = className(byClass[s.Class], names).Short
 			}

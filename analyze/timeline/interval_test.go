@@ -13,8 +13,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// TestStintsTellWhy checks what a run interval says of how it came about and how it ended.
-func TestStintsTellWhy(t *testing.T) {
+// TestIntervalsHaveCauses checks what a run interval says of how it came about and how it ended.
+func TestIntervalsHaveCauses(t *testing.T) {
 	ds := []reference.Decision{
 		{Kind: reference.KindProcs, Batch: 1},
 		{Kind: reference.KindPStart},
@@ -35,7 +35,7 @@ func TestStintsTellWhy(t *testing.T) {
 	}
 	ended[0].Causes[behind], ended[0].Causes[(behind+1)%waits.NumCauses] = 3, 2
 	ended[1].Causes[behind] = 9
-	want := []Stint{
+	want := []PInterval{
 		{From: 10, To: 20, State: User, G: 7, M: 4, Class: 1, Wait: 5, Src: uint8(reference.SrcLocal), Stop: "syscall", Stack: 1, Cause: waits.CauseBehind, Woken: "unblock", By: 3, ByStack: 2},
 		{From: 20, To: 30, State: Syscall, G: 7, M: 4, Class: 1, Wait: -1},
 		{From: 30, To: 40, State: User, G: 7, M: 4, Class: 1, Wait: -1, Stop: "block", BlockedOn: "chan receive", Stack: 3},
@@ -55,8 +55,8 @@ func TestStintsTellWhy(t *testing.T) {
 				a.Add(b, Waited{Ended: es, Shift: shift})
 			}).AddAll(ds)
 			r := a.Finish(80, Names{Frames: frames})
-			var got []Stint
-			for _, s := range r.Windows[0].Stints {
+			var got []PInterval
+			for _, s := range r.Windows[0].Intervals {
 				if s.G >= 0 {
 					got = append(got, s)
 				}
