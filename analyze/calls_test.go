@@ -66,9 +66,9 @@ var handles = stacks.Resolver{
 // decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	told := []string{}
-	var ended []waits.Ended
-	ws := waits.New(waits.Options{NextWait: func() *waits.Ended {
-		ended = append(ended, waits.Ended{})
+	var ended []waits.EndedWait
+	ws := waits.New(waits.Options{NextWait: func() *waits.EndedWait {
+		ended = append(ended, waits.EndedWait{})
 		return &ended[len(ended)-1]
 	}})
 	tell := func(*ledger.Block) {

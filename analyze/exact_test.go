@@ -21,8 +21,8 @@ type exact struct {
 	acc     *waits.Accumulator
 	feed    *ledger.Feed
 	end     int64
-	ready   map[int64]int64 // goroutines that wait, since
-	ended   []waits.Ended   // with the decision that was added last
+	ready   map[int64]int64   // goroutines that wait, since
+	ended   []waits.EndedWait // with the decision that was added last
 	class   map[int64]int32
 	want    map[int64]int64 // waiting time by goroutine
 	got     map[int64]int64 // causes by goroutine
@@ -36,8 +36,8 @@ func newExact(t testing.TB) *exact {
 		t: t, ready: map[int64]int64{}, class: map[int64]int32{}, want: map[int64]int64{}, got: map[int64]int64{},
 		byClass: map[int32]int64{},
 	}
-	e.acc = waits.New(waits.Options{NextWait: func() *waits.Ended {
-		e.ended = append(e.ended, waits.Ended{})
+	e.acc = waits.New(waits.Options{NextWait: func() *waits.EndedWait {
+		e.ended = append(e.ended, waits.EndedWait{})
 		return &e.ended[len(e.ended)-1]
 	}})
 	e.feed = ledger.NewFeed(e.acc.Add)

@@ -64,7 +64,7 @@ func (a *analysis) where() stacks.Options {
 		o.Only = a.selection().Has
 	}
 	if a.Observer != nil {
-		o.OnWait = func(w *waits.Ended, stack int32, at stacks.Place) {
+		o.OnWait = func(w *waits.EndedWait, stack int32, at stacks.Place) {
 			a.placed.observed = append(a.placed.observed, Wait{*w, stack, at})
 		}
 	}
@@ -156,7 +156,7 @@ func (a *analysis) focused(res *Result, facts *findings.Facts) {
 	}
 	if len(f.Goroutines) > 0 { // who had the P is known of a class only
 		for i := range res.Waits.Classes {
-			res.Waits.Classes[i].Antagonists, res.Waits.Classes[i].Held = []waits.Antagonist{}, []waits.Held{}
+			res.Waits.Classes[i].Antagonists, res.Waits.Classes[i].Held = []waits.Antagonist{}, []waits.PHold{}
 		}
 	}
 	about := func(x *findings.Actor) bool {

@@ -21,7 +21,7 @@ type Observer interface {
 
 // Wait is a wait that has ended, and where its goroutine had stopped before.
 type Wait struct {
-	waits.Ended
+	waits.EndedWait
 	Stack int32 // handle; 0 is none
 	Place stacks.Place
 }

@@ -22,7 +22,7 @@ type block struct {
 	inside   *ledger.Block // what lies in the window; the block itself if there is none
 	part     ledger.Block
 	marked   []timeline.Marked
-	waited   []waits.Ended
+	waited   []waits.EndedWait
 	shift    int // number of a decision inside, less that in the block
 	observed []Wait
 }

@@ -268,8 +268,8 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 
 // measure makes the steps that measure decisions.
 func (a *analysis) measure() {
-	a.limits.waits.NextWait = func() *waits.Ended {
-		a.now.waited = append(a.now.waited, waits.Ended{})
+	a.limits.waits.NextWait = func() *waits.EndedWait {
+		a.now.waited = append(a.now.waited, waits.EndedWait{})
 		return &a.now.waited[len(a.now.waited)-1]
 	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.framesAgain

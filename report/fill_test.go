@@ -121,14 +121,14 @@ func busy() *analyze.Result {
 		{ID: 3, Name: hostile, Waits: waits.Summary{Count: 1, TotalNs: 400, Causes: causes(0, 0, 0, 0, 0, 400)}},
 		{ID: 4, Name: "", Goroutines: 1},
 	}
-	r.Waits.Worst = []waits.Story{{
+	r.Waits.Worst = []waits.WaitDetail{{
 		G: 1204, Class: 1, Name: serve, FromNs: 300 * ms, ToNs: 348 * ms, WaitNs: 48 * ms, P: 2, Source: "steal", Basis: "inferred:queue",
 		Causes: causes(0, 0, 0, 0, 0, 40*ms, 8*ms),
 		Path: []waits.Step{
 			{AtNs: 300 * ms, Queue: "runnext", P: 1, Why: "network"}, {AtNs: 300*ms + 2100, Queue: "local", P: 1, Why: "displaced"},
 			{AtNs: 347 * ms, Queue: "direct", P: 2, Why: "steal"},
 		},
-		Ahead: []waits.Ahead{{Class: 2, Name: rebuild, Ns: 40 * ms, Runs: 2}, {Class: 1, Name: serve, Ns: 7 * ms, Runs: 140}, {Class: 3, Name: hostile, Ns: 1, Runs: 1}},
+		Ahead: []waits.RanAhead{{Class: 2, Name: rebuild, Ns: 40 * ms, Runs: 2}, {Class: 1, Name: serve, Ns: 7 * ms, Runs: 140}, {Class: 3, Name: hostile, Ns: 1, Runs: 1}},
 	}}
 	for p := range int32(4) {
 		r.Procs.Ps = append(r.Procs.Ps, procs.Proc{P: p, LifetimeNs: 4200 * ms, RunningNs: 2500 * ms, SystemNs: 100 * ms, GCNs: 600 * ms,

@@ -390,13 +390,13 @@ func (t *text) antagonists(r *analyze.Result) {
 }
 
 func (t *text) stories(r *analyze.Result) {
-	told := r.Waits.Stories()
+	told := r.Waits.LongestWaits()
 	if len(told) == 0 {
 		return
 	}
 	t.head("The longest waits")
 	for i, s := range told[:min(len(told), textStories)] {
-		text := t.story(s.Story)
+		text := t.story(s.WaitDetail)
 		if s.Like > 0 {
 			text += fmt.Sprintf(" %s at the same time much the same.", quantity.Plural(int64(s.Like), "more long wait was", "more long waits were"))
 		}
@@ -405,7 +405,7 @@ func (t *text) stories(r *analyze.Result) {
 }
 
 // storyOf tells one wait in sentences.
-func (t *text) story(s waits.Story) string {
+func (t *text) story(s waits.WaitDetail) string {
 	name := ", " + t.names.Class(s.Name) + ","
 	if s.Name == "" {
 		name = ""

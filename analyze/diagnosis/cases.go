@@ -110,7 +110,7 @@ type symptom struct {
 
 // symptoms are those of a class that waited, mostly for one cause. The first that holds decides.
 func (v *Victim) symptoms(most waits.Cause) []symptom {
-	h := cmp.Or(v.Holder, &waits.Held{})
+	h := cmp.Or(v.Holder, &waits.PHold{})
 	heldNs, queuedNs := waits.CauseNs(v.Waits.Causes, waits.CauseUnavailable), QueuedNs(v.Waits.Causes)
 	unavailable := most == waits.CauseUnavailable && v.Holder != nil
 	mostly := "in part"

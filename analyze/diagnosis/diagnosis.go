@@ -49,7 +49,7 @@ type Victim struct {
 	Life       *breakdown.Class  // nil if it is not known
 	Ahead      *waits.Antagonist // of other classes, what ran most meanwhile, if the class was mostly queued; else nil
 	AheadShare float64           // its share of what ran; at least a third
-	Holder     *waits.Held       // what kept Ps longest in system calls, or on the way to a locked thread; nil if that is not known
+	Holder     *waits.PHold      // what kept Ps longest in system calls, or on the way to a locked thread; nil if that is not known
 
 	mostly bool // what the headline says it waited for is more than half of it
 }
@@ -172,7 +172,7 @@ func (d *Diagnosis) suffers(v *Victim) {
 		}
 	}
 	v.mostly = 2*most.Ns > v.Waits.TotalNs
-	if i := slices.IndexFunc(v.Held, func(h waits.Held) bool { return h.Cause == waits.CauseUnavailable && (h.Name != "" || !calls(&h)) }); i >= 0 {
+	if i := slices.IndexFunc(v.Held, func(h waits.PHold) bool { return h.Cause == waits.CauseUnavailable && (h.Name != "" || !calls(&h)) }); i >= 0 {
 		v.Holder = &v.Held[i]
 	}
 	if queued := QueuedNs(v.Waits.Causes); 2*queued >= v.Waits.TotalNs {
@@ -199,7 +199,7 @@ func (v *Victim) ahead(queuedNs int64) {
 }
 
 // calls reports whether a system call held Ps.
-func calls(h *waits.Held) bool { return h.Reason == "system call" }
+func calls(h *waits.PHold) bool { return h.Reason == "system call" }
 
 // advice returns the advice of a finding that explains f and blames the same function, where
 // there is one: that is about the cause.

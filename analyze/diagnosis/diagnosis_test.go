@@ -101,25 +101,25 @@ func TestCases(t *testing.T) {
 
 // TestSymptoms has a class that waited for each symptom.
 func TestSymptoms(t *testing.T) {
-	held := func(h waits.Held) []waits.Held {
+	held := func(h waits.PHold) []waits.PHold {
 		h.Cause = waits.CauseUnavailable
-		return []waits.Held{h}
+		return []waits.PHold{h}
 	}
 	for _, c := range []struct {
 		cause waits.Cause
 		class waits.Class
 		want  string
 	}{
-		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.a", Stack: []string{"main.read"}})}, "System calls of $caller hold Ps that $victim waits for: $held in all"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "system call", Name: "main.a", Stack: []string{"main.read"}})}, "System calls of $caller hold Ps that $victim waits for: $held in all"},
 		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 60}, {Class: 1, Ns: 40}}}, waited + "mostly behind $ahead"},
 		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 40}, {Class: 1, Ns: 60}}}, waited + "in part behind $ahead"},
 		{waits.CauseOvertaken, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 30}, {Class: 1, Ns: 70}}}, atATime},
 		{waits.CauseGC, waits.Class{}, waited + "mostly behind the garbage collector"},
 		{waits.CauseIdlePMissed, waits.Class{}, waited + "mostly although one was idle"},
 		{waits.CauseSTW, waits.Class{}, waited + "mostly while the world was stopped"},
-		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "locked"})}, waited + "mostly for one on its way to a locked thread"},
-		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.v", Class: 1})}, waited + "mostly for one that its own system calls held"},
-		{waits.CauseUnavailable, waits.Class{Held: held(waits.Held{Reason: "system call", Name: "main.a", Class: 2})}, waited + "mostly for one that system calls of $holder held"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "locked"})}, waited + "mostly for one on its way to a locked thread"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "system call", Name: "main.v", Class: 1})}, waited + "mostly for one that its own system calls held"},
+		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "system call", Name: "main.a", Class: 2})}, waited + "mostly for one that system calls of $holder held"},
 		{waits.CauseUnavailable, waits.Class{}, atATime},
 	} {
 		r := result(ms, findings.Finding{ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning})

@@ -569,7 +569,7 @@ func (m *Accumulator) instead(tid int32, ns int64) {
 // Add takes the next block of decisions, and the waits that end in it, in their order. It
 // notes in the block the run intervals that lacked a CPU. The error is one of reading the
 // records.
-func (m *Accumulator) Add(b *ledger.Block, ended []waits.Ended) error {
+func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 	m.runs.Grow(b.Slots)
 	m.sums.Grow(b.Slots)
 	m.idling.ready.Grow(b.Slots)
@@ -603,7 +603,7 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.Ended) error {
 }
 
 // take takes a decision, and the wait that it ends.
-func (m *Accumulator) take(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.Ended) {
+func (m *Accumulator) take(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	switch d.Kind {
 	case reference.KindStart:
 		m.begin(d, n, ended)
@@ -645,7 +645,7 @@ func (m *Accumulator) ready(b *ledger.Block, d *reference.Decision, n *ledger.No
 }
 
 // begin begins a run interval.
-func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits.Ended) {
+func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	k := m.acting(d)
 	if k == nil {
 		k = &task{cpu: NoCPU, strange: true, wakeup: wakeup{asked: never, handed: never}}

@@ -31,7 +31,7 @@ const (
 	numSplit
 )
 
-// Places of idle-p/waking and idle-p/missed in waits.Ended.
+// Places of idle-p/waking and idle-p/missed in waits.EndedWait.
 var (
 	atWaking = slices.Index(waits.Causes(), waits.CauseIdlePWaking)
 	atMissed = slices.Index(waits.Causes(), waits.CauseIdlePMissed)
@@ -194,7 +194,7 @@ func (m *Accumulator) givenP(p int32) *given {
 // divide splits the time that idle Ps have in a wait of goroutine g, which thread k ends.
 // That the kernel had a thread on its way is at most what the wait owes to idle Ps: both
 // are about the same time, except where the P of its queue was unavailable or marked.
-func (m *Accumulator) divide(w *waits.Ended, slot int32, k *task) {
+func (m *Accumulator) divide(w *waits.EndedWait, slot int32, k *task) {
 	if w.Kind != waits.KindUser {
 		return
 	}

@@ -81,9 +81,9 @@ func followWakeups(t *testing.T, o Options) *Machine {
 	}
 	lives, ps := breakdown.New(breakdown.Options{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
-		var ended []waits.Ended
+		var ended []waits.EndedWait
 		for i, d := range b.Decisions {
-			w := waits.Ended{From: d.Time - d.Wait, To: d.Time, At: int32(i), Kind: waits.KindUser}
+			w := waits.EndedWait{From: d.Time - d.Wait, To: d.Time, At: int32(i), Kind: waits.KindUser}
 			switch {
 			case d.Kind == reference.KindStart && d.G == 2:
 				w.Causes[atMissed], w.Causes[atWaking] = 31_000, 19_000

@@ -55,7 +55,7 @@ type Accumulator struct {
 	omitted        int64
 
 	block *ledger.Block
-	waits []waits.Ended // of the block, that were not taken yet
+	waits []waits.EndedWait // of the block, that were not taken yet
 
 	// Scratch, since what is handed to Lives escapes: a region that ends, and a part of a task.
 	ended named
@@ -126,7 +126,7 @@ func New(o Options) *Accumulator {
 func (a *Accumulator) Follow(l Lives) { a.lives = l }
 
 // Begin takes the waits that end in the block that comes next, in their order.
-func (a *Accumulator) Begin(b *ledger.Block, ended []waits.Ended) { a.block, a.waits = b, ended }
+func (a *Accumulator) Begin(b *ledger.Block, ended []waits.EndedWait) { a.block, a.waits = b, ended }
 
 // End ends a block.
 func (a *Accumulator) End() {

@@ -19,7 +19,7 @@ type Options struct {
 	Only func(g int64, class int32) bool
 	// OnWait, if set, is called with every wait that is booked, and the stack (a handle, 0
 	// for none) that it belongs to.
-	OnWait func(w *waits.Ended, stack int32, at Place)
+	OnWait func(w *waits.EndedWait, stack int32, at Place)
 }
 
 // noClass is the class of accounts that many share.
@@ -66,7 +66,7 @@ func New(o Options) *Accumulator {
 
 // Add takes the next block of the stream, with the waits that ended in it, in order. It
 // does not keep them.
-func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
+func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.gors.Grow(b.Slots)
 	a.classes = b.Classes
 	ds, next := b.Decisions, 0 // the first that was not taken yet
@@ -134,7 +134,7 @@ func (a *Accumulator) leave(slot, stack int32, blocked bool) {
 }
 
 // bookWait books a wait that n's decision, a start, ends.
-func (a *Accumulator) bookWait(w *waits.Ended, n *ledger.Note) {
+func (a *Accumulator) bookWait(w *waits.EndedWait, n *ledger.Note) {
 	g, class := a.gors.At(n.G), a.classes[n.Class]
 	to := a.waiting.at(key{class, g.stack, g.place})
 	by := a.woken.at(key{class: class, stack: g.waker})

@@ -17,10 +17,10 @@ var itself = Resolver{
 // feed hands decisions to an Accumulator, with their waits, all for the first cause.
 func feed(a *Accumulator, ds ...reference.Decision) []ledger.Open {
 	f := ledger.NewFeed(func(b *ledger.Block) {
-		var ended []waits.Ended
+		var ended []waits.EndedWait
 		for i := range b.Decisions {
 			if n := &b.Notes[i]; b.Decisions[i].Kind == reference.KindStart && n.Was == ledger.Runnable {
-				w := waits.Ended{From: n.Since, To: b.Decisions[i].Time, At: int32(i), Begins: true}
+				w := waits.EndedWait{From: n.Since, To: b.Decisions[i].Time, At: int32(i), Begins: true}
 				w.Causes[0] = b.Decisions[i].Time - n.Since
 				ended = append(ended, w)
 			}
@@ -157,7 +157,7 @@ func TestWindow(t *testing.T) {
 	}
 	a := New(Options{})
 	f := ledger.NewFeed(func(b *ledger.Block) {
-		a.Add(b, []waits.Ended{{From: 130, To: 160, At: 2, Causes: [waits.NumCauses]int64{30}}})
+		a.Add(b, []waits.EndedWait{{From: 130, To: 160, At: 2, Causes: [waits.NumCauses]int64{30}}})
 	})
 	f.AddAll(ds)
 	if r := a.Finish(160, f.Open(), itself).Rows[0]; r.Waits != 0 || r.WaitNs != 30 {
@@ -172,7 +172,7 @@ func TestAllocates(t *testing.T) {
 	b := &ledger.Block{Decisions: ds}
 	l := ledger.New()
 	l.Annotate(b)
-	ended := []waits.Ended{{At: 2}}
+	ended := []waits.EndedWait{{At: 2}}
 	a.Add(b, ended)
 	if n := testing.AllocsPerRun(100, func() { a.Add(b, ended) }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -125,12 +125,12 @@ type Marked struct {
 // Waited are the waits that ended in a block, in the order of their starts. The number of
 // a start in the block is At plus Shift.
 type Waited struct {
-	Ended []waits.Ended
+	Ended []waits.EndedWait
 	Shift int
 }
 
 // next returns the wait that decision number i ended, or nil. It forgets those before.
-func (w *Waited) next(i int) *waits.Ended {
+func (w *Waited) next(i int) *waits.EndedWait {
 	for len(w.Ended) > 0 && int(w.Ended[0].At)+w.Shift < i {
 		w.Ended = w.Ended[1:]
 	}
@@ -223,7 +223,7 @@ func (a *Accumulator) on(p int32, m int64) {
 }
 
 // woke notes by what wait, if any, the goroutine that has just started on P p came to it.
-func (a *Accumulator) woke(p int32, w *waits.Ended) {
+func (a *Accumulator) woke(p int32, w *waits.EndedWait) {
 	l := a.lane(p)
 	if l == nil || w == nil {
 		return

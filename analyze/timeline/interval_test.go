@@ -28,7 +28,7 @@ func TestIntervalsHaveCauses(t *testing.T) {
 		{Time: 70, Kind: reference.KindStop, G: 8, Class: 1, Why: reference.WhyExit},
 	}
 	behind := slices.Index(waits.Causes(), waits.CauseBehind)
-	ended := []waits.Ended{
+	ended := []waits.EndedWait{
 		{At: 2, By: 3, Woken: 32, Why: reference.WhyUnblock},
 		{At: 6, By: reference.NoG, Why: reference.WhyTimer},
 		{At: 8, By: reference.NoG, Why: reference.WhySlice},
@@ -47,7 +47,7 @@ func TestIntervalsHaveCauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := New(Options{})
 			ledger.NewFeed(func(b *ledger.Block) {
-				es := make([]waits.Ended, len(ended))
+				es := make([]waits.EndedWait, len(ended))
 				for i := range ended {
 					es[i] = ended[i]
 					es[i].At -= int32(shift)

@@ -36,7 +36,7 @@ type Options struct {
 	OnWorst func(at int, from, to, g int64)
 	// NextWait, if set, is called for every wait that has ended and is counted, in order,
 	// and returns where that is written to.
-	NextWait func() *Ended
+	NextWait func() *EndedWait
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
 	Text   func(handle int32) string
@@ -67,9 +67,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Ended is a wait that has ended, or what of it lies in the window, for accumulators that
+// EndedWait is a wait that has ended, or what of it lies in the window, for accumulators that
 // divide waits otherwise.
-type Ended struct {
+type EndedWait struct {
 	From   int64            // since when it counts, ns
 	To     int64            // until when, ns
 	Causes [NumCauses]int64 // ns, in the order of Causes; they sum to To-From
@@ -83,7 +83,7 @@ type Ended struct {
 }
 
 // AddTo adds what each cause has to a sum.
-func (w *Ended) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
+func (w *EndedWait) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
 
 // Bounds against hostile input.
 const (
@@ -151,7 +151,7 @@ type Accumulator struct {
 	cellKeys []uint64
 	cellOf   map[uint64]int32
 
-	worst      []story
+	worst      []waitDetail
 	worstMin   int64 // what is longer is among them; -1 as long as all are
 	classWorst []classWorst
 	runs       []run // scratch, as are the next two

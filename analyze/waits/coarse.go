@@ -45,7 +45,7 @@ func (h *coarse) carry(i int) {
 }
 
 // levels are the buckets that are not empty, each with its least value.
-func (h *coarse) levels() (out []Level) {
+func (h *coarse) levels() (out []FilledBucket) {
 	for page, at := range h.page {
 		if at == 0 {
 			continue
@@ -57,9 +57,9 @@ func (h *coarse) levels() (out []Level) {
 				continue
 			}
 			if shift := i>>coarseBits - 1; shift > 0 {
-				out = append(out, Level{int64(i-shift<<coarseBits) << shift, n})
+				out = append(out, FilledBucket{int64(i-shift<<coarseBits) << shift, n})
 			} else {
-				out = append(out, Level{int64(i), n})
+				out = append(out, FilledBucket{int64(i), n})
 			}
 		}
 	}

@@ -29,9 +29,9 @@ func TestCoarse(t *testing.T) {
 	for range 100_000 {
 		add(min(longestNs, int64(rnd.Uint64()>>(22+rnd.UintN(40)))))
 	}
-	var want []Level
+	var want []FilledBucket
 	ref.ForEachBucket(func(v, n int64) bool {
-		want = append(want, Level{v, n})
+		want = append(want, FilledBucket{v, n})
 		return true
 	})
 	if diff := cmp.Diff(want, h.levels()); diff != "" {

@@ -63,7 +63,7 @@
 // one. If it is moved and started at one instant, as a stolen goroutine is, then
 // it was taken from where it was before the move; and only the stay from which
 // it was taken, and that with the taker, can be waking. The part of waking that lies further back than what is kept of p's
-// past (Options.PastPerP stints) goes to the other causes.
+// past (Options.PastPerP intervals) goes to the other causes.
 //
 // # The cost
 //
@@ -74,7 +74,7 @@
 // in which the end of a run interval adds to a prefix: O(log n) at most for n
 // goroutines in that queue. A decision about the global queue
 // also costs a step for each P that runs; the start of a goroutine by a P that
-// just woke, a step for each stint of the Ps concerned since it woke. Memory
+// just woke, a step for each interval of the Ps concerned since it woke. Memory
 // follows the number of goroutines and Ps alive; all else has a bound, named
 // where it is set.
 //

@@ -66,7 +66,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 		User:   a.totals[KindUser].summary(),
 		Self:   a.totals[KindSelf].summary(),
 		System: a.totals[KindSystem].summary(),
-		Worst:  a.stories(a.worst, name),
+		Worst:  a.waitDetails(a.worst, name),
 
 		OverTime: a.overTime.result(a.windowEnd() - a.opt.From),
 	}
@@ -77,7 +77,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int
 
 func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) []Class {
 	antagonists := make([][]Antagonist, len(a.classes))
-	held := make([][]Held, len(a.classes))
+	held := make([][]PHold, len(a.classes))
 	for i, key := range a.cellKeys {
 		if ns := a.cells[i].ns; ns > 0 {
 			w := key >> 32
@@ -117,14 +117,14 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		})
 		k.Held = held[ci]
 		if k.Held == nil {
-			k.Held = []Held{}
+			k.Held = []PHold{}
 		}
-		slices.SortStableFunc(k.Held, func(x, y Held) int {
+		slices.SortStableFunc(k.Held, func(x, y PHold) int {
 			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Cause, y.Cause), cmp.Compare(x.Class, y.Class), cmp.Compare(x.P, y.P))
 		})
 		k.Held = k.Held[:min(len(k.Held), maxHeldOfClass)]
 		if c.worst != none {
-			k.Worst = a.stories(a.classWorst[c.worst].stories, name)
+			k.Worst = a.waitDetails(a.classWorst[c.worst].details, name)
 		}
 		out = append(out, k)
 	}

@@ -279,7 +279,7 @@ func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) boo
 		}
 		p.past.ended(reference.WhySyscall)
 		if q.used != 0 {
-			a.tellQueue(p, a.clk.service())
+			a.notifyQueue(p, a.clk.service())
 		}
 		p.unavail, p.stack = by, enter.Stack
 		p.state, p.hold = pUnavail, by
@@ -381,7 +381,7 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	c.coarse.add(min(e.ns, longestNs))
 	a.totals[kind].record(e.ns)
 	c.countWaker(e.g, 1, e.ns)
-	a.told(c, e, from)
+	a.addToSeries(c, e, from)
 	if kind == KindUser && e.ns > min(a.worstMin, c.worstMin) {
 		a.consider(e)
 	}
@@ -391,7 +391,7 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 //
 // OPT: piece by piece where it belongs, as most of it was written just before, and
 // likewise: see record.
-func (a *Accumulator) hand(out *Ended, e *ended, from int64) {
+func (a *Accumulator) hand(out *EndedWait, e *ended, from int64) {
 	w, g := e.w, e.g
 	out.From, out.To = from, from+e.ns
 	copyCauses(&out.Causes, e.causes)
@@ -406,8 +406,8 @@ func (a *Accumulator) hand(out *Ended, e *ended, from int64) {
 	out.Begins = a.focus == nil || a.begins(g, w.ready)
 }
 
-// told adds the time of a wait, from a time on, to what is told over time.
-func (a *Accumulator) told(c *class, e *ended, from int64) {
+// addToSeries adds the time of a wait, from a time on, to the series over time.
+func (a *Accumulator) addToSeries(c *class, e *ended, from int64) {
 	if a.opt.NextWait != nil {
 		a.hand(a.opt.NextWait(), e, from)
 	}

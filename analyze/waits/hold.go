@@ -176,8 +176,8 @@ func (a *Accumulator) longestIdle() culprit {
 }
 
 // held is a culprit with its time as a result.
-func (a *Accumulator) held(by culprit, ns int64, stack int32, name func(ci int32) (int32, string, string)) Held {
-	h := Held{Ns: ns, P: reference.NoP, Stack: []string{}}
+func (a *Accumulator) held(by culprit, ns int64, stack int32, name func(ci int32) (int32, string, string)) PHold {
+	h := PHold{Ns: ns, P: reference.NoP, Stack: []string{}}
 	switch by.kind() {
 	case culpritSyscall:
 		h.Cause, h.Reason = CauseUnavailable, "system call"

@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// told is the account of a stream with texts and stacks.
-func told(ds []reference.Decision, end int64) Result {
+// resultOf is the account of a stream with texts and stacks.
+func resultOf(ds []reference.Decision, end int64) Result {
 	return account(ds, end, Options{
 		Text:   func(h int32) string { return fmt.Sprint("text ", h) },
 		Frames: func(h int32) []string { return []string{fmt.Sprint("stack ", h)} },
@@ -22,7 +22,7 @@ func told(ds []reference.Decision, end int64) Result {
 func TestHeld(t *testing.T) {
 	for _, c := range []struct {
 		name, stream string
-		want         []Held // of the class of g1
+		want         []PHold // of the class of g1
 	}{
 		{"the system call of g2, then of g3, with the stack of the longest", `
 			0 gomaxprocs 1
@@ -39,7 +39,7 @@ func TestHeld(t *testing.T) {
 			65 syscall-exit g3 p0
 			65 stop g3 p0 block
 			65 start g1 p0`,
-			[]Held{
+			[]PHold{
 				{Cause: CauseUnavailable, Reason: "system call", Class: 2, Name: "f2", Creator: "c2", Stack: []string{"stack 8"}, P: -1, Ns: 40},
 				{Cause: CauseUnavailable, Reason: "system call", Class: 3, Name: "f3", Creator: "c3", Stack: []string{"stack 9"}, P: -1, Ns: 5},
 			}},
@@ -54,7 +54,7 @@ func TestHeld(t *testing.T) {
 			30 syscall-exit g2 p0
 			30 stop g2 p0 block
 			30 start g1 p0`,
-			[]Held{{Cause: CauseUnavailable, Reason: "system call", Class: 2, Name: "f2", Creator: "c2", Stack: []string{"stack 7"}, P: -1, Ns: 10}}},
+			[]PHold{{Cause: CauseUnavailable, Reason: "system call", Class: 2, Name: "f2", Creator: "c2", Stack: []string{"stack 7"}, P: -1, Ns: 10}}},
 		{"a hand-over to the thread that it is locked to", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -65,7 +65,7 @@ func TestHeld(t *testing.T) {
 			22 p-stop p0 locked
 			40 p-start p0
 			41 start g1 p0`,
-			[]Held{{Cause: CauseUnavailable, Reason: "locked", P: -1, Ns: 18}}},
+			[]PHold{{Cause: CauseUnavailable, Reason: "locked", P: -1, Ns: 18}}},
 		{"a mark worker", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -73,7 +73,7 @@ func TestHeld(t *testing.T) {
 			10 ready g1 p0 local
 			30 stop g9 p0 block
 			30 start g1 p0`,
-			[]Held{{Cause: CauseGC, Reason: "mark worker", Class: 9, Name: "f9", Creator: "c9", P: -1, Ns: 20}}},
+			[]PHold{{Cause: CauseGC, Reason: "mark worker", Class: 9, Name: "f9", Creator: "c9", P: -1, Ns: 20}}},
 		{"two stop-the-worlds with different reasons, in either queue", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -95,7 +95,7 @@ func TestHeld(t *testing.T) {
 			44 p-start p1
 			44 start g1 p1`,
 			// Of the ns in which the second stops, one P of two is stopped.
-			[]Held{
+			[]PHold{
 				{Cause: CauseSTW, Reason: "text 5", P: -1, Ns: 10},
 				{Cause: CauseSTW, Reason: "text 6", P: -1, Ns: 4},
 			}},
@@ -110,7 +110,7 @@ func TestHeld(t *testing.T) {
 			10 ready g1 p0 local
 			30 stop g2 p0 block
 			30 start g1 p0`,
-			[]Held{{Cause: CauseIdlePMissed, P: 2, Ns: 20}}},
+			[]PHold{{Cause: CauseIdlePMissed, P: 2, Ns: 20}}},
 		{"a P that never had a thread is idle longest", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -118,11 +118,11 @@ func TestHeld(t *testing.T) {
 			10 ready g1 p0 local
 			30 stop g2 p0 block
 			30 start g1 p0`,
-			[]Held{{Cause: CauseIdlePMissed, P: -1, Ns: 20}}},
+			[]PHold{{Cause: CauseIdlePMissed, P: -1, Ns: 20}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds := parse(t, c.stream)
-			r := told(ds, ds[len(ds)-1].Time)
+			r := resultOf(ds, ds[len(ds)-1].Time)
 			for _, k := range r.Classes {
 				if k.ID == 1 {
 					if d := cmp.Diff(c.want, k.Held, cmpopts.EquateEmpty()); d != "" {
@@ -148,7 +148,7 @@ func TestRuns(t *testing.T) {
 		31 syscall-exit g3 p0
 		40 stop g3 p0 slice
 		40 start g1 p0`)
-	s := told(ds, 40).Worst[0]
+	s := resultOf(ds, 40).Worst[0]
 	want := []Run{
 		{G: 2, Class: 2, Name: "f2", FromNs: 10, ToNs: 20, End: "block"},
 		{G: 3, Class: 3, Name: "f3", FromNs: 20, ToNs: 25, End: "syscall", Later: true},
@@ -160,7 +160,7 @@ func TestRuns(t *testing.T) {
 	if s.After != "slice" {
 		t.Errorf("after %q", s.After)
 	}
-	held := []Held{{Cause: CauseUnavailable, Reason: "system call", Class: 3, Name: "f3", Creator: "c3", Stack: []string{"stack 4"}, P: -1, Ns: 6}}
+	held := []PHold{{Cause: CauseUnavailable, Reason: "system call", Class: 3, Name: "f3", Creator: "c3", Stack: []string{"stack 4"}, P: -1, Ns: 6}}
 	if d := cmp.Diff(held, s.Held); d != "" {
 		t.Errorf("held (-want +got):\n%s", d)
 	}

@@ -159,8 +159,8 @@ func TestShortPast(t *testing.T) {
 
 // TestPath follows a goroutine over more stations than are kept.
 func TestPath(t *testing.T) {
-	var told [][3]int64
-	a := drive(New(Options{OnWorst: func(_ int, from, to, g int64) { told = append(told, [3]int64{from, to, g}) }}))
+	var detail [][3]int64
+	a := drive(New(Options{OnWorst: func(_ int, from, to, g int64) { detail = append(detail, [3]int64{from, to, g}) }}))
 	a.Add(&reference.Decision{Kind: reference.KindReady, Time: 5, G: 9, P: 1, To: reference.QueueRunnext, Why: reference.WhyUnblock})
 	for i := range int64(20) {
 		a.Add(&reference.Decision{Kind: reference.KindMove, Time: 10 + i, G: 9, P: int32(i % 2), To: reference.QueueLocal, Why: reference.WhySteal})
@@ -177,8 +177,8 @@ func TestPath(t *testing.T) {
 	if last := (Step{24, "local", 0, "steal"}); s.Path[15] != last {
 		t.Errorf("step 15 %+v", s.Path[15])
 	}
-	if len(told) != 1 || told[0] != [3]int64{5, 40, 9} {
-		t.Errorf("told %v", told)
+	if len(detail) != 1 || detail[0] != [3]int64{5, 40, 9} {
+		t.Errorf("told %v", detail)
 	}
 }
 

@@ -309,7 +309,7 @@ func (o *oracle) add(d *reference.Decision) {
 		o.leave(d.G, g, false)
 		o.starts[g.class]++
 		if g.waiting && d.Wait >= 0 {
-			o.waits = append(o.waits, o.judge(d, g, p))
+			o.waits = append(o.waits, o.explain(d, g, p))
 		}
 		g.waiting = false
 		o.run(d.G, g, d.P)
@@ -382,8 +382,8 @@ func (o *oracle) add(d *reference.Decision) {
 	}
 }
 
-// judge walks all scenes of a wait.
-func (o *oracle) judge(d *reference.Decision, g *oGor, f *oProc) oWait {
+// explain walks all scenes of a wait.
+func (o *oracle) explain(d *reference.Decision, g *oGor, f *oProc) oWait {
 	w := oWait{g: d.G, class: g.class, kind: g.kind, from: g.ready, to: o.now, startP: d.P}
 	for i := 0; i < len(g.path); {
 		q, j := g.path[i], i

@@ -79,7 +79,7 @@ func (s *shares) turn(from, to pstate, at *clocks) {
 
 // proc is a P.
 //
-// OPT: what a stint copies lies apart, or in another order than there: else the compiler
+// OPT: what an interval copies lies apart, or in another order than there: else the compiler
 // makes one load of two, which has to wait until what was just written is through.
 type proc struct {
 	id         int32
@@ -105,7 +105,7 @@ type proc struct {
 	freshPool poolMark
 
 	q      queue
-	poolAt reading // of the global queue, when the run or the hold began
+	poolAt queueReading // of the global queue, when the run or the hold began
 	past   ring
 
 	inPending          bool // in Accumulator.poolPending
@@ -325,17 +325,17 @@ func (a *Accumulator) beginRun(p *proc, c int64) {
 // endRun ends the run interval of p, at service clock c.
 func (a *Accumulator) endRun(p *proc, c int64) {
 	if p.q.used != 0 {
-		a.tellQueue(p, c)
+		a.notifyQueue(p, c)
 	}
 	if p.runPos != none {
 		a.endServing(p, c)
 	}
 }
 
-// tellQueue tells those who wait in p's queue that p's run interval ends, at service
+// notifyQueue tells those who wait in p's queue that p's run interval ends, at service
 // clock c: who became runnable before the goroutine that ran was overtaken, and all
 // waited under it.
-func (a *Accumulator) tellQueue(p *proc, c int64) {
+func (a *Accumulator) notifyQueue(p *proc, c int64) {
 	q := &p.q
 	if q.len > 0 {
 		q.order.addBefore(a.nodes, p.runSeq, c-p.began)

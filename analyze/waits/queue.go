@@ -102,17 +102,17 @@ func (q *queue) read(to *integrals, c int64) {
 	}
 }
 
-// A reading is what the integrals were when an interval began. As long as the
+// A queueReading is what the integrals were when an interval began. As long as the
 // queue stays empty they do not change, so then they are read only when the
 // first goroutine comes, and never if none does. Most queues are empty most of
 // the time.
-type reading struct {
+type queueReading struct {
 	at      integrals
 	pending bool // q has been empty since, and is
 }
 
 // read notes all integrals at service clock c.
-func (r *reading) read(q *queue, c int64) {
+func (r *queueReading) read(q *queue, c int64) {
 	if r.pending = q.len == 0; !r.pending {
 		q.read(&r.at, c)
 	}
@@ -182,7 +182,7 @@ func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
 }
 
 // since is the growth of a slot's integral since a reading.
-func (q *queue) since(r *reading, slot int, c int64) int64 {
+func (q *queue) since(r *queueReading, slot int, c int64) int64 {
 	if r.pending {
 		return 0
 	}
@@ -240,7 +240,7 @@ func (a *Accumulator) startSlot(slot int) {
 // creditPool charges a run interval of a class to all who waited in the global queue,
 // which all usable Ps serve, so that one of them stands for its share only. since is
 // what the integrals were when the interval began; it must not be pending.
-func (a *Accumulator) creditPool(since *reading, class int32, c int64) {
+func (a *Accumulator) creditPool(since *queueReading, class int32, c int64) {
 	q := &a.pool.q
 	for i := range int(q.named) {
 		if ns := q.slots[i&31].at(c) - since.at[i]; ns != 0 {

@@ -38,10 +38,10 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 
 	// Each wait of its own.
 	type id struct{ g, from, to int64 }
-	stories := map[id][]Story{}
+	details := map[id][]WaitDetail{}
 	for _, s := range r.Worst {
 		k := id{s.G, s.FromNs, s.ToNs}
-		stories[k] = append(stories[k], s)
+		details[k] = append(details[k], s)
 	}
 	want := map[id]oWait{}
 	var totals [numKinds]oTotal
@@ -66,7 +66,7 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 		}
 	}
 	for k, w := range want {
-		got := stories[k]
+		got := details[k]
 		if len(got) != 1 {
 			return fmt.Errorf("wait %+v: %d stories", k, len(got))
 		}
@@ -191,8 +191,8 @@ func (t *oTotal) add(w *oWait) {
 	}
 }
 
-// checkAhead compares who ran ahead on the P of a story.
-func (o *oracle) checkAhead(w *oWait, s *Story) error {
+// checkAhead compares who ran ahead on the P of a wait.
+func (o *oracle) checkAhead(w *oWait, s *WaitDetail) error {
 	p := w.queue.p
 	if w.queue.kind != 'p' {
 		p = w.startP

@@ -79,11 +79,11 @@ type Summary struct {
 	Histogram []Bucket `json:"histogram,omitempty"` // distribution by powers of two; absent in classes
 	// Levels are the distribution that the quantiles were taken of, shortest first: what
 	// adds up over traces.
-	Levels []Level `json:"-"`
+	Levels []FilledBucket `json:"-"`
 }
 
-// Level is a bucket of a distribution that is not empty.
-type Level struct {
+// FilledBucket is a bucket of a distribution that is not empty.
+type FilledBucket struct {
 	Ns    int64 // a wait of it: of a [Class] the least, else the middle
 	Count int64 // waits in it
 }
@@ -103,12 +103,12 @@ type Bucket struct {
 
 // Result is what the package hands on.
 type Result struct {
-	All     Summary `json:"all"`     // every wait
-	User    Summary `json:"user"`    // without the runtime's and tracer's goroutines and self-inflicted waits
-	Self    Summary `json:"self"`    // after runtime.Gosched: the goroutine asked for it
-	System  Summary `json:"system"`  // the runtime's and the tracer's goroutines
-	Classes []Class `json:"classes"` // by total wait, longest first
-	Worst   []Story `json:"worst"`   // the longest waits that count in User, longest first
+	All     Summary      `json:"all"`     // every wait
+	User    Summary      `json:"user"`    // without the runtime's and tracer's goroutines and self-inflicted waits
+	Self    Summary      `json:"self"`    // after runtime.Gosched: the goroutine asked for it
+	System  Summary      `json:"system"`  // the runtime's and the tracer's goroutines
+	Classes []Class      `json:"classes"` // by total wait, longest first
+	Worst   []WaitDetail `json:"worst"`   // the longest waits that count in User, longest first
 	// OverTime is User by cause over time.
 	OverTime OverTime `json:"over_time"`
 }
@@ -128,12 +128,12 @@ type Class struct {
 	Unasked     *Summary     `json:"-"` // of Waits, those that it did not ask for; nil for all
 	Causes      []CauseTime  `json:"causes"`
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
-	Held        []Held       `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
-	Worst       []Story      `json:"worst,omitempty"` // its longest waits, user goroutines only
+	Held        []PHold      `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
+	Worst       []WaitDetail `json:"worst,omitempty"` // its longest waits, user goroutines only
 	// WokenBy says who made its goroutines runnable, and BlockedBefore what they were
 	// blocked on before, both by the waiting that followed, most first.
-	WokenBy       []Waker  `json:"woken_by"`
-	BlockedBefore []Before `json:"blocked_before"`
+	WokenBy       []Waker         `json:"woken_by"`
+	BlockedBefore []BlockedBefore `json:"blocked_before"`
 	// Tasks and Regions are the types of the user tasks and regions that its
 	// goroutines began, those begun most often first. Not all, if they are many.
 	Tasks   []string `json:"tasks,omitempty"`
@@ -149,16 +149,16 @@ func (c *Class) User() *Summary {
 	return &c.Waits
 }
 
-// Held is what a class, or one goroutine, waited for where nobody ran ahead of
+// PHold is what a class, or one goroutine, waited for where nobody ran ahead of
 // it. In a [Class], Ns sums to the causes stw, p-unavailable, gc and
 // idle-p/missed over all, with these exceptions: open waits count in Ns already;
 // what is left after the first 32; a stop-the-world, for those in no queue; Ps
 // that never had a thread, while the world stops; idle-p/waking includes what
 // happened to the other Ps, for those in the global queue; where more than 16 classes wait in one queue,
 // some are charged to class [ClassOthers]; and for the last of the causes, a
-// goroutine is charged when it leaves a queue. In a [Story] it is what its P, or
+// goroutine is charged when it leaves a queue. Of a single wait it is what its P, or
 // for the global queue that on which it ran in the end, did meanwhile.
-type Held struct {
+type PHold struct {
 	Cause Cause `json:"cause"` // "stw", "p-unavailable", "gc" or "idle-p/missed"
 	// Reason is, for "stw", the runtime's reason; for "p-unavailable", "system call",
 	// or "locked" for a hand-over to a locked thread; for "gc", "mark worker".
@@ -184,8 +184,8 @@ type Antagonist struct {
 	Ns      int64  `json:"ns"`      // goroutine-time of waiting spent under its run intervals
 }
 
-// Story tells one wait from beginning to end.
-type Story struct {
+// WaitDetail tells one wait from beginning to end.
+type WaitDetail struct {
 	G       int64       `json:"g"`       // the goroutine
 	Class   int32       `json:"class"`   // its class
 	Name    string      `json:"name"`    // start function of the class
@@ -198,18 +198,18 @@ type Story struct {
 	Basis   string      `json:"basis"`   // how that is known, as "basis" of dump
 	Causes  []CauseTime `json:"causes"`  // they sum to WaitNs
 	Path    []Step      `json:"path"`    // the queues that it stood in, at most 16
-	Ahead   []Ahead     `json:"ahead"`   // who ran on its P meanwhile, most first, at most 8
+	Ahead   []RanAhead  `json:"ahead"`   // who ran on its P meanwhile, most first, at most 8
 	// MoreSteps is the number of stations after the last in Path; absent if none.
 	MoreSteps int `json:"more_steps,omitempty"`
 	// AheadFromNs is the time from which on Ahead, Runs and Held are complete;
 	// FromNs, unless the wait reaches back further than what is kept of the P's past.
 	AheadFromNs int64 `json:"ahead_from_ns"`
 	// Runs are the run intervals behind Ahead in order, at most the 32 longest.
-	Runs     []Run  `json:"runs"`
-	MoreRuns int    `json:"more_runs,omitempty"` // number of the others; absent if none
-	Held     []Held `json:"held"`                // what else kept its P meanwhile, most first; at most 8
-	Victim   int32  `json:"victim"`              // the P that it was stolen from; -1 if it was not
-	Batch    int32  `json:"batch"`               // how many were taken together; 0 if it was no batch
+	Runs     []Run   `json:"runs"`
+	MoreRuns int     `json:"more_runs,omitempty"` // number of the others; absent if none
+	Held     []PHold `json:"held"`                // what else kept its P meanwhile, most first; at most 8
+	Victim   int32   `json:"victim"`              // the P that it was stolen from; -1 if it was not
+	Batch    int32   `json:"batch"`               // how many were taken together; 0 if it was no batch
 	// By is who made it runnable; absent if it was no goroutine.
 	By *By `json:"by,omitempty"`
 	// BlockedOn is what it was blocked on before, as in "blocked" of a life; absent if it
@@ -248,8 +248,8 @@ type Step struct {
 	Why   string `json:"why"`   // what brought it there, as "why" of dump
 }
 
-// Ahead is a class that ran while one goroutine waited.
-type Ahead struct {
+// RanAhead is a class that ran while one goroutine waited.
+type RanAhead struct {
 	Class int32  `json:"class"` // who ran
 	Name  string `json:"name"`  // start function of the class
 	Ns    int64  `json:"ns"`    // for how long

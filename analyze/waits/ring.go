@@ -2,9 +2,9 @@ package waits
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// stint is one interval of one P in one state, from its start to the next
-// stint's start.
-type stint struct {
+// pInterval is one interval of one P in one state, from its start to the next
+// interval's start.
+type pInterval struct {
 	at       clocks        // at its start
 	runSeq   int64         // of the goroutine that the P runs, if it runs one, or ran last
 	runG     int64         // its id
@@ -18,29 +18,29 @@ type stint struct {
 
 // ring is a P's recent past. It serves two questions that reach back only a
 // little: what happened while a P was being started, and who ran ahead of a
-// goroutine that had one of the longest waits. The last stint is the current
+// goroutine that had one of the longest waits. The last interval is the current
 // one.
 type ring struct {
-	buf    []stint
-	at     int   // of the last one, -1: there is none
-	before int64 // number of stints in the rounds before this one
-	tellAt int   // when stories have to be told next
-	last   int64 // time of the last one
+	buf      []pInterval
+	at       int   // of the last one, -1: there is none
+	before   int64 // number of intervals in the rounds before this one
+	lookUpAt int   // when waits have to be looked up next
+	last     int64 // time of the last one
 }
 
 func (r *ring) init() { r.at, r.last = -1, -1 }
 
-// next is the number of stints ever begun.
+// next is the number of intervals ever begun.
 func (r *ring) next() int64 { return r.before + int64(r.at) + 1 }
 
-// first is the number of the oldest stint that is kept.
+// first is the number of the oldest interval that is kept.
 func (r *ring) first() int64 { return max(0, r.next()-int64(len(r.buf))) }
 
-func (r *ring) stint(i int64) *stint { return &r.buf[i&int64(len(r.buf)-1)] }
+func (r *ring) interval(i int64) *pInterval { return &r.buf[i&int64(len(r.buf)-1)] }
 
-const ringStart = 64 // stints; a power of two
+const ringStart = 64 // intervals; a power of two
 
-// record begins a stint of p. A stint of length zero is overwritten.
+// record begins an interval of p. An interval of length zero is overwritten.
 func (a *Accumulator) record(p *proc) {
 	r := &p.past
 	at := r.at
@@ -59,24 +59,24 @@ func (a *Accumulator) record(p *proc) {
 	s.at[0], s.at[1], s.at[2], s.at[3] = clk[0], clk[1], clk[2], clk[3]
 	s.runSeq, s.runG, s.runClass, s.hold = p.runSeq, p.runG, p.runClass, p.hold
 	s.stack, s.why, s.state, s.usable = p.stack, reference.WhyUnknown, p.state, p.usable
-	if at == r.tellAt {
-		a.tellSoonLost(p)
+	if at == r.lookUpAt {
+		a.lookUpSoonLost(p)
 	}
 }
 
-// tellSoonLost tells the stories that need a part of p's past that soon reaches back
+// lookUpSoonLost tells the waits that need a part of p's past that soon reaches back
 // less than half a ring.
-func (a *Accumulator) tellSoonLost(p *proc) {
+func (a *Accumulator) lookUpSoonLost(p *proc) {
 	r, n := &p.past, len(p.past.buf)
 	if next := r.next(); next == int64(n) {
-		a.tellAhead(p.index, next) // all: with a longer ring they would reach back further
+		a.lookUpAhead(p.index, next) // all: with a longer ring they would reach back further
 	} else {
-		a.tellAhead(p.index, next+int64(n/8-1-n/2))
+		a.lookUpAhead(p.index, next+int64(n/8-1-n/2))
 	}
-	r.tellAt = (r.tellAt + n/8) % n
+	r.lookUpAt = (r.lookUpAt + n/8) % n
 }
 
-// nextRound returns where the next stint goes in a ring that is full: behind the
+// nextRound returns where the next interval goes in a ring that is full: behind the
 // others if it may become longer, else at the begin, or nowhere.
 func (a *Accumulator) nextRound(r *ring) int {
 	n := len(r.buf)
@@ -87,19 +87,19 @@ func (a *Accumulator) nextRound(r *ring) int {
 	longer := max(2*n, ringStart)
 	if cap(r.buf) < longer {
 		// Room for the next two rounds, too, which then copy nothing.
-		room := make([]stint, longer, max(longer, min(4*longer, a.opt.PastPerP)))
+		room := make([]pInterval, longer, max(longer, min(4*longer, a.opt.PastPerP)))
 		copy(room, r.buf)
 		r.buf = room
 	}
-	r.buf, r.tellAt = r.buf[:longer], longer-1
+	r.buf, r.lookUpAt = r.buf[:longer], longer-1
 	a.pastLen += longer - n
 	return n
 }
 
-// lastWhy is why the last goroutine stopped, if it is among the last few stints.
+// lastWhy is why the last goroutine stopped, if it is among the last few intervals.
 func (r *ring) lastWhy() reference.Why {
 	for i := r.next() - 1; i >= max(r.first(), r.next()-4); i-- {
-		if t := r.stint(i); t.why != reference.WhyUnknown {
+		if t := r.interval(i); t.why != reference.WhyUnknown {
 			return t.why
 		}
 	}
@@ -117,11 +117,11 @@ func (r *ring) ended(why reference.Why) {
 // instant at until now: the time of p by share, and the part of the run time
 // that goroutines had that became runnable later; of that, inPool is the part
 // in which p was usable. Where the past does not reach back so far, it begins
-// later. It costs a step for each stint in between.
+// later. It costs a step for each interval in between.
 func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
 	end := &a.clk
 	for i := p.past.next() - 1; i >= p.past.first(); i-- {
-		t := p.past.stint(i)
+		t := p.past.interval(i)
 		from, last := &t.at, false
 		if from.time() <= at.time() {
 			from, last = at, true
@@ -142,19 +142,19 @@ func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, in
 	return s, over, inPool
 }
 
-// ahead adds up who held p from a time on, back from stint last, at most for
+// sumAhead adds up who held p from a time on, back from interval last, at most for
 // half of p's ring, in runs, intervals and holds. self and seq are the goroutine
 // that waits. It returns the time from which on the account is complete.
-func (a *Accumulator) ahead(p *proc, last, from, to, self, seq int64) int64 {
+func (a *Accumulator) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
 	a.runs, a.intervals, a.holds = a.runs[:0], a.intervals[:0], a.holds[:0]
 	r := &p.past
 	oldest := max(r.first(), last-int64(len(r.buf)/2)+1)
 	end := to
 	if last+1 < r.next() {
-		end = min(end, r.stint(last+1).at.time())
+		end = min(end, r.interval(last+1).at.time())
 	}
 	for i := last; i >= oldest; i-- {
-		t := r.stint(i)
+		t := r.interval(i)
 		begin := max(t.at.time(), from)
 		if end > begin && t.runG != self && t.state.running() {
 			a.addRun(t.runClass, end-begin)

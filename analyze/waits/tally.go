@@ -127,11 +127,11 @@ func (t *tally) summary() Summary {
 		OpenNs:       t.openNs,
 		CutNs:        t.cutNs,
 	}
-	var dist []Level
+	var dist []FilledBucket
 	switch {
 	case t.fine != nil:
 		for middle, n := range t.fine.Bars() {
-			dist = append(dist, Level{middle, n})
+			dist = append(dist, FilledBucket{middle, n})
 		}
 		for i, b := range t.bars {
 			if b.n > 0 {
@@ -179,7 +179,7 @@ type cumulative struct {
 	n, ns []float64 // cumulative: waits, and their time
 }
 
-func levels(dist []Level, max int64) cumulative {
+func levels(dist []FilledBucket, max int64) cumulative {
 	c := cumulative{}
 	var n, ns float64
 	for _, l := range dist {

@@ -20,9 +20,9 @@ type Waker struct {
 	WaitNs  int64  `json:"wait_ns"` // their sum
 }
 
-// Before says what goroutines of a class were blocked on before they became runnable.
+// BlockedBefore says what goroutines of a class were blocked on before they became runnable.
 // Over all of a class, Count and WaitNs sum to its waits.
-type Before struct {
+type BlockedBefore struct {
 	Reason string `json:"reason"`  // what they were blocked on, as in "blocked" of a life; empty if they were not: new, preempted, or in a system call
 	Count  int64  `json:"count"`   // waits that came after it, and ended
 	WaitNs int64  `json:"wait_ns"` // their sum
@@ -34,17 +34,17 @@ type how struct {
 	reason uint8 // it was blocked on: a breakdown.Reason plus 1; 0: it was not
 }
 
-// few is a number of waits and their sum.
-type few struct{ n, ns int64 }
+// countNs is a number of waits and their sum.
+type countNs struct{ n, ns int64 }
 
-func (f *few) add(n, ns int64) {
+func (f *countNs) add(n, ns int64) {
 	f.n += n
 	f.ns += ns
 }
 
 // wakings are the waits of a class by what ended the block before them.
 type wakings struct {
-	before [breakdown.Reasons + 1]few // by how.reason
+	before [breakdown.Reasons + 1]countNs // by how.reason
 	by     []wakerOf
 	recent int32
 }
@@ -53,7 +53,7 @@ type wakings struct {
 type wakerOf struct {
 	class int32
 	why   reference.Why
-	few
+	countNs
 }
 
 // maxWakers bounds the wakers of a class; what is beyond goes to ClassOthers.
@@ -94,16 +94,16 @@ func (c *class) countWaker(g *goroutine, n, ns int64) {
 }
 
 // of returns the entry of a waker.
-func (k *wakings) of(class int32, why reference.Why) *few {
+func (k *wakings) of(class int32, why reference.Why) *countNs {
 	if int(k.recent) < len(k.by) {
 		if x := &k.by[k.recent]; x.class == class && x.why == why {
-			return &x.few
+			return &x.countNs
 		}
 	}
 	for i := range k.by {
 		if x := &k.by[i]; x.class == class && x.why == why {
 			k.recent = int32(i)
-			return &x.few
+			return &x.countNs
 		}
 	}
 	if len(k.by) >= maxWakers && class != classOthers {
@@ -111,7 +111,7 @@ func (k *wakings) of(class int32, why reference.Why) *few {
 	}
 	k.recent = int32(len(k.by))
 	k.by = append(k.by, wakerOf{class: class, why: why})
-	return &k.by[k.recent].few
+	return &k.by[k.recent].countNs
 }
 
 // blockedOn is a reason in words.
@@ -123,8 +123,8 @@ func blockedOn(reason uint8) string {
 }
 
 // results returns both, the most waiting first.
-func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker, []Before) {
-	by, before := []Waker{}, []Before{}
+func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker, []BlockedBefore) {
+	by, before := []Waker{}, []BlockedBefore{}
 	if k == nil {
 		return by, before
 	}
@@ -141,10 +141,10 @@ func (k *wakings) results(name func(ci int32) (int32, string, string)) ([]Waker,
 	})
 	for r := range k.before {
 		if x := &k.before[r]; x.n != 0 || x.ns != 0 {
-			before = append(before, Before{Reason: blockedOn(uint8(r)), Count: x.n, WaitNs: x.ns})
+			before = append(before, BlockedBefore{Reason: blockedOn(uint8(r)), Count: x.n, WaitNs: x.ns})
 		}
 	}
-	slices.SortStableFunc(before, func(x, y Before) int {
+	slices.SortStableFunc(before, func(x, y BlockedBefore) int {
 		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(y.Count, x.Count))
 	})
 	return by, before

@@ -243,7 +243,7 @@ func (a *Accumulator) countInWindow(c *class, e *ended) {
 	own.total += part.ns
 	addCauses(&own.causes, &causes)
 	c.countWaker(e.g, 0, part.ns)
-	a.told(c, &part, from)
+	a.addToSeries(c, &part, from)
 }
 
 // after divides a segment at an edge: it returns what is left of all its causes for the

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	maxSteps  = 16 // of a story; further ones are only counted
+	maxSteps  = 16 // of a wait; further ones are only counted
 	maxAhead  = 8
-	maxRuns   = 32 // run intervals of a story, the longest
+	maxRuns   = 32 // run intervals of a wait, the longest
 	maxHeld   = 8
 	maxFrames = 8
 
@@ -92,8 +92,8 @@ type ended struct {
 	causes *[numCauses]int64
 }
 
-// story is one of the longest waits.
-type story struct {
+// waitDetail is one of the longest waits.
+type waitDetail struct {
 	ns, from, to int64
 	who          goroutine // as it was when it ended
 	p            int32     // id of the P that ran it
@@ -106,9 +106,9 @@ type story struct {
 	causes       [numCauses]int64
 	steps        [maxSteps]step
 
-	// Who ran ahead of it: on P aheadP (index, or none), before stint aheadEnd.
+	// Who ran ahead of it: on P aheadP (index, or none), before interval aheadEnd.
 	// It is looked up when that P's past is about to be lost, or at the end,
-	// since most stories are soon displaced by longer ones.
+	// since most waits are soon displaced by longer ones.
 	aheadP    int32
 	aheadEnd  int64
 	aheadFrom int64
@@ -117,26 +117,26 @@ type story struct {
 	intervals []interval
 	moreRuns  int
 	holds     []hold
-	told      bool
+	lookedUp  bool
 }
 
 // classWorst holds the longest waits of a class.
 type classWorst struct {
 	class   int32
 	max     int64
-	stories []story
+	details []waitDetail
 }
 
 // consider takes a wait among the longest if it is.
 func (a *Accumulator) consider(e *ended) {
 	if len(a.worst) < a.opt.Worst {
-		a.worst = append(a.worst, a.tell(e))
+		a.worst = append(a.worst, a.detailOf(e))
 	} else if e.ns <= a.worstMin {
 		a.considerInClass(e)
 		return
 	} else {
 		i := shortest(a.worst)
-		a.worst[i] = a.tell(e)
+		a.worst[i] = a.detailOf(e)
 	}
 	if len(a.worst) == a.opt.Worst {
 		a.worstMin = a.worst[shortest(a.worst)].ns
@@ -156,7 +156,7 @@ func (a *Accumulator) considerInClass(e *ended) {
 	if at == none {
 		if len(a.classWorst) < a.opt.WorstClasses {
 			at = int32(len(a.classWorst))
-			a.classWorst = append(a.classWorst, classWorst{stories: make([]story, 0, a.opt.WorstPerClass)})
+			a.classWorst = append(a.classWorst, classWorst{details: make([]waitDetail, 0, a.opt.WorstPerClass)})
 		} else {
 			least := 0
 			for i := range a.classWorst {
@@ -172,22 +172,22 @@ func (a *Accumulator) considerInClass(e *ended) {
 			former.worst, former.worstMin = none, -1
 		}
 		c := &a.classWorst[at]
-		c.class, c.max, c.stories = ci, 0, c.stories[:0]
+		c.class, c.max, c.details = ci, 0, c.details[:0]
 		a.classes[ci].worst = at
 	}
 	c := &a.classWorst[at]
-	if len(c.stories) < a.opt.WorstPerClass {
-		c.stories = append(c.stories, a.tell(e))
+	if len(c.details) < a.opt.WorstPerClass {
+		c.details = append(c.details, a.detailOf(e))
 	} else {
-		c.stories[shortest(c.stories)] = a.tell(e)
+		c.details[shortest(c.details)] = a.detailOf(e)
 	}
 	c.max = max(c.max, ns)
-	if len(c.stories) == a.opt.WorstPerClass {
-		a.classes[ci].worstMin = c.stories[shortest(c.stories)].ns
+	if len(c.details) == a.opt.WorstPerClass {
+		a.classes[ci].worstMin = c.details[shortest(c.details)].ns
 	}
 }
 
-func shortest(s []story) int {
+func shortest(s []waitDetail) int {
 	least := 0
 	for i := range s {
 		if s[i].ns < s[least].ns {
@@ -197,10 +197,10 @@ func shortest(s []story) int {
 	return least
 }
 
-// tell makes a story of a wait.
-func (a *Accumulator) tell(e *ended) story {
+// detailOf returns the detail of a wait.
+func (a *Accumulator) detailOf(e *ended) waitDetail {
 	w, d := e.w, e.d
-	s := story{
+	s := waitDetail{
 		ns: e.ns, from: w.ready, to: a.now, who: *e.g, p: d.P,
 		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now,
 	}
@@ -231,29 +231,29 @@ func (a *Accumulator) tell(e *ended) story {
 	return s
 }
 
-// tellAhead looks up who ran ahead in all stories that need the past of P pi
-// before stint end. The later it does so, the more of them have been displaced.
-func (a *Accumulator) tellAhead(pi int32, end int64) {
-	a.tellOf(a.worst, pi, end)
+// lookUpAhead looks up who ran ahead in all waits that need the past of P pi
+// before interval end. The later it does so, the more of them have been displaced.
+func (a *Accumulator) lookUpAhead(pi int32, end int64) {
+	a.lookUpAheadOf(a.worst, pi, end)
 	for i := range a.classWorst {
-		a.tellOf(a.classWorst[i].stories, pi, end)
+		a.lookUpAheadOf(a.classWorst[i].details, pi, end)
 	}
 }
 
-func (a *Accumulator) tellOf(stories []story, pi int32, end int64) {
-	for i := range stories {
-		if s := &stories[i]; !s.told && s.aheadP == pi && s.aheadEnd < end {
+func (a *Accumulator) lookUpAheadOf(details []waitDetail, pi int32, end int64) {
+	for i := range details {
+		if s := &details[i]; !s.lookedUp && s.aheadP == pi && s.aheadEnd < end {
 			a.lookAhead(s)
 		}
 	}
 }
 
-func (a *Accumulator) lookAhead(s *story) {
-	s.told = true
+func (a *Accumulator) lookAhead(s *waitDetail) {
+	s.lookedUp = true
 	if s.aheadP < 0 {
 		return
 	}
-	s.aheadFrom = a.ahead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
+	s.aheadFrom = a.sumAhead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
 	slices.SortStableFunc(a.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
 	s.nahead = int8(copy(s.ahead[:], a.runs))
 	if s.moreRuns = len(a.intervals) - maxRuns; s.moreRuns > 0 {
@@ -306,25 +306,25 @@ func (a *Accumulator) by(g *goroutine, name func(ci int32) (int32, string, strin
 	return b
 }
 
-// stories returns stories as results, longest first.
-func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, string)) []Story {
+// waitDetails returns waits as results, longest first.
+func (a *Accumulator) waitDetails(in []waitDetail, name func(ci int32) (int32, string, string)) []WaitDetail {
 	for i := range in {
-		if !in[i].told {
+		if !in[i].lookedUp {
 			a.lookAhead(&in[i])
 		}
 	}
-	slices.SortStableFunc(in, func(x, y story) int {
+	slices.SortStableFunc(in, func(x, y waitDetail) int {
 		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.from, y.from), cmp.Compare(x.who.id, y.who.id))
 	})
-	out := make([]Story, 0, len(in))
+	out := make([]WaitDetail, 0, len(in))
 	for i := range in {
 		s := &in[i]
-		t := Story{
+		t := WaitDetail{
 			G: s.who.id, FromNs: s.from, ToNs: s.to, WaitNs: s.ns, P: s.p,
 			Source: s.src.String(), Basis: s.basis.String(), Causes: causeTimes(&s.causes),
-			AheadFromNs: s.aheadFrom, MoreSteps: max(0, int(s.nsteps)-maxSteps), Ahead: []Ahead{},
+			AheadFromNs: s.aheadFrom, MoreSteps: max(0, int(s.nsteps)-maxSteps), Ahead: []RanAhead{},
 			Victim: s.victim, Batch: s.batch, After: "p-start",
-			Runs: []Run{}, MoreRuns: max(0, s.moreRuns), Held: []Held{},
+			Runs: []Run{}, MoreRuns: max(0, s.moreRuns), Held: []PHold{},
 		}
 		if s.after != reference.WhyUnknown {
 			t.After = s.after.String()
@@ -339,7 +339,7 @@ func (a *Accumulator) stories(in []story, name func(ci int32) (int32, string, st
 		}
 		for _, r := range s.ahead[:s.nahead] {
 			id, n, _ := name(r.class)
-			t.Ahead = append(t.Ahead, Ahead{Class: id, Name: n, Ns: r.ns, Runs: r.n})
+			t.Ahead = append(t.Ahead, RanAhead{Class: id, Name: n, Ns: r.ns, Runs: r.n})
 		}
 		for _, v := range s.intervals {
 			r := Run{G: v.g, FromNs: v.from, ToNs: v.to, Later: v.later}

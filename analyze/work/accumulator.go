@@ -43,7 +43,7 @@ type Accumulator struct {
 	onP         []int32 // by P: life that runs on it
 	stopper     int32   // life that stopped the world
 	now         int64
-	ended       []waits.Ended // of the block, that were not taken yet
+	ended       []waits.EndedWait // of the block, that were not taken yet
 	ring        ring
 	walk        walk
 	raw         Names // as the trace has them
@@ -65,7 +65,7 @@ func New(o Options) *Accumulator {
 
 // Add takes the next block of the stream, with the waits that ended in it, in order. It
 // does not keep them.
-func (a *Accumulator) Add(b *ledger.Block, ended []waits.Ended) {
+func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.ended = ended
 	if n := int(b.Slots) - len(a.bySlot); n > 0 {
 		a.bySlot = append(a.bySlot, make([]int32, n)...)
@@ -228,7 +228,7 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 }
 
 // waitUpTo returns the wait that ended with decision number i of the block, or nil.
-func (a *Accumulator) waitUpTo(i int32) *waits.Ended {
+func (a *Accumulator) waitUpTo(i int32) *waits.EndedWait {
 	for len(a.ended) > 0 && a.ended[0].At < i {
 		a.ended = a.ended[1:]
 	}

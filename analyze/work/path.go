@@ -166,7 +166,7 @@ func (a *Accumulator) bear(l *life, by int32) mark {
 }
 
 // waited adds the intervals of a wait for a P that ends now, one a cause.
-func (a *Accumulator) waited(l *life, w *waits.Ended) {
+func (a *Accumulator) waited(l *life, w *waits.EndedWait) {
 	if l.doing != runnable {
 		return
 	}

@@ -89,11 +89,11 @@ type Trace struct {
 // that made it Runnable, or first showed it so, to its start.
 type Waits struct {
 	waits.Summary
-	User     waits.Summary  `json:"user"`      // waits of the program, those in Self left out
-	Self     waits.Summary  `json:"self"`      // waits after runtime.Gosched: the goroutine asked for them
-	System   waits.Summary  `json:"system"`    // waits of the runtime's and the tracer's goroutines
-	Worst    []waits.Story  `json:"worst"`     // the longest waits of the program
-	OverTime waits.OverTime `json:"over_time"` // User by cause over time
+	User     waits.Summary      `json:"user"`      // waits of the program, those in Self left out
+	Self     waits.Summary      `json:"self"`      // waits after runtime.Gosched: the goroutine asked for them
+	System   waits.Summary      `json:"system"`    // waits of the runtime's and the tracer's goroutines
+	Worst    []waits.WaitDetail `json:"worst"`     // the longest waits of the program
+	OverTime waits.OverTime     `json:"over_time"` // User by cause over time
 }
 
 // Queues holds the lengths of the run queues over time.
@@ -131,11 +131,11 @@ type Class struct {
 	Waits       waits.Summary      `json:"waits"`                // how long they waited
 	Causes      []waits.CauseTime  `json:"causes"`               // the causes of Waits once more
 	Antagonists []waits.Antagonist `json:"antagonists"`          // who held the P while they stood in its queue, most first
-	Held        []waits.Held       `json:"held"`                 // what else kept the P, or all, meanwhile, most first, at most 32
+	Held        []waits.PHold      `json:"held"`                 // what else kept the P, or all, meanwhile, most first, at most 32
 	WokenBy     []waits.Waker      `json:"woken_by"`             // who made them runnable, by the waiting that followed, most first
 	// BlockedBefore is what they were blocked on before, likewise.
-	BlockedBefore []waits.Before `json:"blocked_before"`
-	Worst         []waits.Story  `json:"worst"` // their longest waits
+	BlockedBefore []waits.BlockedBefore `json:"blocked_before"`
+	Worst         []waits.WaitDetail    `json:"worst"` // their longest waits
 	// Tasks are the types of the user tasks that they began, most often first; not
 	// all if they are many.
 	Tasks   []string `json:"tasks"`

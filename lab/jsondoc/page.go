@@ -82,7 +82,7 @@ func describeWords(b *bytes.Buffer, s *shape, section func(string) string) {
 }
 
 // section is the section of the type that a comment in the package of t calls name,
-// such as Story or waits.Story.
+// such as Cause or waits.Cause.
 func (d *document) section(t reflect.Type, name string) string {
 	near := ""
 	for _, s := range d.shapes {

@@ -425,8 +425,8 @@ func accounts(ds []reference.Decision) [][]int64 {
 	var out [][]int64
 	a := waits.New(waits.Options{
 		Worst: -1, WorstPerClass: -1,
-		NextWait: func() *waits.Ended {
-			w := &waits.Ended{}
+		NextWait: func() *waits.EndedWait {
+			w := &waits.EndedWait{}
 			out = append(out, w.Causes[:])
 			return w
 		},

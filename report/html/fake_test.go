@@ -74,7 +74,7 @@ func fakeDoc(ps, bins int) *report.Document {
 			Waits: fakeSummary(rnd, total, int64(100+rnd.IntN(90_000))),
 		}
 		c.Causes = c.Waits.Causes
-		c.Worst = []waits.Story{{G: 7, FromNs: 900_000_000, ToNs: 931_000_000, WaitNs: 31_000_000}}
+		c.Worst = []waits.WaitDetail{{G: 7, FromNs: 900_000_000, ToNs: 931_000_000, WaitNs: 31_000_000}}
 		for j := range 3 {
 			c.Antagonists = append(c.Antagonists, waits.Antagonist{Class: int32(j + 1), Name: names[(i+j)%len(names)], Ns: total / int64(3+j)})
 		}
@@ -93,12 +93,12 @@ func fakeDoc(ps, bins int) *report.Document {
 	for i := range 20 {
 		from := int64(300_000_000 + i*150_000_000)
 		w := int64(48_000_000 - i*1_700_000)
-		r.Waits.Worst = append(r.Waits.Worst, waits.Story{
+		r.Waits.Worst = append(r.Waits.Worst, waits.WaitDetail{
 			G: int64(1000 + i), Class: 1, Name: names[i%len(names)], Creator: names[1], FromNs: from, ToNs: from + w, WaitNs: w, P: int32(i % ps),
 			Source: []string{"local", "steal", "global", "runnext"}[i%4], Basis: "inferred:queue",
 			Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: w / 2}, {Cause: waits.CauseOvertaken, Ns: w / 4}, {Cause: waits.CauseResidue, Ns: w - w/2 - w/4}},
 			Path:   []waits.Step{{AtNs: from, Queue: "runnext", P: 1, Why: "unblock"}, {AtNs: from + 2100, Queue: "local", P: 1, Why: "displaced"}, {AtNs: from + w - 40_000, Queue: "local", P: int32(i % ps), Why: "steal"}},
-			Ahead:  []waits.Ahead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
+			Ahead:  []waits.RanAhead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
 		})
 	}
 	told := &r.Waits.Worst[10]

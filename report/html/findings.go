@@ -74,7 +74,7 @@ func window(from, to int64) string {
 }
 
 // waitWindow is the link to a wait in the timeline.
-func waitWindow(s *waits.Story) string {
+func waitWindow(s *waits.WaitDetail) string {
 	if s.ToNs <= s.FromNs {
 		return ""
 	}

@@ -42,7 +42,7 @@ func TestPagesOfPoorDocuments(t *testing.T) {
 	odd.Trace.DurationNs, odd.Trace.GOMAXPROCS = -5, -1
 	odd.Waits.User = waits.Summary{Count: 1, TotalNs: math.MaxInt64, Causes: []waits.CauseTime{{Cause: "new cause", Ns: math.MaxInt64}}, Histogram: []waits.Bucket{{Count: 1}}}
 	odd.Waits.Classes = []waits.Class{{}, {Waits: waits.Summary{TotalNs: 1}}}
-	odd.Waits.Worst = []waits.Story{{}}
+	odd.Waits.Worst = []waits.WaitDetail{{}}
 	odd.Procs.Ps = []procs.Proc{{QueueMean: nan}}
 	odd.Procs.Steals = procs.Steals{Count: 1, Matrix: [][]int64{{1}, {}}}
 	odd.Findings = []findings.Finding{{}, {Severity: "odd", FromNs: 9, ToNs: 3, Actors: []findings.Actor{{}}}}

@@ -54,8 +54,8 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 
 // worstWait is the longest told wait of a goroutine that f names as a victim, or of one of
 // its class, in the window of f.
-func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.Story) {
-	look := func(told []waits.Story) {
+func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.WaitDetail) {
+	look := func(told []waits.WaitDetail) {
 		for i := range told {
 			s := &told[i]
 			inside := s.ToNs > s.FromNs && s.ToNs > f.FromNs && s.FromNs < f.ToNs
@@ -72,7 +72,7 @@ func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.Story) {
 }
 
 // isVictim reports whether f names the goroutine of a wait, or its class, as a victim.
-func isVictim(s *waits.Story, f *findings.Finding) bool {
+func isVictim(s *waits.WaitDetail, f *findings.Finding) bool {
 	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
 		sameClass := a.Class != "" && a.Class == s.Name && (a.Creator == "" || a.Creator == s.Creator)
 		return a.Role == findings.Victim && (a.G > 0 && a.G == s.G || sameClass)
@@ -81,7 +81,7 @@ func isVictim(s *waits.Story, f *findings.Finding) bool {
 
 // draw draws two rows: the goroutine that waits, from waker to start, and the P on which it
 // ran in the end.
-func (m *moment) draw(s *waits.Story, names *words.Names) {
+func (m *moment) draw(s *waits.WaitDetail, names *words.Names) {
 	d := newDrawing("chart moment", fmt.Sprintf("G%d waits %s; what P%d runs meanwhile", s.G, m.Waited, s.P), momentHigh)
 	at := func(ns int64) float64 {
 		share := float64(ns-s.FromNs) / float64(s.ToNs-s.FromNs)
@@ -113,7 +113,7 @@ var notKept = legendItem{"gap", "not kept"}
 
 // drawP draws what ran on the P of the wait meanwhile. Between the runs the lane is empty,
 // not idle: the P may have been in a system call or the scheduler.
-func (m *moment) drawP(d *drawing, s *waits.Story, at func(int64) float64, names *words.Names) {
+func (m *moment) drawP(d *drawing, s *waits.WaitDetail, at func(int64) float64, names *words.Names) {
 	d.text(momentLeft-0.012, momentStep+13, "end", fmt.Sprintf("P%d", s.P))
 	known := min(max(s.AheadFromNs, s.FromNs), s.ToNs)
 	if s.MoreRuns > 0 { // shorter runs were dropped, anywhere between the others

@@ -14,10 +14,10 @@ const ms = int64(1_000_000)
 
 // momentStories are waits of three goroutines, the longest of which began last.
 func momentStories() *waits.Result {
-	story := func(g, from, to int64, name string) waits.Story {
-		return waits.Story{G: g, FromNs: from, ToNs: to, WaitNs: to - from, P: 3, Name: name, Source: "local", AheadFromNs: from, Path: []waits.Step{{AtNs: from, Queue: "local", P: 3, Why: "unblock"}}}
+	story := func(g, from, to int64, name string) waits.WaitDetail {
+		return waits.WaitDetail{G: g, FromNs: from, ToNs: to, WaitNs: to - from, P: 3, Name: name, Source: "local", AheadFromNs: from, Path: []waits.Step{{AtNs: from, Queue: "local", P: 3, Why: "unblock"}}}
 	}
-	return &waits.Result{Worst: []waits.Story{
+	return &waits.Result{Worst: []waits.WaitDetail{
 		story(7, 10*ms, 20*ms, "main.a"), story(8, 10*ms, 30*ms, "main.b"), story(9, 100*ms, 150*ms, "main.a"),
 	}}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // newStory tells one wait in sentences.
-func newStory(s waits.Story, names *words.Names) story {
+func newStory(s waits.WaitDetail, names *words.Names) story {
 	n := className(s.Name, names)
 	o := story{
 		Name:  n,
@@ -64,7 +64,7 @@ type runRow struct {
 }
 
 // heldWords says what kept a P from running anyone.
-func heldWords(h waits.Held, names *words.Names) heldRow {
+func heldWords(h waits.PHold, names *words.Names) heldRow {
 	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: names.Held(h)}
 	if h.Cause == waits.CauseUnavailable && len(h.Stack) > 0 {
 		r.Where = words.Cut(words.Visible(h.Stack[0]), 300)

@@ -308,7 +308,7 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 	out := []packedWait{}
 	type key struct{ g, from int64 }
 	seen := map[key]bool{}
-	add := func(s waits.Story, id string) {
+	add := func(s waits.WaitDetail, id string) {
 		k := key{s.G, s.FromNs}
 		if seen[k] || s.ToNs <= s.FromNs || len(out) == maxWaits {
 			return
@@ -320,11 +320,11 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 		}
 		out = append(out, w)
 	}
-	for i, s := range r.Waits.Stories() {
+	for i, s := range r.Waits.LongestWaits() {
 		if i == maxStories {
 			break
 		}
-		add(s.Story, fmt.Sprintf("story-%d", i+1))
+		add(s.WaitDetail, fmt.Sprintf("story-%d", i+1))
 	}
 	for _, c := range r.Waits.Classes {
 		for _, s := range c.Worst {

@@ -209,13 +209,13 @@ func (v *waitsView) distribution(r *analyze.Result) {
 
 // stories fills in the longest waits.
 func (v *waitsView) stories(r *analyze.Result, names *words.Names) {
-	told := r.Waits.Stories()
+	told := r.Waits.LongestWaits()
 	for i, s := range told {
 		if i == maxStories {
 			v.MoreStory = len(told) - i
 			break
 		}
-		o := newStory(s.Story, names)
+		o := newStory(s.WaitDetail, names)
 		o.ID = fmt.Sprintf("story-%d", i+1)
 		if s.Like > 0 {
 			o.Text = append(o.Text, quantity.Plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")

@@ -9,7 +9,7 @@ import (
 )
 
 // phraseStarved writes title, evidence and advice.
-func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.Ahead) {
+func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.RanAhead) {
 	total := w.starved.Total
 	x.Headline = fmt.Sprintf("%s %s their fair share; the longest: %s",
 		quantity.Plural(total.N, "wait exceeded", "waits exceeded"), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))

@@ -16,7 +16,7 @@ const (
 
 // Story tells one wait in sentences: where the goroutine stood, what ran
 // meanwhile, what else kept the P, and how the wait ended.
-func (n *Names) Story(s waits.Story) []string {
+func (n *Names) Story(s waits.WaitDetail) []string {
 	out := []string{placed(s)}
 	if by := n.wokenBy(s); by != "" {
 		out = append(out, by)
@@ -47,7 +47,7 @@ func (n *Names) Story(s waits.Story) []string {
 }
 
 // placed says where the goroutine stood.
-func placed(s waits.Story) string {
+func placed(s waits.WaitDetail) string {
 	text := fmt.Sprintf("At %s it", quantity.Instant(s.FromNs))
 	if len(s.Path) == 0 {
 		return text + " became runnable."
@@ -73,7 +73,7 @@ func Moved(st waits.Step) string {
 }
 
 // Held says what kept a P from running anyone.
-func (n *Names) Held(h waits.Held) string {
+func (n *Names) Held(h waits.PHold) string {
 	switch h.Cause {
 	case waits.CauseSTW:
 		if h.Reason != "" {

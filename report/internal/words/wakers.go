@@ -49,7 +49,7 @@ func (n *Names) WokenBy(c *waits.Class, most int) string {
 // BlockedBefore says what they were blocked on before, most often; "" if on nothing.
 func BlockedBefore(c *waits.Class, most int) string {
 	var parts []string
-	for _, b := range byCount(c.BlockedBefore, func(b waits.Before) int64 { return b.Count }) {
+	for _, b := range byCount(c.BlockedBefore, func(b waits.BlockedBefore) int64 { return b.Count }) {
 		if b.Reason == "" || len(parts) == most {
 			continue
 		}
@@ -75,7 +75,7 @@ func byCount[T any](in []T, count func(T) int64) []T {
 
 // wokenBy tells in a story who made the goroutine runnable, and what it was blocked on;
 // "" if neither is known.
-func (n *Names) wokenBy(s waits.Story) string {
+func (n *Names) wokenBy(s waits.WaitDetail) string {
 	text := ""
 	if b := s.By; b != nil {
 		text = fmt.Sprintf("Goroutine %d", b.G)

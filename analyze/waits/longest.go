@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Told is a wait worth telling, with how many others are like it.
-type Told struct {
-	Story
+// DistinctWait is a wait worth telling, with how many others are like it.
+type DistinctWait struct {
+	WaitDetail
 	Like int // of the same class, most of their time at the same time
 }
 
 // distinct leaves out those waits that are like one before them: of the same
 // class, with more than half of the shorter one's time in common. Goroutines that
-// wait in a crowd have one story. The order stays.
-func distinct(stories []Story) []Told {
-	var out []Told
+// wait in a crowd count as one. The order stays.
+func distinct(details []WaitDetail) []DistinctWait {
+	var out []DistinctWait
 next:
-	for _, s := range stories {
+	for _, s := range details {
 		for i := range out {
 			o := &out[i]
 			common := min(o.ToNs, s.ToNs) - max(o.FromNs, s.FromNs)
@@ -26,18 +26,18 @@ next:
 				continue next
 			}
 		}
-		out = append(out, Told{Story: s})
+		out = append(out, DistinctWait{WaitDetail: s})
 	}
 	return out
 }
 
-// Stories are the longest waits of all, and of each class, longest first, those
+// LongestWaits are the longest waits of all, and of each class, longest first, those
 // left out that are like one before.
-func (r *Result) Stories() []Told {
+func (r *Result) LongestWaits() []DistinctWait {
 	type key struct{ g, from int64 }
 	seen := map[key]bool{}
-	var all []Story
-	add := func(ss []Story) {
+	var all []WaitDetail
+	add := func(ss []WaitDetail) {
 		for _, s := range ss {
 			if k := (key{s.G, s.FromNs}); !seen[k] {
 				seen[k] = true
@@ -49,7 +49,7 @@ func (r *Result) Stories() []Told {
 	for i := range r.Classes {
 		add(r.Classes[i].Worst)
 	}
-	slices.SortStableFunc(all, func(x, y Story) int {
+	slices.SortStableFunc(all, func(x, y WaitDetail) int {
 		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
 	})
 	return distinct(all)

@@ -3,13 +3,13 @@ package waits
 import "testing"
 
 func TestDistinct(t *testing.T) {
-	s := func(class int32, from, to int64) Story {
-		return Story{Class: class, FromNs: from, ToNs: to, WaitNs: to - from}
+	s := func(class int32, from, to int64) WaitDetail {
+		return WaitDetail{Class: class, FromNs: from, ToNs: to, WaitNs: to - from}
 	}
-	got := distinct([]Story{s(1, 0, 100), s(1, 10, 100), s(2, 5, 95), s(1, 60, 120), s(1, 90, 140), s(1, 40, 60)})
+	got := distinct([]WaitDetail{s(1, 0, 100), s(1, 10, 100), s(2, 5, 95), s(1, 60, 120), s(1, 90, 140), s(1, 40, 60)})
 	// 60 to 120 has 40 of its 60 in common with the first; 90 to 140 too little
 	// with any; 40 to 60 all.
-	want := []Told{{s(1, 0, 100), 3}, {s(2, 5, 95), 0}, {s(1, 90, 140), 0}}
+	want := []DistinctWait{{s(1, 0, 100), 3}, {s(2, 5, 95), 0}, {s(1, 90, 140), 0}}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
 	}
