@@ -97,12 +97,12 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}
 	end := int64(0) // of what was added last
 	facts := &findings.Facts{EndNs: end}
-	facts.Waits, facts.Procs = ws.Finish(end, feed.Open(), nil), ps.Finish(end)
-	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Open(), nil)
+	facts.Waits, facts.Procs = ws.Finish(end, feed.Live(), nil), ps.Finish(end)
+	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Live(), nil)
 	return map[string]any{
 		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
-		"breakdown": lives.Finish(end, feed.Open(), nil),
-		"stacks":    where.Finish(end, feed.Open(), handles),
+		"breakdown": lives.Finish(end, feed.Live(), nil),
+		"stacks":    where.Finish(end, feed.Live(), handles),
 		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, timeline.Names{Frames: handles.Frames}),
 	}, n
 }

@@ -99,7 +99,7 @@ func (e *exact) check() {
 			e.t.Errorf("goroutine %d: causes sum to %d ns of %d", g, e.got[g], ns)
 		}
 	}
-	r := e.acc.Finish(e.end, e.feed.Open(), nil)
+	r := e.acc.Finish(e.end, e.feed.Live(), nil)
 	if r.All.Count != e.count || r.All.TotalNs != e.total {
 		e.t.Errorf("%d waits of %d ns, want %d of %d", r.All.Count, r.All.TotalNs, e.count, e.total)
 	}

@@ -36,7 +36,7 @@ func (a *analysis) focusOn() {
 	w.From, w.To = f.From, f.To
 	a.limits.timeline.From = f.From
 	if f.Window() {
-		a.cut = focus.NewCut(f.From, f.To)
+		a.cut = focus.NewClipper(f.From, f.To)
 	}
 	if f.Selects() {
 		all := *w
@@ -91,7 +91,7 @@ func (a *analysis) look(b *block) {
 	if a.cut == nil {
 		return
 	}
-	told, at := a.cut.Take(&b.Block, &b.part)
+	told, at := a.cut.Clip(&b.Block, &b.part)
 	b.inside = &b.part
 	b.shift = told - at
 	for i := range b.marked {

@@ -258,8 +258,8 @@ func timelessOf(ds []reference.Decision) timeless {
 	feed.AddAll(ds)
 	ledger.NewFeed(set.Add).AddAll(ds)
 	a := timeless{Ps: ps.Finish(end)}
-	a.Fairness, a.Pressure = fair.Finish(end, feed.Open(), nil)
-	w := ws.Finish(end, feed.Open(), classOf)
+	a.Fairness, a.Pressure = fair.Finish(end, feed.Live(), nil)
+	w := ws.Finish(end, feed.Live(), classOf)
 	f := &findings.Facts{EndNs: end, Procs: a.Ps, Fairness: a.Fairness, Pressure: a.Pressure, Waits: w,
 		ClassName: classOf,
 		Stack:     func(h int32) []string { return []string{fmt.Sprint("main.f", h, " (main.go:1)")} },

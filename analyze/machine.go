@@ -96,7 +96,7 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 	}
 	var err error
 	res.Kernel, err = a.machine.Finish(kernel.Facts{
-		EndNs: end, RecordedNs: recorded, Open: a.ledger.Open(),
+		EndNs: end, RecordedNs: recorded, Live: a.ledger.Live(),
 		Breakdown: &res.Breakdown, Procs: &res.Procs, Process: a.Anonymize.process,
 	})
 	if err == nil {

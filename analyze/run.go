@@ -180,7 +180,7 @@ type analysis struct {
 	steps  *pipeline
 
 	ledger    *ledger.Ledger
-	cut       *focus.Cut       // nil: the window is the whole trace
+	cut       *focus.Clipper   // nil: the window is the whole trace
 	chosen    *focus.Selection // nil: all goroutines
 	task      *wantedTasks     // nil: none is looked for
 	waits     *waits.Accumulator
@@ -473,7 +473,7 @@ func (a *analysis) result() (*Result, error) {
 	if a.DecisionsOnly {
 		return res, nil
 	}
-	open := a.ledger.Open()
+	open := a.ledger.Live()
 	if a.cut != nil {
 		a.lookAtEnd()
 	}
@@ -490,16 +490,16 @@ func (a *analysis) result() (*Result, error) {
 	part(func() { res.Procs = a.procs.Finish(end) })
 	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
 	if a.cut != nil {
-		open = a.cut.Open()
+		open = a.cut.Live()
 	}
 	part(func() { a.describeClasses(res.Waits.Classes) })
 	part(func() { res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class) })
 	part(func() { res.Requests = a.requests.Finish(a.annotation, a.logged) })
-	part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Open(), a.class) })
+	part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Live(), a.class) })
 	part(func() { err = a.finishMachine(res, st.End) })
 	all := res.Waits
 	if a.chosen != nil {
-		part(func() { all = a.allWaits.Finish(st.End, a.ledger.Open(), a.class) })
+		part(func() { all = a.allWaits.Finish(st.End, a.ledger.Live(), a.class) })
 	}
 	res.Procs.Host(hostNs(all.Classes))
 	facts := &findings.Facts{

@@ -8,7 +8,7 @@ import (
 )
 
 // stacksOf finishes the account of the stacks for the classes of the waits.
-func (a *analysis) stacksOf(end int64, open []ledger.Open, classes []waits.Class) stacks.Result {
+func (a *analysis) stacksOf(end int64, open []ledger.Live, classes []waits.Class) stacks.Result {
 	known := map[int32]bool{}
 	for i := range classes {
 		known[classes[i].ID] = true

@@ -39,7 +39,7 @@ func (a *account) add(d *reference.Decision) {
 // run ends the account, after end ns. The caller knows better what the makespan
 // is, if the run did not end with the trace.
 func (a *account) run(end int64) (Run, waits.Result) {
-	w, p := a.waits.Finish(end, a.feed.Open(), nil), a.procs.Finish(end)
+	w, p := a.waits.Finish(end, a.feed.Live(), nil), a.procs.Finish(end)
 	r := Run{
 		MakespanNs: end,
 		Waits: Waits{

@@ -124,7 +124,7 @@ func TestAccumulators(t *testing.T) {
 				count += c.Waits
 				total += c.WaitNs
 			}
-			all := w.Finish(r.EndNs, feed.Open(), nil).All
+			all := w.Finish(r.EndNs, feed.Live(), nil).All
 			if all.Count != count || all.TotalNs != total {
 				t.Errorf("%d waits of %d ns, simulated %d of %d ns", all.Count, all.TotalNs, count, total)
 			}

@@ -163,9 +163,9 @@ func (r *Result) Of(id int32) *Class {
 	return nil
 }
 
-// Finish ends all lives at end, ns of the last event. open is [ledger.Ledger.Open], names
+// Finish ends all lives at end, ns of the last event. open is [ledger.Ledger.Live], names
 // may be nil. The Accumulator cannot be used afterwards.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) Result {
+func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) Result {
 	a.now = max(a.now, min(end, maxTime))
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {

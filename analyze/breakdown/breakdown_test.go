@@ -18,7 +18,7 @@ func run(ds []reference.Decision, end int64) []breakdown.Class {
 	a := breakdown.New(breakdown.Options{})
 	feed := ledger.NewFeed(a.Add)
 	feed.AddAll(ds)
-	return a.Finish(end, feed.Open(), nil).Classes
+	return a.Finish(end, feed.Live(), nil).Classes
 }
 
 func ready(t, g int64, why reference.Why, f reference.Flags) reference.Decision {

@@ -457,15 +457,15 @@ func (a *Accumulator) fold(g *goroutine, ci int32) {
 }
 
 // Finish closes all intervals at end, ns of the last event, and returns the
-// results. open is [ledger.Ledger.Open], names may be nil. The Accumulator cannot be
+// results. open is [ledger.Ledger.Live], names may be nil. The Accumulator cannot be
 // used afterwards.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) (Result, Pressure) {
+func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)
 	}
 	a.age.update(a.now)
 	open = slices.Clone(open)
-	slices.SortFunc(open, func(x, y ledger.Open) int {
+	slices.SortFunc(open, func(x, y ledger.Live) int {
 		return cmp.Compare(a.gors.At(x.Slot).place, a.gors.At(y.Slot).place)
 	})
 	for _, o := range open {

@@ -18,12 +18,12 @@ func drive(a *Accumulator) driven {
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
 
 func (x driven) Finish(end int64, names func(class int32) (name, creator string)) (Result, Pressure) {
-	return x.Accumulator.Finish(end, x.feed.Open(), names)
+	return x.Accumulator.Finish(end, x.feed.Live(), names)
 }
 
 // aged reports whether a goroutine waits in the list of age.
 func (x driven) aged(g int64) bool {
-	for _, o := range x.feed.Open() {
+	for _, o := range x.feed.Live() {
 		if o.G == g {
 			return x.gors.At(o.Slot).aged != 0
 		}

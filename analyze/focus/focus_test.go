@@ -55,34 +55,34 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestCut cuts random streams at random times. At each decision in the window, what the
+// TestClipper cuts random streams at random times. At each decision in the window, what the
 // notes say of Ps, queues and goroutines is what they say in the whole stream.
-func TestCut(t *testing.T) {
+func TestClipper(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 300, Ps: 5, Gaps: seed%4 == 0, NoTruth: true})
 		from := 1 + r.Int64N(s.End)
 		to := from + 1 + r.Int64N(s.End)
-		cut := NewCut(from, to)
+		cut := NewClipper(from, to)
 		var part ledger.Block
 		feed := ledger.NewFeed(func(b *ledger.Block) {
 			for i := range b.Decisions {
 				d := &b.Decisions[i]
 				one := ledger.Block{Decisions: b.Decisions[i : i+1]}
-				told, at := cut.Take(&one, &part)
-				in := len(part.Decisions) - told
+				synthetic, at := cut.Clip(&one, &part)
+				in := len(part.Decisions) - synthetic
 				if d.Time < from || d.Time >= to {
-					for j := range part.Decisions[told:] {
-						if x := &part.Decisions[told+j]; x.Time != to || x.Why != reference.WhyLost && x.Kind != reference.KindGCEnd {
+					for j := range part.Decisions[synthetic:] {
+						if x := &part.Decisions[synthetic+j]; x.Time != to || x.Why != reference.WhyLost && x.Kind != reference.KindGCEnd {
 							t.Fatalf("seed %d, [%d, %d): %+v of %+v", seed, from, to, x, d)
 						}
 					}
 					continue
 				}
-				if in != 1 || at != 0 || part.Decisions[told] != *d || part.Told != told {
+				if in != 1 || at != 0 || part.Decisions[synthetic] != *d || part.Synthetic != synthetic {
 					t.Fatalf("seed %d, [%d, %d): %+v became %+v", seed, from, to, d, part.Decisions)
 				}
-				got, want := part.Notes[told], b.Notes[i]
+				got, want := part.Notes[synthetic], b.Notes[i]
 				if want.Was == ledger.InSyscall && got.Was == ledger.Unseen {
 					continue // a system call that had lost its P is not told, as one that a trace begins in
 				}

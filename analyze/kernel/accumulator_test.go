@@ -69,9 +69,9 @@ func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text 
 		}
 	}, lives.Add, ps.Add)
 	feed.AddAll(ds)
-	open := feed.Open()
+	open := feed.Live()
 	b, p := lives.Finish(end, open, nil), ps.Finish(end)
-	return a.Finish(Facts{EndNs: end, RecordedNs: end, Open: open, Breakdown: &b, Procs: &p})
+	return a.Finish(Facts{EndNs: end, RecordedNs: end, Live: open, Breakdown: &b, Procs: &p})
 }
 
 // onThreads gives each P a thread and a CPU of its own.

@@ -23,7 +23,7 @@ func (m *Accumulator) occupant(c *cpu, t int64) ledger.OnCPU {
 
 // tellOff tells that a thread with a goroutine was off the CPUs, as far as that is in the
 // window.
-func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.Lack) {
+func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.OffCPUReason) {
 	from, to = max(from, m.opt.From), min(to, m.opt.To)
 	if to <= from || k.onP < 0 {
 		return
@@ -35,11 +35,11 @@ func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.Lack) {
 			return
 		}
 	}
-	m.told.Off = append(m.told.Off, ledger.NoCPU{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
+	m.told.Off = append(m.told.Off, ledger.OffCPUSpan{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
 }
 
 // lackOf says why a thread that is off the CPUs is.
-func (m *Accumulator) lackOf(k *task) ledger.Lack {
+func (m *Accumulator) lackOf(k *task) ledger.OffCPUReason {
 	switch {
 	case stopped(k.how):
 		return ledger.LackStopped
@@ -87,7 +87,7 @@ func (m *Accumulator) tellOpen() {
 			continue
 		}
 		if from := max(k.booked, k.from, m.opt.From); from < min(m.now, m.opt.To) {
-			m.told.OpenOff = append(m.told.OpenOff, ledger.NoCPU{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
+			m.told.OpenOff = append(m.told.OpenOff, ledger.OffCPUSpan{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
 		}
 	}
 }

@@ -178,7 +178,7 @@ const maxProcesses = 16
 type Facts struct {
 	EndNs      int64 // time of the last event
 	RecordedNs int64 // of the window
-	Open       []ledger.Open
+	Live       []ledger.Live
 	Breakdown  *breakdown.Result
 	Procs      *procs.Result
 	// Process, if set, returns what a process is called.
@@ -193,7 +193,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	if err := m.advance(m.now); err != nil {
 		return nil, err
 	}
-	for _, o := range f.Open {
+	for _, o := range f.Live {
 		if o.Slot >= m.slots {
 			continue
 		}

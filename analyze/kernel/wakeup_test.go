@@ -99,8 +99,8 @@ func followWakeups(t *testing.T, o Options) *Machine {
 		}
 	}, lives.Add, ps.Add)
 	feed.AddAll(wakeups)
-	b, p := lives.Finish(200_000, feed.Open(), nil), ps.Finish(200_000)
-	m, err := a.Finish(Facts{EndNs: 200_000, RecordedNs: 200_000, Open: feed.Open(), Breakdown: &b, Procs: &p})
+	b, p := lives.Finish(200_000, feed.Live(), nil), ps.Finish(200_000)
+	m, err := a.Finish(Facts{EndNs: 200_000, RecordedNs: 200_000, Live: feed.Live(), Breakdown: &b, Procs: &p})
 	if err != nil {
 		t.Fatal(err)
 	}

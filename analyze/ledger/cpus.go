@@ -4,8 +4,8 @@ package ledger
 // records tell. A stretch is told once, in the block in which it ends; what is not over at
 // the end of a block is told in each, as Open.
 type CPUs struct {
-	On, OpenOn   []OnCPU // those of each CPU in the order of time
-	Off, OpenOff []NoCPU // those of each P in the order of time
+	On, OpenOn   []OnCPU      // those of each CPU in the order of time
+	Off, OpenOff []OffCPUSpan // those of each P in the order of time
 }
 
 // Clear forgets all.
@@ -33,23 +33,23 @@ type OnCPU struct {
 	Who      Occupant
 }
 
-// NoCPU is a stretch [From, To), ns, in which the thread of a goroutine that ran on P was on
+// OffCPUSpan is a stretch [From, To), ns, in which the thread of a goroutine that ran on P was on
 // no CPU.
-type NoCPU struct {
+type OffCPUSpan struct {
 	From, To int64
 	P        int32
 	CPU      int32 // it was on last, or is to run on; less than 0 if not known
-	Why      Lack
+	Why      OffCPUReason
 }
 
-// Lack says why a thread was on no CPU.
-type Lack uint8
+// OffCPUReason says why a thread was on no CPU.
+type OffCPUReason uint8
 
 // The reasons for which a thread is on no CPU.
 const (
-	LackUnknown Lack = iota // who had its CPU is not known
-	LackTurn                // it was ready to run, and its CPU ran another thread
-	LackIdle                // it was ready to run, and its CPU was idle
-	LackStopped             // it was stopped by a signal or a debugger
-	LackBlocked             // it slept in the kernel
+	LackUnknown OffCPUReason = iota // who had its CPU is not known
+	LackTurn                        // it was ready to run, and its CPU ran another thread
+	LackIdle                        // it was ready to run, and its CPU was idle
+	LackStopped                     // it was stopped by a signal or a debugger
+	LackBlocked                     // it slept in the kernel
 )

@@ -25,7 +25,7 @@ type Ledger struct {
 	global   int32
 	queued   int64 // sum of all lengths
 	runnable int64
-	told     Ps // the last of Block.Ps
+	lastPs   Ps // the last of Block.Ps
 	spare    []Note
 	waiting  int32 // Note.Runnable of the last decision
 }
@@ -117,7 +117,7 @@ func (l *Ledger) Annotate(b *Block) {
 			n.Changed |= RunnableNum
 		}
 		if n.Changed&Counts != 0 {
-			b.Ps = append(b.Ps, l.told)
+			b.Ps = append(b.Ps, l.lastPs)
 		}
 	}
 	b.Slots, b.Classes, b.Known = l.gors.Len(), l.classes, l.ps.Known()
@@ -303,8 +303,8 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 func (l *Ledger) count(n *Note) {
 	s, idle := &l.ps, l.ps.counts[Idle]
 	now := Ps{Usable: int32(s.usable), Idle: idle, Unclaimed: int32(min(int64(idle), l.queued)), Recorded: s.procs - s.counts[NotRecorded]}
-	if now != l.told {
-		l.told = now
+	if now != l.lastPs {
+		l.lastPs = now
 		n.Changed |= Counts
 	}
 }
@@ -330,7 +330,7 @@ func (l *Ledger) lengths(d *reference.Decision, n *Note) {
 	// Those in queues are runnable: heals the count where the stream starts
 	// goroutines that it had not shown as ready.
 	l.runnable = max(l.runnable, l.queued)
-	if l.told.Idle > 0 && n.Changed&(LocalLen|VictimLen|GlobalLen) != 0 {
+	if l.lastPs.Idle > 0 && n.Changed&(LocalLen|VictimLen|GlobalLen) != 0 {
 		l.count(n)
 	}
 }
@@ -368,8 +368,8 @@ func (l *Ledger) newLength(p int32) *int32 {
 	return &l.local[p]
 }
 
-// Open is a goroutine that has not ended when the stream does.
-type Open struct {
+// Live is a goroutine that has not ended when the stream does.
+type Live struct {
 	G        int64
 	Slot     int32
 	Activity Activity
@@ -378,12 +378,12 @@ type Open struct {
 	Flags    reference.Flags
 }
 
-// Open returns the goroutines that have not ended, in the order of their slots.
-func (l *Ledger) Open() []Open {
-	var out []Open
+// Live returns the goroutines that have not ended, in the order of their slots.
+func (l *Ledger) Live() []Live {
+	var out []Live
 	for slot := int32(1); slot < l.gors.Len(); slot++ {
 		if g := l.gors.At(slot); g.activity != Unseen {
-			out = append(out, Open{g.id, slot, g.activity, g.since, g.class, g.flags})
+			out = append(out, Live{g.id, slot, g.activity, g.since, g.class, g.flags})
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ type life struct {
 func TestNotes(t *testing.T) {
 	for seed := range uint64(20) {
 		s := procstest.Generate(rand.New(rand.NewPCG(seed, 1)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
-		lives := map[int64]*life{}
+		byID := map[int64]*life{}
 		feed := ledger.NewFeed(func(b *ledger.Block) {
 			for i := range b.Decisions {
 				d, n := &b.Decisions[i], &b.Notes[i]
@@ -46,7 +46,7 @@ func TestNotes(t *testing.T) {
 						to = ledger.Waiting
 					}
 				case reference.KindMove:
-					if g := lives[d.G]; g != nil && n.G != g.slot {
+					if g := byID[d.G]; g != nil && n.G != g.slot {
 						t.Fatalf("seed %d: %+v: slot %d, want %d", seed, d, n.G, g.slot)
 					}
 					continue
@@ -59,15 +59,15 @@ func TestNotes(t *testing.T) {
 				if d.G < 0 {
 					continue
 				}
-				g := lives[d.G]
+				g := byID[d.G]
 				if g == nil {
 					g = &life{slot: n.G}
-					for id, other := range lives {
+					for id, other := range byID {
 						if other.slot == n.G {
 							t.Fatalf("seed %d: goroutines %d and %d share a slot", seed, id, d.G)
 						}
 					}
-					lives[d.G] = g
+					byID[d.G] = g
 				}
 				known := g.is != ledger.Unseen
 				before := *g
@@ -84,7 +84,7 @@ func TestNotes(t *testing.T) {
 					t.Fatalf("seed %d: %+v: %+v, want %+v", seed, d, got, want)
 				}
 				by := int32(0)
-				if w := lives[d.By]; d.Kind == reference.KindReady && w != nil {
+				if w := byID[d.By]; d.Kind == reference.KindReady && w != nil {
 					by = w.slot
 				}
 				if got := b.Waker(i); got != by {
@@ -92,22 +92,22 @@ func TestNotes(t *testing.T) {
 				}
 				g.is, g.since = to, d.Time
 				if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
-					delete(lives, d.G)
+					delete(byID, d.G)
 				}
 			}
-			if int(b.Slots) <= len(lives) {
-				t.Fatalf("seed %d: %d slots for %d goroutines", seed, b.Slots, len(lives))
+			if int(b.Slots) <= len(byID) {
+				t.Fatalf("seed %d: %d slots for %d goroutines", seed, b.Slots, len(byID))
 			}
 		})
 		for ds := range slices.Chunk(s.Decisions, 1+int(seed)*7) {
 			feed.AddAll(ds)
 		}
-		open := feed.Open()
-		if len(open) != len(lives) {
-			t.Errorf("seed %d: %d goroutines are open, want %d", seed, len(open), len(lives))
+		open := feed.Live()
+		if len(open) != len(byID) {
+			t.Errorf("seed %d: %d goroutines are open, want %d", seed, len(open), len(byID))
 		}
 		for _, o := range open {
-			if g := lives[o.G]; g == nil || g.slot != o.Slot || g.is != o.Activity || g.since != o.Since || g.flags != o.Flags {
+			if g := byID[o.G]; g == nil || g.slot != o.Slot || g.is != o.Activity || g.since != o.Since || g.flags != o.Flags {
 				t.Errorf("seed %d: open: %+v, want %+v", seed, o, g)
 			}
 		}
@@ -121,7 +121,7 @@ func TestNumbers(t *testing.T) {
 		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
 		var ps ledger.States
 		local, global := map[int32]int32{}, int32(0)
-		var told, now ledger.Ps
+		var last, now ledger.Ps
 		feed := ledger.NewFeed(func(b *ledger.Block) {
 			numbers := b.Ps
 			for i := range b.Decisions {
@@ -155,10 +155,10 @@ func TestNumbers(t *testing.T) {
 				if n.Changed&ledger.Counts != 0 {
 					now, numbers = numbers[0], numbers[1:]
 				}
-				if now != want || (now != told) != (n.Changed&ledger.Counts != 0) {
-					t.Fatalf("seed %d: %+v: %+v after %+v, want %+v, %v", seed, d, now, told, want, n.Changed)
+				if now != want || (now != last) != (n.Changed&ledger.Counts != 0) {
+					t.Fatalf("seed %d: %+v: %+v after %+v, want %+v, %v", seed, d, now, last, want, n.Changed)
 				}
-				told = now
+				last = now
 				changes := slices.Clone(b.Changes(i))
 				if n.Changed&ledger.OneP != 0 {
 					changes = append(changes, ledger.Change{P: d.P, From: n.From, To: n.To})

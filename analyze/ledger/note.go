@@ -63,9 +63,9 @@ type Block struct {
 	Decisions []reference.Decision
 	Notes     []Note // of each decision
 	Ps        []Ps   // for each note with Counts
-	// Told is how many of the decisions, at the beginning, only tell what there is when
+	// Synthetic is how many of the decisions, at the beginning, only describe what there is when
 	// a window of the stream begins.
-	Told int
+	Synthetic int
 	// Slots is more than any slot in the notes.
 	Slots int32
 	// Classes are the handles of all classes seen so far.

@@ -62,15 +62,15 @@ type Change struct {
 //   - From a gap in the trace on, nothing is known of a P below GOMAXPROCS until a
 //     decision says what it does.
 type States struct {
-	ps     []pstate      // by P; known only where pstate says so
-	one    [1]Change     // of the last decision, if changed
-	many   []Change      // its changes, if there can be more; reused
-	said   said          // which of the two
-	counts [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
-	procs  int32         // GOMAXPROCS as the stream says
-	told   int32         // the same, at most MaxPs
-	busy   int32         // Ps that mark, are stopped or not known
-	usable int64         // Usable
+	ps      []pstate      // by P; known only where pstate says so
+	one     [1]Change     // of the last decision, if changed
+	many    []Change      // its changes, if there can be more; reused
+	said    said          // which of the two
+	counts  [1 << 8]int32 // by State: as many as it can say, so that no bound is checked
+	procs   int32         // GOMAXPROCS as the stream says
+	tracked int32         // the same, at most MaxPs
+	busy    int32         // Ps that mark, are stopped or not known
+	usable  int64         // Usable
 
 	maxProcs int32
 	omitted  int64
@@ -154,7 +154,7 @@ func (t *States) rare(d *reference.Decision) {
 
 // without is the state of a P without a thread.
 func (t *States) without(p int32) State {
-	if p >= t.told {
+	if p >= t.tracked {
 		return Unused
 	}
 	return Idle
@@ -200,7 +200,7 @@ func (t *States) Usable() int64 { return t.usable }
 // count follows a change of told or of counts.
 func (t *States) count() {
 	t.busy = t.counts[GC] + t.counts[Stopped] + t.counts[NotRecorded]
-	t.usable = max(0, int64(t.told)-int64(t.busy))
+	t.usable = max(0, int64(t.tracked)-int64(t.busy))
 }
 
 // Omitted returns how many Ps below the largest GOMAXPROCS are not told apart
@@ -286,7 +286,7 @@ func (t *States) lose() {
 	for p := range t.ps {
 		switch id := int32(p); {
 		case t.ps[p].state == Unused:
-		case id >= t.told:
+		case id >= t.tracked:
 			t.setMany(id, Unused)
 		default:
 			t.setMany(id, NotRecorded)
@@ -313,14 +313,14 @@ func (t *States) resize(procs int32) {
 	t.procs = procs
 	t.many, t.said = t.many[:0], changes
 	t.maxProcs = max(t.maxProcs, procs)
-	old := t.told
-	t.told = min(procs, MaxPs)
-	for id := old; id < t.told; id++ {
+	old := t.tracked
+	t.tracked = min(procs, MaxPs)
+	for id := old; id < t.tracked; id++ {
 		if p := t.at(id); p.state == Unused {
 			t.setMany(id, Idle)
 		}
 	}
-	for id := t.told; id < old; id++ {
+	for id := t.tracked; id < old; id++ {
 		if s := t.ps[id].state; s == Idle || s == Stopped || s == NotRecorded {
 			t.setMany(id, Unused)
 		}

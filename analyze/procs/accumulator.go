@@ -90,7 +90,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			a.lengths(d, n)
 			if n.Changed&ledger.OneP != 0 { // it is, unless the P is not told apart
 				p := &a.accounts[d.P]
-				if i >= b.Told {
+				if i >= b.Synthetic {
 					p.starts++
 				}
 				p.pass(n.To, a.now)

@@ -76,8 +76,8 @@ type Resolver struct {
 }
 
 // Finish ends the account at a time, in ns, and returns it. open is
-// [ledger.Ledger.Open]. The Accumulator must not be used any more.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, r Resolver) Result {
+// [ledger.Ledger.Live]. The Accumulator must not be used any more.
+func (a *Accumulator) Finish(end int64, open []ledger.Live, r Resolver) Result {
 	for _, o := range open {
 		if g := a.gors.Find(o.Slot); g != nil && o.Activity == ledger.Waiting && g.blocked {
 			a.bookBlocked(o.G, g, a.classes[o.Class], o.Since, end)

@@ -15,7 +15,7 @@ var itself = Resolver{
 }
 
 // feed hands decisions to an Accumulator, with their waits, all for the first cause.
-func feed(a *Accumulator, ds ...reference.Decision) []ledger.Open {
+func feed(a *Accumulator, ds ...reference.Decision) []ledger.Live {
 	f := ledger.NewFeed(func(b *ledger.Block) {
 		var ended []waits.EndedWait
 		for i := range b.Decisions {
@@ -28,7 +28,7 @@ func feed(a *Accumulator, ds ...reference.Decision) []ledger.Open {
 		a.Add(b, ended)
 	})
 	f.AddAll(ds)
-	return f.Open()
+	return f.Live()
 }
 
 // cycle has a goroutine of a class stop at a stack for 10 ns and wait for ns.
@@ -160,7 +160,7 @@ func TestWindow(t *testing.T) {
 		a.Add(b, []waits.EndedWait{{From: 130, To: 160, At: 2, Causes: [waits.NumCauses]int64{30}}})
 	})
 	f.AddAll(ds)
-	if r := a.Finish(160, f.Open(), itself).Rows[0]; r.Waits != 0 || r.WaitNs != 30 {
+	if r := a.Finish(160, f.Live(), itself).Rows[0]; r.Waits != 0 || r.WaitNs != 30 {
 		t.Errorf("%d waits of %d ns", r.Waits, r.WaitNs)
 	}
 }

@@ -75,9 +75,9 @@ var lacks = [...]string{
 // machine follows who had the CPUs. Its memory depends on the number of CPUs and Ps only.
 type machine struct {
 	on     ring[ledger.OnCPU] // in the order of their ends, nearly
-	off    ring[ledger.NoCPU]
+	off    ring[ledger.OffCPUSpan]
 	nowOn  []ledger.OnCPU // not over at the end of the last block
-	nowOff []ledger.NoCPU
+	nowOff []ledger.OffCPUSpan
 
 	calls   int64 // of ObserveCPUs
 	from    int64 // where bins begin, ns of the trace
@@ -132,7 +132,7 @@ func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 
 func newMachine(from int64) *machine {
 	return &machine{
-		on: newRing[ledger.OnCPU](ringCPUs), off: newRing[ledger.NoCPU](ringCPUs),
+		on: newRing[ledger.OnCPU](ringCPUs), off: newRing[ledger.OffCPUSpan](ringCPUs),
 		from: from, shift: firstShift, maxBins: DefaultMaxBins, byCPU: map[int32]int{}, omitted: map[int32]bool{},
 	}
 }
@@ -224,7 +224,7 @@ func (s *sums) merge() {
 func (m *machine) cut(w *Window, most int) {
 	lo, hi := w.FromNs+m.from, w.ToNs+m.from
 	on, from := lastOf(&m.on, m.nowOn, lo, hi, most, func(x *ledger.OnCPU) (int64, int64) { return x.From, x.To })
-	off, since := lastOf(&m.off, m.nowOff, lo, hi, most, func(x *ledger.NoCPU) (int64, int64) { return x.From, x.To })
+	off, since := lastOf(&m.off, m.nowOff, lo, hi, most, func(x *ledger.OffCPUSpan) (int64, int64) { return x.From, x.To })
 	lo = max(from, since)
 	w.CPUsFromNs = lo - m.from
 	for i := range on {

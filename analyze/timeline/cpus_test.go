@@ -23,7 +23,7 @@ func TestCPUsAreBounded(t *testing.T) {
 		end = from + step
 		a.ObserveCPUs(&ledger.CPUs{
 			On:  []ledger.OnCPU{{From: from, To: end, CPU: int32(i % (maxCPULanes + 5)), Name: int32(1 + i%1000), Who: ledger.OnOther}},
-			Off: []ledger.NoCPU{{From: from, To: from + step/2, P: 2, CPU: 1, Why: ledger.LackTurn}},
+			Off: []ledger.OffCPUSpan{{From: from, To: from + step/2, P: 2, CPU: 1, Why: ledger.LackTurn}},
 		})
 	}
 	a.Add(&ledger.Block{Decisions: []reference.Decision{{Time: end, Kind: reference.KindGCBegin}}, Notes: make([]ledger.Note, 1)}, Waited{})

@@ -18,5 +18,5 @@ func drive(a *Accumulator) driven {
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }
 
 func (x driven) Finish(end int64, names func(class int32) (name, creator string)) Result {
-	return x.Accumulator.Finish(end, x.feed.Open(), names)
+	return x.Accumulator.Finish(end, x.feed.Live(), names)
 }

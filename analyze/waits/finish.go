@@ -8,8 +8,8 @@ import (
 )
 
 // Finish ends the account at time end, in ns, and returns it. open is
-// [ledger.Ledger.Open]; names may be nil. The Accumulator must not be used any more.
-func (a *Accumulator) Finish(end int64, open []ledger.Open, names func(class int32) (name, creator string)) Result {
+// [ledger.Ledger.Live]; names may be nil. The Accumulator must not be used any more.
+func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) Result {
 	a.advance(max(end, a.now))
 	for _, o := range open {
 		g := a.gors.At(o.Slot)

@@ -7,18 +7,18 @@ import (
 
 // Window makes a stream of decisions begin later, as a trace does whose
 // recording began then: it tells what there is at the beginning, as
-// [focus.Present] does; and then goes on with the decisions, their times counted
+// [focus.Snapshot] does; and then goes on with the decisions, their times counted
 // from the beginning.
 type Window struct {
 	from int64
 	emit func(*reference.Decision)
-	past *focus.Present // nil: it has begun
+	past *focus.Snapshot // nil: it has begun
 }
 
 // NewWindow returns a Window from a time on, in ns. emit gets the stream, and
 // must not keep its decisions.
 func NewWindow(from int64, emit func(*reference.Decision)) *Window {
-	return &Window{from: from, emit: emit, past: focus.NewPresent()}
+	return &Window{from: from, emit: emit, past: focus.NewSnapshot()}
 }
 
 // Add takes the next decision.
@@ -28,7 +28,7 @@ func (w *Window) Add(d *reference.Decision) {
 			w.past.Follow(d)
 			return
 		}
-		w.past.Tell(0, w.emit)
+		w.past.Emit(0, w.emit)
 		w.past = nil
 	}
 	x := *d

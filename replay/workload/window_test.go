@@ -10,14 +10,14 @@ import (
 
 // A Window tells who is there when it begins, and goes on from there.
 func TestWindow(t *testing.T) {
-	type told struct {
+	type synthetic struct {
 		at   int64
 		kind reference.Kind
 		g    int64
 		p    int32
 	}
-	var got []told
-	w := NewWindow(100, func(d *reference.Decision) { got = append(got, told{d.Time, d.Kind, d.G, d.P}) })
+	var got []synthetic
+	w := NewWindow(100, func(d *reference.Decision) { got = append(got, synthetic{d.Time, d.Kind, d.G, d.P}) })
 	say := func(at int64, k reference.Kind, g int64, p int32, why reference.Why) {
 		w.Add(&reference.Decision{Time: at, Kind: k, G: g, P: p, M: int64(p) + 10, Why: why, Batch: 4})
 	}
@@ -42,14 +42,14 @@ func TestWindow(t *testing.T) {
 		t.Fatalf("told before the beginning: %v", got)
 	}
 	say(150, reference.KindStop, 1, 0, reference.WhyExit)
-	want := []told{
+	want := []synthetic{
 		{0, reference.KindProcs, reference.NoG, reference.NoP}, {0, reference.KindGCBegin, reference.NoG, reference.NoP},
 		{0, reference.KindPStart, reference.NoG, 0}, {0, reference.KindPStart, reference.NoG, 1},
 		{0, reference.KindPStop, reference.NoG, 2}, {0, reference.KindPStop, reference.NoG, 3},
 		{0, reference.KindStart, 1, 0}, {0, reference.KindStart, 2, 1}, {0, reference.KindSyscall, 2, 1}, {0, reference.KindReady, 3, 0},
 		{50, reference.KindStop, 1, 0},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(told{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(synthetic{})); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Present follows a stream of decisions, and tells at any time what there is: as
+// Snapshot follows a stream of decisions, and describes at any time what is live: as
 // decisions, with which a stream can begin. Its memory depends on the numbers of
 // goroutines that are not blocked, and of Ps. The zero value is not ready: use
-// [NewPresent].
-type Present struct {
+// [NewSnapshot].
+type Snapshot struct {
 	n      int64 // decisions
 	active map[int64]*active
 	on     map[int32]int64 // by P: goroutine that runs, or is in a system call
@@ -29,13 +29,13 @@ type active struct {
 	since int64              // order in which they became runnable, or else were seen
 }
 
-// NewPresent returns a Present that has seen nothing.
-func NewPresent() *Present {
-	return &Present{active: map[int64]*active{}, on: map[int32]int64{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
+// NewSnapshot returns a Snapshot that has seen nothing.
+func NewSnapshot() *Snapshot {
+	return &Snapshot{active: map[int64]*active{}, on: map[int32]int64{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
 }
 
 // Follow takes the next decision. It does not keep d.
-func (p *Present) Follow(d *reference.Decision) {
+func (p *Snapshot) Follow(d *reference.Decision) {
 	p.n++
 	switch d.Kind {
 	case reference.KindReady:
@@ -66,7 +66,7 @@ func (p *Present) Follow(d *reference.Decision) {
 }
 
 // runs is for a goroutine that runs, or is in a system call, on a P.
-func (p *Present) runs(d *reference.Decision) {
+func (p *Snapshot) runs(d *reference.Decision) {
 	g := p.active[d.G]
 	if g == nil {
 		g = &active{since: p.n}
@@ -77,7 +77,7 @@ func (p *Present) runs(d *reference.Decision) {
 }
 
 // leaves is for a goroutine that is blocked, or has ended.
-func (p *Present) leaves(id int64) {
+func (p *Snapshot) leaves(id int64) {
 	if g := p.active[id]; g != nil {
 		if at := g.seen.P; g.seen.Kind != reference.KindReady && p.on[at] == id {
 			delete(p.on, at)
@@ -87,7 +87,7 @@ func (p *Present) leaves(id int64) {
 }
 
 // turns is for a P that gets or loses its thread. A system call goes on without it.
-func (p *Present) turns(d *reference.Decision) {
+func (p *Snapshot) turns(d *reference.Decision) {
 	p.ps[d.P] = *d
 	if d.Kind == reference.KindPStart {
 		return
@@ -101,7 +101,7 @@ func (p *Present) turns(d *reference.Decision) {
 }
 
 // world takes what is about all.
-func (p *Present) world(d *reference.Decision) {
+func (p *Snapshot) world(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindProcs:
 		p.resize(d)
@@ -129,7 +129,7 @@ func (p *Present) world(d *reference.Decision) {
 }
 
 // resize follows a change of GOMAXPROCS: a P that is new is idle.
-func (p *Present) resize(d *reference.Decision) {
+func (p *Snapshot) resize(d *reference.Decision) {
 	p.procs = *d
 	n := min(d.Batch, ledger.MaxPs)
 	for id := range n {
@@ -150,11 +150,11 @@ func kept(d *reference.Decision) *reference.Decision {
 	return &x
 }
 
-// Tell calls emit with decisions at a time, ns, that tell what there is: GOMAXPROCS,
+// Emit calls emit with decisions at a time, ns, that tell what there is: GOMAXPROCS,
 // whether the garbage collector marks and the world is stopped, which Ps have threads,
 // and who runs, is runnable or in a system call on its P, in the order in which they
 // became so. Who is blocked shows when it is woken. emit must not keep them.
-func (p *Present) Tell(at int64, emit func(*reference.Decision)) {
+func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 	say := func(d reference.Decision) {
 		d.Time, d.Basis = at, reference.Known(reference.Inferred, reference.RuleInitial)
 		emit(&d)
@@ -188,7 +188,7 @@ func (p *Present) Tell(at int64, emit func(*reference.Decision)) {
 		if g.seen.Kind == reference.KindReady {
 			say(q.put(g))
 		} else {
-			p.tellRunning(g, &q, say)
+			p.emitRunning(g, &q, say)
 		}
 	}
 	for _, id := range sorted(p.assist) {
@@ -198,7 +198,7 @@ func (p *Present) Tell(at int64, emit func(*reference.Decision)) {
 
 // End calls emit with decisions at a time, ns, that end what is under way, as those
 // before a gap in a trace do. emit must not keep them.
-func (p *Present) End(at int64, emit func(*reference.Decision)) {
+func (p *Snapshot) End(at int64, emit func(*reference.Decision)) {
 	say := func(d reference.Decision) {
 		d.Time, d.Basis = at, reference.Known(reference.Assumed, reference.RuleNone)
 		emit(&d)
@@ -224,8 +224,8 @@ func (p *Present) End(at int64, emit func(*reference.Decision)) {
 	}
 }
 
-// tellRunning tells of a goroutine that runs, or is in a system call.
-func (p *Present) tellRunning(g *active, q *lengths, say func(reference.Decision)) {
+// emitRunning tells of a goroutine that runs, or is in a system call.
+func (p *Snapshot) emitRunning(g *active, q *lengths, say func(reference.Decision)) {
 	x := &g.seen
 	d := nobody()
 	d.Kind, d.G, d.P, d.M, d.Class, d.Reason = reference.KindStart, x.G, x.P, x.M, x.Class, x.Reason
