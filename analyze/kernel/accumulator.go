@@ -74,8 +74,8 @@ type Accumulator struct {
 	lost    int64
 	missing int64 // switches without a record
 
-	told *ledger.CPUs // of the present block
-	onPs []*task      // by P: the thread that ran a goroutine there last
+	stretches *ledger.CPUs // of the present block
+	onPs      []*task      // by P: the thread that ran a goroutine there last
 }
 
 // part is what is told of running time, ns.
@@ -141,7 +141,7 @@ func NewAccumulator(r *Reader, o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = math.MaxInt64
 	}
-	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}, told: &ledger.CPUs{}}
+	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}, stretches: &ledger.CPUs{}}
 }
 
 // Sample takes what a thread did at a raw trace time, ns.
@@ -236,7 +236,7 @@ func (m *Accumulator) task(tid int32) *task {
 		if len(m.tasks) >= maxTasks {
 			return &m.rest
 		}
-		k = &task{tid: tid, at: m.first, cpu: NoCPU, p: reference.NoP, wakeup: wakeup{asked: never, handed: never}}
+		k = &task{tid: tid, at: m.first, cpu: NoCPU, p: reference.NoP, wakeup: wakeup{wokenAt: never, handed: never}}
 		m.tasks[tid] = k
 	}
 	return k
@@ -290,7 +290,7 @@ func (m *Accumulator) switched(r *Record, t int64) {
 		c.known, c.tid = true, r.TID
 		if !c.Seen {
 			c.Seen, c.since = true, m.first
-			m.tellOn(ledger.OnCPU{From: m.opt.From, To: m.first, CPU: r.CPU, Who: ledger.OnUnknown})
+			m.addOn(ledger.OnCPU{From: m.opt.From, To: m.first, CPU: r.CPU, Who: ledger.OnUnknown})
 		}
 	}
 	if c.tid != r.TID && r.TID != 0 {
@@ -299,7 +299,7 @@ func (m *Accumulator) switched(r *Record, t int64) {
 	if c.tid == r.TID {
 		m.occupied(c, t)
 	} else {
-		m.untold(c, t)
+		m.addUnknown(c, t)
 	}
 	for _, k := range c.displaced {
 		m.bookOff(k, t)
@@ -334,7 +334,7 @@ func (m *Accumulator) occupied(c *cpu, t int64) {
 	}
 	k := m.task(c.tid)
 	k.cpuNs += ns
-	m.tellOn(m.occupant(c, t))
+	m.addOn(m.occupant(c, t))
 	if k.ours {
 		c.ProgramNs += ns
 	} else {
@@ -342,10 +342,10 @@ func (m *Accumulator) occupied(c *cpu, t int64) {
 	}
 }
 
-// untold adds up to t to what the records do not tell of a CPU.
-func (m *Accumulator) untold(c *cpu, t int64) {
+// addUnknown adds up to t to what the records do not tell of a CPU.
+func (m *Accumulator) addUnknown(c *cpu, t int64) {
 	c.UnknownNs += m.counted(c.since, t)
-	m.tellOn(ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
+	m.addOn(ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
 }
 
 // left is for a thread that leaves its CPU.
@@ -416,7 +416,7 @@ func (m *Accumulator) seenOn(k *task, on int32, t int64) {
 	if c.tid == 0 {
 		m.occupied(c, since)
 	} else {
-		m.untold(c, t)
+		m.addUnknown(c, t)
 	}
 	c.tid, c.since = k.tid, since
 }
@@ -430,7 +430,7 @@ func (m *Accumulator) wasOff(k *task, t int64) {
 		ns := m.counted(max(k.at, k.from), t)
 		k.run.off += ns
 		m.off.UnknownNs += ns
-		m.tellOff(k, max(k.at, k.from), t, ledger.LackUnknown)
+		m.addOff(k, max(k.at, k.from), t, ledger.LackUnknown)
 	}
 }
 
@@ -461,10 +461,10 @@ func (m *Accumulator) woken(r *Record, t int64) {
 func (m *Accumulator) lose(c *cpu, t int64) {
 	m.lost++
 	if !c.Seen {
-		m.tellOn(ledger.OnCPU{From: m.opt.From, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
+		m.addOn(ledger.OnCPU{From: m.opt.From, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
 	}
 	if c.known {
-		m.untold(c, t)
+		m.addUnknown(c, t)
 		if k := m.tasks[c.tid]; k != nil && k.on == isOn && k.cpu == c.CPU {
 			if k.runs {
 				k.run.unknown += m.counted(max(k.at, k.from), t)
@@ -535,7 +535,7 @@ func (m *Accumulator) bookOff(k *task, t int64) {
 	}
 	ns := m.counted(from, t)
 	k.run.off += ns
-	m.tellOff(k, from, t, m.lackOf(k))
+	m.addOff(k, from, t, m.lackOf(k))
 	switch {
 	case stopped(k.how):
 		m.off.StoppedNs += ns
@@ -576,7 +576,7 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 	m.handles, m.slots = b.Classes, max(m.slots, b.Slots)
 	b.OffCPU = b.OffCPU[:0]
 	b.CPUs.Clear()
-	m.told = &b.CPUs
+	m.stretches = &b.CPUs
 	ps := 0
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
@@ -591,19 +591,19 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 		for of < len(ended) && int(ended[of].At) == i {
 			of++
 		}
-		m.take(b, d, n, ended[:of])
+		m.follow(b, d, n, ended[:of])
 		ended = ended[of:]
 		if n.Changed&ledger.Counts != 0 {
 			m.count(&b.Ps[ps])
 			ps++
 		}
 	}
-	m.tellOpen()
+	m.addOpen()
 	return nil
 }
 
-// take takes a decision, and the wait that it ends.
-func (m *Accumulator) take(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
+// follow takes a decision, and the wait that it ends.
+func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	switch d.Kind {
 	case reference.KindStart:
 		m.begin(d, n, ended)
@@ -648,7 +648,7 @@ func (m *Accumulator) ready(b *ledger.Block, d *reference.Decision, n *ledger.No
 func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	k := m.acting(d)
 	if k == nil {
-		k = &task{cpu: NoCPU, strange: true, wakeup: wakeup{asked: never, handed: never}}
+		k = &task{cpu: NoCPU, strange: true, wakeup: wakeup{wokenAt: never, handed: never}}
 	}
 	for i := range ended {
 		m.divide(&ended[i], n.G, k)
@@ -662,7 +662,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits
 	if k.runs {
 		m.over(k)
 	}
-	m.look(k)
+	m.noteOnCPU(k)
 	if k.on == unknown {
 		k.on, k.at = isOn, m.now // it did this
 	}
@@ -676,8 +676,8 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits
 	m.displace(k)
 }
 
-// look notes whether a thread that does something is on a CPU.
-func (m *Accumulator) look(k *task) {
+// noteOnCPU notes whether a thread that does something is on a CPU.
+func (m *Accumulator) noteOnCPU(k *task) {
 	if !m.covered(m.now) || k.on == unknown || !k.recorded {
 		return
 	}
@@ -708,7 +708,7 @@ func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note
 		return
 	}
 	if d.Kind == reference.KindStop && d.Why != reference.WhyLost {
-		m.look(k)
+		m.noteOnCPU(k)
 	}
 	k.inCall = d.Kind == reference.KindSyscall
 	from := k.from

@@ -62,15 +62,15 @@ func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text 
 	if err := a.Start(start); err != nil {
 		return nil, err
 	}
-	lives, ps := breakdown.New(breakdown.Options{}), procs.New()
+	spans, ps := breakdown.New(breakdown.Options{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
 		if err := a.Add(b, nil); err != nil {
 			t.Fatal(err)
 		}
-	}, lives.Add, ps.Add)
+	}, spans.Add, ps.Add)
 	feed.AddAll(ds)
 	open := feed.Live()
-	b, p := lives.Finish(end, open, nil), ps.Finish(end)
+	b, p := spans.Finish(end, open, nil), ps.Finish(end)
 	return a.Finish(Facts{EndNs: end, RecordedNs: end, Live: open, Breakdown: &b, Procs: &p})
 }
 

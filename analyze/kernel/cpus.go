@@ -2,11 +2,11 @@ package kernel
 
 import "github.com/gmpscope/gmpscope/analyze/ledger"
 
-// tellOn tells who had a CPU, as far as that is in the window.
-func (m *Accumulator) tellOn(x ledger.OnCPU) {
+// addOn tells who had a CPU, as far as that is in the window.
+func (m *Accumulator) addOn(x ledger.OnCPU) {
 	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
 	if x.To > x.From {
-		m.told.On = append(m.told.On, x)
+		m.stretches.On = append(m.stretches.On, x)
 	}
 }
 
@@ -21,21 +21,21 @@ func (m *Accumulator) occupant(c *cpu, t int64) ledger.OnCPU {
 	return x
 }
 
-// tellOff tells that a thread with a goroutine was off the CPUs, as far as that is in the
+// addOff tells that a thread with a goroutine was off the CPUs, as far as that is in the
 // window.
-func (m *Accumulator) tellOff(k *task, from, to int64, why ledger.OffCPUReason) {
+func (m *Accumulator) addOff(k *task, from, to int64, why ledger.OffCPUReason) {
 	from, to = max(from, m.opt.From), min(to, m.opt.To)
 	if to <= from || k.onP < 0 {
 		return
 	}
-	if n := len(m.told.Off); n > 0 {
-		last := &m.told.Off[n-1]
+	if n := len(m.stretches.Off); n > 0 {
+		last := &m.stretches.Off[n-1]
 		if last.P == k.onP && last.To == from && last.Why == why && last.CPU == k.cpu {
 			last.To = to
 			return
 		}
 	}
-	m.told.Off = append(m.told.Off, ledger.OffCPUSpan{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
+	m.stretches.Off = append(m.stretches.Off, ledger.OffCPUSpan{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
 }
 
 // lackOf says why a thread that is off the CPUs is.
@@ -65,8 +65,8 @@ func (m *Accumulator) runsOn(k *task, p int32) {
 	m.onPs[p] = k
 }
 
-// tellOpen tells what is not over at the end of a block.
-func (m *Accumulator) tellOpen() {
+// addOpen tells what is not over at the end of a block.
+func (m *Accumulator) addOpen() {
 	until := m.until()
 	for i := range m.cpus {
 		c := &m.cpus[i]
@@ -87,7 +87,7 @@ func (m *Accumulator) tellOpen() {
 			continue
 		}
 		if from := max(k.booked, k.from, m.opt.From); from < min(m.now, m.opt.To) {
-			m.told.OpenOff = append(m.told.OpenOff, ledger.OffCPUSpan{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
+			m.stretches.OpenOff = append(m.stretches.OpenOff, ledger.OffCPUSpan{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
 		}
 	}
 }
@@ -95,12 +95,12 @@ func (m *Accumulator) tellOpen() {
 func (m *Accumulator) openOn(x ledger.OnCPU) {
 	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
 	if x.To > x.From {
-		m.told.OpenOn = append(m.told.OpenOn, x)
+		m.stretches.OpenOn = append(m.stretches.OpenOn, x)
 	}
 }
 
 // CPUs returns what has not been told in a block, once Finish has returned.
-func (m *Accumulator) CPUs() *ledger.CPUs { return m.told }
+func (m *Accumulator) CPUs() *ledger.CPUs { return m.stretches }
 
 // ProcessName returns what the threads with a name are called, by its handle.
 func (m *Accumulator) ProcessName(name int32) string {

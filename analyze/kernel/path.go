@@ -40,18 +40,18 @@ func (p *path) add(from, asked, onCPU, ran int64) {
 // firstStart books the parts of a wake-up, when its thread k starts its first goroutine.
 // What had become runnable after the thread was woken did not have it woken.
 func (m *Accumulator) firstStart(k *task, d *reference.Decision) {
-	if !k.fresh || k.asked == never || m.counted(m.now, m.now+1) == 0 {
+	if !k.fresh || k.wokenAt == never || m.counted(m.now, m.now+1) == 0 {
 		return
 	}
-	latest := k.asked + m.r.ResolutionNs()
+	latest := k.wokenAt + m.r.ResolutionNs()
 	if from := m.now - d.Wait; d.Wait >= 0 && from <= latest {
-		m.paths[pathAll].add(from, k.asked, k.onCPU, m.now)
+		m.paths[pathAll].add(from, k.wokenAt, k.onCPU, m.now)
 		if d.Src == reference.SrcSteal {
-			m.paths[pathSteal].add(from, k.asked, k.onCPU, m.now)
+			m.paths[pathSteal].add(from, k.wokenAt, k.onCPU, m.now)
 		}
 	}
 	if k.handed != never && k.handed <= latest {
-		m.paths[pathHandoff].add(k.handed, k.asked, k.onCPU, m.now)
+		m.paths[pathHandoff].add(k.handed, k.wokenAt, k.onCPU, m.now)
 	}
 }
 

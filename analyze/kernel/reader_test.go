@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// told is a Record with names for handles.
-type told struct {
+// namedRecord is a Record with names for handles.
+type namedRecord struct {
 	Time                  int64
 	CPU, TID, Next, Group int32
 	Comm, Into            string
@@ -23,12 +23,12 @@ type told struct {
 }
 
 // readAll returns the records of a text.
-func readAll(text string) (*Reader, []told, error) {
+func readAll(text string) (*Reader, []namedRecord, error) {
 	r, err := New(strings.NewReader(text), "trace.txt")
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []told
+	var out []namedRecord
 	for {
 		x, err := r.Next()
 		if err == io.EOF {
@@ -37,7 +37,7 @@ func readAll(text string) (*Reader, []told, error) {
 		if err != nil {
 			return r, out, err
 		}
-		t := told{x.Time, x.CPU, x.TID, x.Next, x.Group, "", "", x.Kind, ""}
+		t := namedRecord{x.Time, x.CPU, x.TID, x.Next, x.Group, "", "", x.Kind, ""}
 		if x.TID != 0 {
 			t.Comm = r.Name(x.Comm)
 		}
@@ -54,39 +54,39 @@ func readAll(text string) (*Reader, []told, error) {
 func TestLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		line string
-		want told
+		want namedRecord
 	}{
 		"ftrace": {
 			"            node-21431   [001] d..2. 49504.095323: sched_switch: prev_comm=node prev_pid=21431 prev_prio=120 prev_state=R+ ==> next_comm=kdamond.0 next_pid=76 next_prio=120",
-			told{49504_095323000, 1, 21431, 76, 0, "node", "kdamond.0", Switch, "R"}},
+			namedRecord{49504_095323000, 1, 21431, 76, 0, "node", "kdamond.0", Switch, "R"}},
 		"ftrace with the process, without flags": {
 			" app-12  (     10) [000] 4.000001: sched_switch: prev_comm=app prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
-			told{4_000001000, 0, 12, 0, 10, "app", "", Switch, "S"}},
+			namedRecord{4_000001000, 0, 12, 0, 10, "app", "", Switch, "S"}},
 		"perf script": {
 			"            perf 21599 [000] 49507.924117202: sched:sched_switch: prev_comm=perf prev_pid=21599 prev_prio=120 prev_state=D ==> next_comm=migration/0 next_pid=18 next_prio=0",
-			told{49507_924117202, 0, 21599, 18, 0, "perf", "migration/0", Switch, "D"}},
+			namedRecord{49507_924117202, 0, 21599, 18, 0, "perf", "migration/0", Switch, "D"}},
 		"perf script with the process, a period, and short fields": {
 			"my app 7/9 [012] 1.000000002:          1 sched:sched_switch: my app:9 [120] T ==> swapper/12:0 [120]",
-			told{1_000000002, 12, 9, 0, 7, "my app", "", Switch, "T"}},
+			namedRecord{1_000000002, 12, 9, 0, 7, "my app", "", Switch, "T"}},
 		"waking": {
 			"          <idle>-0       [001] d.h3. 49504.502368: sched_waking: comm=a b pid=21451 prio=120 target_cpu=003",
-			told{49504_502368000, 3, 21451, 0, 0, "a b", "", Wake, ""}},
+			namedRecord{49504_502368000, 3, 21451, 0, 0, "a b", "", Wake, ""}},
 		"short wakeup": {
 			"swapper 0 [001] 2.5000000: sched:sched_wakeup: x:5 [120] CPU:002",
-			told{}},
+			namedRecord{}},
 		"wakeup, short fields": {
 			"swapper 0 [001] 2.500000: sched:sched_wakeup: x:5 [120] CPU:002",
-			told{2_500000000, 2, 5, 0, 0, "x", "", Wake, ""}},
+			namedRecord{2_500000000, 2, 5, 0, 0, "x", "", Wake, ""}},
 		"wakeup that does not say where": {
 			"swapper 0 [001] 2.500000: sched:sched_wakeup_new: comm=x pid=5 prio=120",
-			told{2_500000000, NoCPU, 5, 0, 0, "x", "", Wake, ""}},
+			namedRecord{2_500000000, NoCPU, 5, 0, 0, "x", "", Wake, ""}},
 		"names of threads that look like lines": {
 			" sched_switch: -3 [001] d..2. 5.000000: sched_switch: prev_comm=sched_switch:  prev_pid=3 prev_prio=120 prev_state=S ==> next_comm= ==> x next_pid=4 next_prio=120",
-			told{5_000000000, 1, 3, 4, 0, "sched_switch: ", " ==> x", Switch, "S"}},
+			namedRecord{5_000000000, 1, 3, 4, 0, "sched_switch: ", " ==> x", Switch, "S"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, got, err := readAll("# tracer: nop\n#\n" + tc.line + "\n")
-			if tc.want == (told{}) {
+			if tc.want == (namedRecord{}) {
 				if err == nil {
 					t.Fatalf("no error but %+v", got)
 				}
@@ -95,7 +95,7 @@ func TestLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]told{tc.want}, got); diff != "" {
+			if diff := cmp.Diff([]namedRecord{tc.want}, got); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -189,7 +189,7 @@ type Facts struct {
 // records do not belong to the trace. The Accumulator cannot be used afterwards.
 func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	m.now = max(m.now, f.EndNs)
-	m.told = &ledger.CPUs{}
+	m.stretches = &ledger.CPUs{}
 	if err := m.advance(m.now); err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (m *Accumulator) finishCPUs() []CPUUse {
 			c.since = m.until()
 		}
 		if c.Seen {
-			m.tellOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
+			m.addOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
 		}
 		if c.Seen {
 			out = append(out, c.CPUUse)

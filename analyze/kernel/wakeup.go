@@ -44,15 +44,15 @@ const never = int64(math.MinInt64)
 // has the kernel wake it (startm), the kernel puts it on a CPU, it takes its P (acquirep,
 // which writes the event) and looks for a goroutine (findRunnable).
 type wakeup struct {
-	holds  bool  // a P
-	fresh  bool  // it has run no goroutine since it got that
-	inCall bool  // it is in a system call
-	onWay  bool  // it holds no P, was woken, and is on no CPU
-	asked  int64 // when it was woken last without a P; never if it was not
-	onCPU  int64 // when it was on a CPU after that
-	handed int64 // when the P that it took had been given up or retaken; never if that was idle
-	lacked span  // ns of the trace: since it got its P, when it first and last lacked a CPU
-	lackNs int64 // for how long it did
+	holds   bool  // a P
+	fresh   bool  // it has run no goroutine since it got that
+	inCall  bool  // it is in a system call
+	onWay   bool  // it holds no P, was woken, and is on no CPU
+	wokenAt int64 // when it was woken last without a P; never if it was not
+	onCPU   int64 // when it was on a CPU after that
+	handed  int64 // when the P that it took had been given up or retaken; never if that was idle
+	lacked  span  // ns of the trace: since it got its P, when it first and last lacked a CPU
+	lackNs  int64 // for how long it did
 }
 
 // idling follows the Ps without a thread, and the threads on their way to one.
@@ -101,7 +101,7 @@ func (m *Accumulator) watch(k *task, t int64) {
 // arrives notes that k, which is off the CPUs, comes onto one at t.
 func (k *task) arrives(t int64) {
 	if k.on == isOff && k.woken && !k.holds && !k.inCall {
-		k.asked, k.onCPU = k.at, max(t, k.at)
+		k.wokenAt, k.onCPU = k.at, max(t, k.at)
 	}
 }
 
@@ -143,7 +143,7 @@ func (m *Accumulator) getsP(d *reference.Decision) {
 // losesP is for a thread that gives up its P, or is robbed of it.
 func (m *Accumulator) losesP(d *reference.Decision) {
 	if k := m.acting(d); k != nil {
-		k.holds, k.fresh, k.asked = false, false, never
+		k.holds, k.fresh, k.wokenAt = false, false, never
 		m.watch(k, m.now)
 	}
 	if g := m.givenP(d.P); g != nil {

@@ -79,7 +79,7 @@ func followWakeups(t *testing.T, o Options) *Machine {
 	if err := a.Start(start); err != nil {
 		t.Fatal(err)
 	}
-	lives, ps := breakdown.New(breakdown.Options{}), procs.New()
+	spans, ps := breakdown.New(breakdown.Options{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
 		var ended []waits.EndedWait
 		for i, d := range b.Decisions {
@@ -97,9 +97,9 @@ func followWakeups(t *testing.T, o Options) *Machine {
 		if err := a.Add(b, ended); err != nil {
 			t.Fatal(err)
 		}
-	}, lives.Add, ps.Add)
+	}, spans.Add, ps.Add)
 	feed.AddAll(wakeups)
-	b, p := lives.Finish(200_000, feed.Live(), nil), ps.Finish(200_000)
+	b, p := spans.Finish(200_000, feed.Live(), nil), ps.Finish(200_000)
 	m, err := a.Finish(Facts{EndNs: 200_000, RecordedNs: 200_000, Live: feed.Live(), Breakdown: &b, Procs: &p})
 	if err != nil {
 		t.Fatal(err)
