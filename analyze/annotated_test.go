@@ -28,7 +28,7 @@ func TestAnnotationsOverTime(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []analyze.Options{{}, {Anonymize: analyze.NewNames()}} {
+	for _, o := range []analyze.Options{{}, {Anonymize: analyze.NewPseudonyms()}} {
 		res, err := analyze.File(t.Context(), name, o)
 		if err != nil {
 			t.Fatal(err)

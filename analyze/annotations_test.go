@@ -15,7 +15,7 @@ import (
 // itself, as it is and anonymized.
 func TestClassesKnowTheirTasksAndRegions(t *testing.T) {
 	file := filepath.Join("..", "testdata", "traces", "real", "annot-go1.26-p4to8.trace.gz")
-	all := func(names *analyze.Names) (tasks, regions []string) {
+	all := func(names *analyze.Pseudonyms) (tasks, regions []string) {
 		src, err := input.Open(context.Background(), file, input.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestClassesKnowTheirTasksAndRegions(t *testing.T) {
 			t.Errorf("no class has region %q: %q", want, regions)
 		}
 	}
-	hiddenTasks, hiddenRegions := all(analyze.NewNames())
+	hiddenTasks, hiddenRegions := all(analyze.NewPseudonyms())
 	if len(hiddenTasks) != len(tasks) || len(hiddenRegions) != len(regions) {
 		t.Errorf("anonymized there are %d and %d, want %d and %d", len(hiddenTasks), len(hiddenRegions), len(tasks), len(regions))
 	}

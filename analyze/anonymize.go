@@ -18,29 +18,29 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Names replaces the names in traces, so that a report may leave the company:
+// Pseudonyms replaces the names in traces, so that a report may leave the company:
 // each package, function, file and annotation by a number, the same throughout.
 // What belongs to Go's standard library stays. Runs that share Names give the same
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
-type Names struct {
-	key                                                             []byte // of [KeyedNames]; nil for numbers in the order of the names
+type Pseudonyms struct {
+	key                                                             []byte // of [KeyedPseudonyms]; nil for numbers in the order of the names
 	packages, funcs, files, types, logs, reasons, owners, processes map[string]string
 }
 
-// NewNames returns Names that have replaced nothing yet.
-func NewNames() *Names {
-	return &Names{
+// NewPseudonyms returns Pseudonyms that have replaced nothing yet.
+func NewPseudonyms() *Pseudonyms {
+	return &Pseudonyms{
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
 		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{}, processes: map[string]string{},
 	}
 }
 
-// KeyedNames returns Names whose numbers depend on key and name only, so that those of
+// KeyedPseudonyms returns Pseudonyms whose numbers depend on key and name only, so that those of
 // analyses that know nothing of each other are the same. Who has the key can find out
 // whether a number stands for a name that he guesses.
-func KeyedNames(key []byte) *Names {
-	n := NewNames()
+func KeyedPseudonyms(key []byte) *Pseudonyms {
+	n := NewPseudonyms()
 	n.key = key
 	return n
 }
@@ -79,7 +79,7 @@ func standardName(fn string) (name string, ok bool) {
 	return name, true
 }
 
-func (n *Names) numbered(m map[string]string, name, prefix string) string {
+func (n *Pseudonyms) numbered(m map[string]string, name, prefix string) string {
 	s, ok := m[name]
 	if !ok {
 		s = fmt.Sprintf("%s%d", prefix, len(m)+1)
@@ -100,7 +100,7 @@ func Pseudonym(key []byte, kind, name string) string {
 }
 
 // Function returns what a function is called, by its name in the trace.
-func (n *Names) Function(fn string) string {
+func (n *Pseudonyms) Function(fn string) string {
 	if n == nil || fn == "" || fn == "main.main" { // which each program has
 		return funcname.Written(fn)
 	}
@@ -118,7 +118,7 @@ func (n *Names) Function(fn string) string {
 // class is what a class is called: by its start function, or where that calls functions
 // which it is given, by the one that it was given. Where no stack shows that one, it is the
 // start function, unless that is the library's, which tells nothing.
-func (n *Names) class(c class.Class) string {
+func (n *Pseudonyms) class(c class.Class) string {
 	switch {
 	case c.Waker != "":
 		return funcname.NotShown + funcname.WokenBy + n.Function(c.Waker)
@@ -145,7 +145,7 @@ func ofLibrary(fn string) bool {
 }
 
 // program is what a package is called.
-func (n *Names) program(pkg string) string {
+func (n *Pseudonyms) program(pkg string) string {
 	if n == nil || pkg == "" || pkg == "main" {
 		return funcname.Path(pkg)
 	}
@@ -153,7 +153,7 @@ func (n *Names) program(pkg string) string {
 }
 
 // annotations are what types of tasks or regions are called.
-func (n *Names) annotations(types []string) []string {
+func (n *Pseudonyms) annotations(types []string) []string {
 	if n == nil {
 		return types
 	}
@@ -165,7 +165,7 @@ func (n *Names) annotations(types []string) []string {
 }
 
 // annotation is what a type of tasks or regions is called.
-func (n *Names) annotation(s string) string {
+func (n *Pseudonyms) annotation(s string) string {
 	if n == nil || s == "" {
 		return s
 	}
@@ -173,7 +173,7 @@ func (n *Names) annotation(s string) string {
 }
 
 // logged is what is shown of a log.
-func (n *Names) logged(s string) string {
+func (n *Pseudonyms) logged(s string) string {
 	if n == nil || s == "" {
 		return s
 	}
@@ -181,7 +181,7 @@ func (n *Names) logged(s string) string {
 }
 
 // process is what a process of the machine is called.
-func (n *Names) process(s string) string {
+func (n *Pseudonyms) process(s string) string {
 	if n == nil {
 		return s
 	}
@@ -197,7 +197,7 @@ var stopReasons = []string{
 }
 
 // reason is what a reason to stop the world is called.
-func (n *Names) reason(s string) string {
+func (n *Pseudonyms) reason(s string) string {
 	if n == nil || slices.Contains(stopReasons, s) {
 		return s
 	}
@@ -205,12 +205,12 @@ func (n *Names) reason(s string) string {
 }
 
 // frame is a frame of a stack for people.
-func (n *Names) frame(f *events.Frame) string {
+func (n *Pseudonyms) frame(f *events.Frame) string {
 	return fmt.Sprintf("%s (%s:%d)", n.Function(f.Func), n.file(f), f.Line)
 }
 
 // file is what the file of a frame is called.
-func (n *Names) file(f *events.Frame) string {
+func (n *Pseudonyms) file(f *events.Frame) string {
 	if n == nil || f.File == "" || f.File == "<autogenerated>" {
 		return f.File
 	}
@@ -247,7 +247,7 @@ func standardFile(file string) (string, bool) {
 }
 
 // trace is what the trace itself is called.
-func (n *Names) trace(name string) string {
+func (n *Pseudonyms) trace(name string) string {
 	if n == nil {
 		return name
 	}
@@ -256,7 +256,7 @@ func (n *Names) trace(name string) string {
 
 // loss is why something of the trace is missing. Errors of the system and of the
 // network name files and hosts.
-func (n *Names) loss(why string) string {
+func (n *Pseudonyms) loss(why string) string {
 	const brokeOff = "the input broke off"
 	if n != nil && strings.HasPrefix(why, brokeOff) {
 		return brokeOff
@@ -266,7 +266,7 @@ func (n *Names) loss(why string) string {
 
 // failure is a generation that could not be decoded. The reader's errors quote
 // the trace.
-func (n *Names) failure(f events.Failure) string {
+func (n *Pseudonyms) failure(f events.Failure) string {
 	if n != nil {
 		f.Err = errDamaged
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnonymousNames(t *testing.T) {
-	n := NewNames()
+	n := NewPseudonyms()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
 		{"main.main", "main.main"},
@@ -66,7 +66,7 @@ func TestAnonymousNames(t *testing.T) {
 	if s := n.trace("/home/me/secret.out"); s != "trace" {
 		t.Error(s)
 	}
-	if s := (*Names)(nil).Function("example.com/secret%2ego.(*T).Run-fm"); s != "example.com/secret.go.(*T).Run" {
+	if s := (*Pseudonyms)(nil).Function("example.com/secret%2ego.(*T).Run-fm"); s != "example.com/secret.go.(*T).Run" {
 		t.Error(s)
 	}
 }
@@ -74,7 +74,7 @@ func TestAnonymousNames(t *testing.T) {
 // TestAnonymousLeavesNothing looks for a word of the program's in what is left of
 // names that look like Go's own.
 func TestAnonymousLeavesNothing(t *testing.T) {
-	n := NewNames()
+	n := NewPseudonyms()
 	var left []string
 	for _, fn := range []string{
 		"text/secret.Run", "internal/secret.Run", "crypto/secret.Run", "vendor/secret.Run", "vendor/example.com/secret.Run",
@@ -105,7 +105,7 @@ func TestAnonymousLeavesNothing(t *testing.T) {
 }
 
 func TestKeyedNames(t *testing.T) {
-	n, again, other := KeyedNames([]byte("key")), KeyedNames([]byte("key")), KeyedNames([]byte("other"))
+	n, again, other := KeyedPseudonyms([]byte("key")), KeyedPseudonyms([]byte("key")), KeyedPseudonyms([]byte("other"))
 	again.Function("main.first") // the order does not matter
 	const fn = "example.com/shop/search.Open"
 	if n.Function(fn) != again.Function(fn) {
@@ -141,7 +141,7 @@ func TestClassNames(t *testing.T) {
 		{class.Class{Waker: "main.serve"}, "(unknown function), woken by main.serve"},
 		{class.Class{Stopped: "main.serve"}, "(unknown function), last stopped in main.serve"},
 	} {
-		if got := (*Names)(nil).class(c.class); got != c.want {
+		if got := (*Pseudonyms)(nil).class(c.class); got != c.want {
 			t.Errorf("%+v is called %q, want %q", c.class, got, c.want)
 		}
 	}

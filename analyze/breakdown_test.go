@@ -28,7 +28,7 @@ func TestLivesAddUp(t *testing.T) {
 				t.Skip(a.err)
 			}
 			res := a.Result
-			livesAddUp(t, res)
+			statesAddUp(t, res)
 			if n, m := len(res.Breakdown.Classes), len(res.Waits.Classes); n != m {
 				t.Errorf("%d classes, but package waits has %d", n, m)
 			}
@@ -47,10 +47,10 @@ func TestLivesAddUp(t *testing.T) {
 	}
 }
 
-// livesAddUp checks what must hold of the lives in any result, also of a damaged trace:
+// statesAddUp checks what must hold of the lives in any result, also of a damaged trace:
 // together they have the running time and the waits that package waits says, and none is
 // longer than the trace. Classes that become known late may have other shares there.
-func livesAddUp(t testing.TB, res *analyze.Result) {
+func statesAddUp(t testing.TB, res *analyze.Result) {
 	t.Helper()
 	var program, runtime breakdown.Split
 	for i := range res.Breakdown.Classes {
@@ -85,7 +85,7 @@ func livesAddUp(t testing.TB, res *analyze.Result) {
 // is taken from the decisions.
 func TestLivesAgainstReader(t *testing.T) {
 	for _, name := range traces(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) { compareLives(t, name, func(*breakdown.Split) bool { return true }) })
+		t.Run(filepath.Base(name), func(t *testing.T) { compareStates(t, name, func(*breakdown.Split) bool { return true }) })
 	}
 }
 
@@ -108,15 +108,15 @@ func TestLivesOfCoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of others, what the process did besides: their statuses come at times of their own.
-	res := compareLives(t, name, func(s *breakdown.Split) bool { return s.BlockedNs[breakdown.ReasonCoroutine] > 0 })
+	res := compareStates(t, name, func(s *breakdown.Split) bool { return s.BlockedNs[breakdown.ReasonCoroutine] > 0 })
 	if res.Breakdown.Program.BlockedNs[breakdown.ReasonCoroutine] == 0 {
 		t.Error("nobody waited for a coroutine")
 	}
 }
 
-// compareLives compares the lives in a trace, of the classes that of chooses, with those that
+// compareStates compares the lives in a trace, of the classes that of chooses, with those that
 // the public reader shows.
-func compareLives(t *testing.T, name string, of func(*breakdown.Split) bool) *analyze.Result {
+func compareStates(t *testing.T, name string, of func(*breakdown.Split) bool) *analyze.Result {
 	t.Helper()
 	classes := map[int64]int32{}
 	res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
@@ -137,7 +137,7 @@ func compareLives(t *testing.T, name string, of func(*breakdown.Split) bool) *an
 			got[c.ID] = c.Split
 		}
 	}
-	for g, life := range readLives(t, name) {
+	for g, life := range readGoroutines(t, name) {
 		s := want[classes[g]]
 		s.Add(life)
 		want[classes[g]] = s
@@ -200,12 +200,12 @@ func blockReason(s string) breakdown.Reason {
 	return breakdown.ReasonOther
 }
 
-// readLives returns what each goroutine did while the trace was recorded. It reads each
+// readGoroutines returns what each goroutine did while the trace was recorded. It reads each
 // generation by itself: a reader over several moves events that happened before the last
 // one of the generation before to that one's time.
-func readLives(t *testing.T, name string) map[int64]*breakdown.Split {
+func readGoroutines(t *testing.T, name string) map[int64]*breakdown.Split {
 	t.Helper()
-	x := &lives{alive: map[trace.GoID]*life{}, out: map[int64]*breakdown.Split{}, first: -1}
+	x := &goroutines{alive: map[trace.GoID]*life{}, out: map[int64]*breakdown.Split{}, first: -1}
 	for src := open(t, name); ; {
 		gen, err := src.Next()
 		if err == io.EOF {
@@ -225,15 +225,15 @@ func readLives(t *testing.T, name string) map[int64]*breakdown.Split {
 	return x.out
 }
 
-// lives are the goroutines of a trace.
-type lives struct {
+// goroutines are the goroutines of a trace.
+type goroutines struct {
 	alive            map[trace.GoID]*life
 	out              map[int64]*breakdown.Split
 	first, last, end trace.Time // last is that of a transition
 }
 
 // read reads a generation.
-func (x *lives) read(t *testing.T, data []byte) {
+func (x *goroutines) read(t *testing.T, data []byte) {
 	t.Helper()
 	r, err := trace.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -258,7 +258,7 @@ func (x *lives) read(t *testing.T, data []byte) {
 }
 
 // follow follows a transition of a goroutine.
-func (x *lives) follow(ev *trace.Event) {
+func (x *goroutines) follow(ev *trace.Event) {
 	st := ev.StateTransition()
 	g := st.Resource.Goroutine()
 	from, to := st.Goroutine()

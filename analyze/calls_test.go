@@ -65,21 +65,21 @@ var handles = stacks.Resolver{
 // accountOf is what all accumulators make of a stream, which they get at once or one
 // decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
-	told := []string{}
+	lines := []string{}
 	var ended []waits.EndedWait
 	ws := waits.New(waits.Options{NextWait: func() *waits.EndedWait {
 		ended = append(ended, waits.EndedWait{})
 		return &ended[len(ended)-1]
 	}})
-	tell := func(*ledger.Block) {
+	record := func(*ledger.Block) {
 		for _, w := range ended {
 			w.At = 0 // in whatever block
-			told = append(told, fmt.Sprint(w))
+			lines = append(lines, fmt.Sprint(w))
 		}
 	}
 	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
-	fair, lives, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
+	fair, states, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
 		for i := range b.Decisions {
 			n += b.Calls(i)
@@ -87,7 +87,7 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}
 	stacksAdd := func(b *ledger.Block) { where.Add(b, ended); ended = ended[:0] }
 	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ended}) }
-	feed := ledger.NewFeed(ws.Add, tell, draw, stacksAdd, ps.Add, fair.Add, lives.Add, found.Add, count)
+	feed := ledger.NewFeed(ws.Add, record, draw, stacksAdd, ps.Add, fair.Add, states.Add, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)
 	} else {
@@ -100,8 +100,8 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	facts.Waits, facts.Procs = ws.Finish(end, feed.Live(), nil), ps.Finish(end)
 	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Live(), nil)
 	return map[string]any{
-		"waits": facts.Waits, "single waits": told, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
-		"breakdown": lives.Finish(end, feed.Live(), nil),
+		"waits": facts.Waits, "single waits": lines, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
+		"breakdown": states.Finish(end, feed.Live(), nil),
 		"stacks":    where.Finish(end, feed.Live(), handles),
 		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, timeline.Names{Frames: handles.Frames}),
 	}, n

@@ -75,7 +75,7 @@ func TestClassesBehindWrapper(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		o := Options{}
 		if anonymous {
-			o.Anonymize = NewNames()
+			o.Anonymize = NewPseudonyms()
 		}
 		res := runOn(t, data, o)
 		starts := map[string]int64{}

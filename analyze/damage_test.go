@@ -160,7 +160,7 @@ func addsUp(t testing.TB, res *analyze.Result, size int64) {
 			}
 		}
 	}
-	livesAddUp(t, res)
+	statesAddUp(t, res)
 	for _, p := range res.Procs.Ps {
 		parts := []int64{p.RunningNs, p.SystemNs, p.GCNs, p.TracerNs, p.SyscallNs, p.SchedNs, p.StoppedNs, p.IdleNs, p.UnusedNs, p.NotRecordedNs}
 		rest := p.LifetimeNs

@@ -123,7 +123,7 @@ func lostBytes(in *input.Stats, st *events.Stats) int64 {
 }
 
 // describe says what the trace is, how much of it was read, and what is missing.
-func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *reconstruct.Summary, words *Names, interrupted bool, full string) Trace {
+func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *reconstruct.Summary, words *Pseudonyms, interrupted bool, full string) Trace {
 	h := src.Header()
 	in := src.Stats()
 	t := Trace{
@@ -236,7 +236,7 @@ func program(stacks iter.Seq[[]*events.Frame], first string) string {
 }
 
 // testsOf says which package is under test, "" for none, and what stacks show of its tests.
-func testsOf(stacks iter.Seq[[]*events.Frame], words *Names) (tested string, t findings.Tests) {
+func testsOf(stacks iter.Seq[[]*events.Frame], words *Pseudonyms) (tested string, t findings.Tests) {
 	t.Functions = map[string]bool{}
 	tests := false
 	for frames := range stacks {

@@ -36,7 +36,7 @@ func (a *analysis) focusOn() {
 	w.From, w.To = f.From, f.To
 	a.limits.timeline.From = f.From
 	if f.Window() {
-		a.cut = focus.NewClipper(f.From, f.To)
+		a.clipper = focus.NewClipper(f.From, f.To)
 	}
 	if f.Selects() {
 		all := *w
@@ -47,9 +47,9 @@ func (a *analysis) focusOn() {
 	}
 }
 
-// lives is what the breakdown of lives counts. It runs beside the waits, so that it has a
+// breakdownOptions is what the breakdown of lives counts. It runs beside the waits, so that it has a
 // selection of its own.
-func (a *analysis) lives() breakdown.Options {
+func (a *analysis) breakdownOptions() breakdown.Options {
 	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To, Annotated: a.requests.Annotated, Ends: a.requests.Ended}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
@@ -65,14 +65,14 @@ func (a *analysis) where() stacks.Options {
 	}
 	if a.Observer != nil {
 		o.OnWait = func(w *waits.EndedWait, stack int32, at stacks.Place) {
-			a.placed.observed = append(a.placed.observed, Wait{*w, stack, at})
+			a.stacksBlock.observed = append(a.stacksBlock.observed, Wait{*w, stack, at})
 		}
 	}
 	return o
 }
 
-// asked is what the requests count.
-func (a *analysis) asked() requests.Options {
+// requestOptions is what the requests count.
+func (a *analysis) requestOptions() requests.Options {
 	o := requests.Options{From: a.Focus.From, To: a.Focus.To}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
@@ -85,15 +85,15 @@ func (a *analysis) selection() *focus.Selection {
 	return focus.NewSelection(a.Focus, func(class int32) string { return a.className(class).own })
 }
 
-// look finds what of a block lies in the window.
-func (a *analysis) look(b *block) {
+// clip finds what of a block lies in the window.
+func (a *analysis) clip(b *block) {
 	b.inside, b.shift = &b.Block, 0
-	if a.cut == nil {
+	if a.clipper == nil {
 		return
 	}
-	told, at := a.cut.Clip(&b.Block, &b.part)
+	synthetic, next := a.clipper.Clip(&b.Block, &b.part)
 	b.inside = &b.part
-	b.shift = told - at
+	b.shift = synthetic - next
 	for i := range b.marked {
 		b.marked[i].At += b.shift
 	}
@@ -102,10 +102,10 @@ func (a *analysis) look(b *block) {
 // lookAtEnd has the steps take what is left of the window.
 func (a *analysis) lookAtEnd() {
 	var b ledger.Block
-	a.cut.Finish(&b)
+	a.clipper.Finish(&b)
 	a.procs.Add(&b)
 	a.fairness.Add(&b)
-	a.paint(&block{inside: &b})
+	a.addToTimeline(&block{inside: &b})
 	a.found.Add(&b)
 }
 
@@ -127,7 +127,7 @@ func (a *analysis) focusMissing(res *Result) error {
 	}
 	var names []string
 	for id := range a.rec.Classes() {
-		a.chosen.Named((*Names)(nil).class(a.rec.Class(id))) // though it may have done nothing in the window
+		a.chosen.Named((*Pseudonyms)(nil).class(a.rec.Class(id))) // though it may have done nothing in the window
 		if name, _ := a.class(id); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -163,7 +163,7 @@ func TestKernelOverTimeOfWindow(t *testing.T) {
 
 // TestKernelOverTimeAnonymized has no name of a process.
 func TestKernelOverTimeAnonymized(t *testing.T) {
-	res, err := withKernel(t, "neighbour", "neighbour", analyze.Options{Anonymize: analyze.NewNames()})
+	res, err := withKernel(t, "neighbour", "neighbour", analyze.Options{Anonymize: analyze.NewPseudonyms()})
 	if err != nil {
 		t.Fatal(err)
 	}

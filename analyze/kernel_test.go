@@ -280,7 +280,7 @@ func TestKernelCutOff(t *testing.T) {
 
 // TestKernelAnonymized has no name of a process.
 func TestKernelAnonymized(t *testing.T) {
-	res, err := withKernel(t, "neighbour", "neighbour", analyze.Options{Anonymize: analyze.NewNames()})
+	res, err := withKernel(t, "neighbour", "neighbour", analyze.Options{Anonymize: analyze.NewPseudonyms()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ func (a *analysis) newMachine() *machine {
 	return &machine{Accumulator: kernel.NewAccumulator(a.Kernel, o)}
 }
 
-// take hands events to the reconstruction, the first ones once the clocks of the trace and
+// feed hands events to the reconstruction, the first ones once the clocks of the trace and
 // of the kernel's records are compared.
-func (a *analysis) take(evs []events.Event) error {
+func (a *analysis) feed(evs []events.Event) error {
 	m := a.machine
 	if m == nil || m.started {
 		return a.reconstruct(evs)
@@ -91,7 +91,7 @@ func (a *analysis) finishMachine(res *Result, end int64) error {
 		return nil
 	}
 	recorded := res.Trace.RecordedNs()
-	if a.cut != nil {
+	if a.clipper != nil {
 		recorded = a.windowEnd(end) - a.Focus.From
 	}
 	var err error

@@ -12,8 +12,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ahead is how many blocks each step may be ahead of the next.
-const ahead = 3
+// queueDepth is how many blocks each step may be ahead of the next.
+const queueDepth = 3
 
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
@@ -39,9 +39,9 @@ type pipeline struct {
 }
 
 func newPipeline(ctx context.Context, steps ...func(*block)) *pipeline {
-	p := &pipeline{ctx: ctx, free: make(chan *block, len(steps)*(ahead+1)+1)} // so many can be under way
+	p := &pipeline{ctx: ctx, free: make(chan *block, len(steps)*(queueDepth+1)+1)} // so many can be under way
 	for out, i := p.free, len(steps)-1; i >= 0; i-- {
-		in, last := make(chan *block, ahead), i == len(steps)-1
+		in, last := make(chan *block, queueDepth), i == len(steps)-1
 		p.done.Add(1)
 		go p.run(steps[i], in, out, last)
 		out, p.in = in, in
@@ -80,7 +80,7 @@ func (p *pipeline) add(ds []reference.Decision, v events.View) []reference.Decis
 	}
 	rest := ds
 	for {
-		n := few(rest)
+		n := splitWide(rest)
 		if n == len(rest) {
 			break
 		}
@@ -102,8 +102,8 @@ func (p *pipeline) add(ds []reference.Decision, v events.View) []reference.Decis
 // has each change, and there can be thousands of Ps.
 const maxWide = 16
 
-// few returns how many decisions a block may begin with.
-func few(ds []reference.Decision) int {
+// splitWide returns how many decisions a block may begin with.
+func splitWide(ds []reference.Decision) int {
 	wide := 0
 	for i := range ds {
 		switch ds[i].Kind {

@@ -48,13 +48,13 @@ type Trace struct {
 	// would be called the same; with --full-path as given on the command line, with
 	// --anonymize "trace"; a URL without user name, password, fragment, and
 	// parameters other than seconds and debug.
-	Name       string `json:"name"`
-	Format     string `json:"format"`      // as in the header of the file: "go 1.26"
-	GoVersion  string `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
-	Rules      Rules  `json:"rules"`       // the rules of the scheduler by which it was analysed
-	Program    string `json:"program"`     // guessed from the folder of main.main, the package that is tested, or the start function of goroutine 1; empty if unknown
-	DurationNs int64  `json:"duration_ns"` // from the first event to the last
-	GOMAXPROCS int    `json:"gomaxprocs"`  // the largest, where it changes
+	Name       string       `json:"name"`
+	Format     string       `json:"format"`      // as in the header of the file: "go 1.26"
+	GoVersion  string       `json:"go_version"`  // the versions that write this format: "1.26 or 1.27"
+	Rules      RulesApplied `json:"rules"`       // the rules of the scheduler by which it was analysed
+	Program    string       `json:"program"`     // guessed from the folder of main.main, the package that is tested, or the start function of goroutine 1; empty if unknown
+	DurationNs int64        `json:"duration_ns"` // from the first event to the last
+	GOMAXPROCS int          `json:"gomaxprocs"`  // the largest, where it changes
 	// CPUs is how many CPUs the process had, as --cpus says, or the file beside the trace;
 	// absent if neither does.
 	CPUs float64 `json:"cpus,omitempty"`

@@ -7,11 +7,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Rules says by which rules of the scheduler a trace was analysed. The header of a
+// RulesApplied says by which rules of the scheduler a trace was analysed. The header of a
 // trace names a format, not a release: Go 1.24 writes that of 1.23, and Go 1.27 that
 // of 1.26. The rules are those of the release that brought the format, unless
 // --go-version says that it was another one.
-type Rules struct {
+type RulesApplied struct {
 	GoVersion string   `json:"go_version"` // release whose rules they are: "1.26"
 	ChosenBy  ChosenBy `json:"chosen_by"`  // how they were chosen
 	// OtherRules are releases that write the trace's format, too, and have other
@@ -20,8 +20,8 @@ type Rules struct {
 }
 
 // AddRules adds r to a list unless it is there.
-func AddRules(list []Rules, r Rules) []Rules {
-	if slices.ContainsFunc(list, func(x Rules) bool { return x.GoVersion == r.GoVersion && x.ChosenBy == r.ChosenBy }) {
+func AddRules(list []RulesApplied, r RulesApplied) []RulesApplied {
+	if slices.ContainsFunc(list, func(x RulesApplied) bool { return x.GoVersion == r.GoVersion && x.ChosenBy == r.ChosenBy }) {
 		return list
 	}
 	return append(list, r)
@@ -39,12 +39,12 @@ const (
 
 // ChooseRules returns the rules for a trace with that header: those asked for,
 // or, if that is the zero value, those that its format tells.
-func ChooseRules(h input.Header, asked reference.Rules) (reference.Rules, Rules) {
+func ChooseRules(h input.Header, asked reference.Rules) (reference.Rules, RulesApplied) {
 	if asked != (reference.Rules{}) {
-		return asked, Rules{GoVersion: asked.Release, ChosenBy: ByFlag}
+		return asked, RulesApplied{GoVersion: asked.Release, ChosenBy: ByFlag}
 	}
 	rules := reference.RulesFor(h.Minor)
-	chosen := Rules{GoVersion: rules.Release, ChosenBy: ByFormat}
+	chosen := RulesApplied{GoVersion: rules.Release, ChosenBy: ByFormat}
 	writers := reference.Writers(h.Minor)
 	if len(writers) == 0 {
 		chosen.ChosenBy = ByNearest

@@ -60,7 +60,7 @@ type Options struct {
 	Focus focus.Focus
 	// Anonymize, if set, replaces the names of packages, functions, files and
 	// annotations that are not Go's own by numbers, and the trace's by "trace".
-	Anonymize *Names
+	Anonymize *Pseudonyms
 	// OnEvents, if set, is called with the number of events that have been read
 	// since it was called last: some thousands at a time.
 	OnEvents func(n int)
@@ -180,7 +180,7 @@ type analysis struct {
 	steps  *pipeline
 
 	ledger    *ledger.Ledger
-	cut       *focus.Clipper   // nil: the window is the whole trace
+	clipper   *focus.Clipper   // nil: the window is the whole trace
 	chosen    *focus.Selection // nil: all goroutines
 	task      *wantedTasks     // nil: none is looked for
 	waits     *waits.Accumulator
@@ -202,9 +202,9 @@ type analysis struct {
 	texts map[int32][]string       // likewise
 	named map[int32]named          // of class
 
-	now         *block                      // that the step of the waits has
+	waitsBlock  *block                      // that the step of the waits has
 	mostWaits   int                         // that ended in a block
-	placed      *block                      // that the step of the stacks has
+	stacksBlock *block                      // that the step of the stacks has
 	viewed      events.View                 // of the block that the step of the work has
 	framed      []work.Frame                // scratch of that step
 	classNames  atomic.Pointer[[]className] // by handle
@@ -212,7 +212,7 @@ type analysis struct {
 	interrupted bool
 	full        string // why it was, if not by the caller
 	sum         reconstruct.Summary
-	rules       Rules // as Options.Rules, in words
+	rules       RulesApplied // as Options.Rules, in words
 }
 
 // newAnalysis puts the steps together.
@@ -258,7 +258,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 				a.failed.call(o.OnDecision, ds)
 			}
 			if a.task != nil {
-				a.task.look(ds)
+				a.task.follow(ds)
 			}
 			return a.steps.add(ds, a.stream.Tables.View())
 		},
@@ -269,15 +269,15 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 // measure makes the steps that measure decisions.
 func (a *analysis) measure() {
 	a.limits.waits.NextWait = func() *waits.EndedWait {
-		a.now.waited = append(a.now.waited, waits.EndedWait{})
-		return &a.now.waited[len(a.now.waited)-1]
+		a.waitsBlock.waited = append(a.waitsBlock.waited, waits.EndedWait{})
+		return &a.waitsBlock.waited[len(a.waitsBlock.waited)-1]
 	}
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.framesAgain
 	a.focusOn()
 	a.draw()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
-	a.requests = requests.New(a.asked())
-	a.breakdown = breakdown.New(a.lives())
+	a.requests = requests.New(a.requestOptions())
+	a.breakdown = breakdown.New(a.breakdownOptions())
 	a.requests.Follow(a.breakdown)
 	a.fairness = fairness.New(fairness.Options{})
 	a.heap = timeline.NewHeap(a.Focus.From)
@@ -287,23 +287,23 @@ func (a *analysis) measure() {
 	a.found = findings.NewSet(a.detectors)
 	steps := []func(*block){
 		func(b *block) {
-			a.now, b.marked, b.waited = b, b.marked[:0], slices.Grow(b.waited[:0], a.mostWaits)
+			a.waitsBlock, b.marked, b.waited = b, b.marked[:0], slices.Grow(b.waited[:0], a.mostWaits)
 			a.ledger.Annotate(&b.Block)
 			a.waits.Add(&b.Block)
 			if a.chosen != nil {
 				a.allWaits.Add(&b.Block)
 			}
 			a.mostWaits = max(a.mostWaits, len(b.waited))
-			a.look(b)
+			a.clip(b)
 		},
 		func(b *block) {
-			a.placed, b.observed = b, b.observed[:0]
+			a.stacksBlock, b.observed = b, b.observed[:0]
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
 			a.requests.Begin(&b.Block, b.waited)
 			a.breakdown.Add(&b.Block)
 			a.requests.End()
-			a.paint(b)
+			a.addToTimeline(b)
 			a.stacks.Add(&b.Block, b.waited)
 		},
 		func(b *block) { a.found.Add(b.inside) },
@@ -331,12 +331,12 @@ func (a *analysis) draw() {
 	a.timeline = timeline.New(a.limits.timeline)
 	a.limits.waits.OnWorst = func(at int, from, to, g int64) {
 		title := fmt.Sprintf("goroutine %d waits %s", g, quantity.Duration(to-from))
-		a.now.marked = append(a.now.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
+		a.waitsBlock.marked = append(a.waitsBlock.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
 	}
 }
 
-// paint adds what of a block lies in the window to the picture.
-func (a *analysis) paint(b *block) {
+// addToTimeline adds what of a block lies in the window to the picture.
+func (a *analysis) addToTimeline(b *block) {
 	if a.timeline == nil {
 		a.gaps.Add(b.inside.Decisions)
 		return
@@ -363,7 +363,7 @@ func (a *analysis) read(ctx context.Context) error {
 		evs, err := a.stream.Next()
 		switch {
 		case err == io.EOF:
-			toEnd(a.src)
+			drain(a.src)
 			return a.startMachine()
 		case err != nil && a.Partial && ctx.Err() != nil:
 			a.interrupted = true
@@ -378,7 +378,7 @@ func (a *analysis) read(ctx context.Context) error {
 		if a.heap != nil {
 			followHeap(a.heap, evs, a.Focus.To)
 		}
-		if err := a.take(evs); err != nil {
+		if err := a.feed(evs); err != nil {
 			return err
 		}
 		a.full = a.limits.full(a.rec.Held(), a.stream.Tables.Memory(), a.src.Memory(a.stream.Stored()))
@@ -390,7 +390,7 @@ func (a *analysis) read(ctx context.Context) error {
 		}
 		a.interrupted = true
 		a.stream.Close()
-		toEnd(a.src)
+		drain(a.src)
 		return a.startMachine()
 	}
 }
@@ -474,7 +474,7 @@ func (a *analysis) result() (*Result, error) {
 		return res, nil
 	}
 	open := a.ledger.Live()
-	if a.cut != nil {
+	if a.clipper != nil {
 		a.lookAtEnd()
 	}
 	var err error
@@ -489,8 +489,8 @@ func (a *analysis) result() (*Result, error) {
 	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
 	part(func() { res.Procs = a.procs.Finish(end) })
 	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
-	if a.cut != nil {
-		open = a.cut.Live()
+	if a.clipper != nil {
+		open = a.clipper.Live()
 	}
 	part(func() { a.describeClasses(res.Waits.Classes) })
 	part(func() { res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class) })
@@ -504,7 +504,7 @@ func (a *analysis) result() (*Result, error) {
 	res.Procs.Host(hostNs(all.Classes))
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, CPUs: a.CPUs, Machine: res.Kernel, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
-		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.cut != nil,
+		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.clipper != nil,
 		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
 		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure, Headroom: a.heap.Headroom(),
@@ -513,7 +513,7 @@ func (a *analysis) result() (*Result, error) {
 		Stopped: func() bool { return a.failure() != nil },
 	}
 	facts.Tested, facts.Tests = testsOf(a.stream.Tables.AllFrames(), a.Anonymize)
-	if meta != nil && a.cut == nil {
+	if meta != nil && a.clipper == nil {
 		facts.Quota = meta.Quota
 	}
 	part(func() { res.Findings = a.found.Finish(facts) })
@@ -568,7 +568,7 @@ func (a *analysis) nameClasses() {
 	from := len(names)
 	for id := int32(from); id < a.rec.Classes(); id++ {
 		c := a.rec.Class(id)
-		names = append(names, className{a.Anonymize.class(c), (*Names)(nil).class(c), c.Start, c.Does})
+		names = append(names, className{a.Anonymize.class(c), (*Pseudonyms)(nil).class(c), c.Start, c.Does})
 	}
 	if len(names) > from {
 		a.classNames.Store(&names)
@@ -659,9 +659,9 @@ func (x *failed) call(f func(*reference.Decision) error, ds []reference.Decision
 	}
 }
 
-// toEnd reads what is left of a trace, if the stream ended before: how far it was
+// drain reads what is left of a trace, if the stream ended before: how far it was
 // read by then is chance.
-func toEnd(src *input.Source) {
+func drain(src *input.Source) {
 	for err := error(nil); err == nil; {
 		_, err = src.Next()
 	}

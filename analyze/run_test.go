@@ -237,13 +237,13 @@ func TestSameResultAtAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestRunTellsOfEvents(t *testing.T) {
-	var told int64
-	r, err := analyze.Run(t.Context(), open(t, "../testdata/traces/gc-go1.26-p4.trace.gz"), analyze.Options{OnEvents: func(n int) { told += int64(n) }})
+	var got int64
+	r, err := analyze.Run(t.Context(), open(t, "../testdata/traces/gc-go1.26-p4.trace.gz"), analyze.Options{OnEvents: func(n int) { got += int64(n) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if told != r.Trace.Events {
-		t.Errorf("told of %d events, and there are %d", told, r.Trace.Events)
+	if got != r.Trace.Events {
+		t.Errorf("told of %d events, and there are %d", got, r.Trace.Events)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestNoEventNoTime(t *testing.T) {
 		}
 		whole := damage.Parse(tr.Bytes())
 		whole.Blocks = slices.DeleteFunc(whole.Blocks, func(b damage.Block) bool { return b.Gen == first })
-		x, y := tell(t, tr.Bytes()), tell(t, whole.Bytes())
+		x, y := summaryOf(t, tr.Bytes()), summaryOf(t, whole.Bytes())
 		if x == nil || y == nil {
 			t.Fatal("there is no result")
 		}
@@ -144,11 +144,11 @@ func TestTableTwice(t *testing.T) {
 				break
 			}
 		}
-		x := tell(t, tr.Bytes())
+		x := summaryOf(t, tr.Bytes())
 		if x == nil {
 			t.Fatalf("%s: there is no result", name)
 		}
-		x.holds(t, base.told)
+		x.holds(t, base.summary)
 		if x.n != base.n || x.stats.Events != base.stats.Events || x.res.Trace.DurationNs != base.res.Trace.DurationNs {
 			t.Errorf("%s: %d events and %d waits in %d ns, of %d and %d in %d", name, x.stats.Events, x.n, x.res.Trace.DurationNs, base.stats.Events, base.n, base.res.Trace.DurationNs)
 		}
@@ -212,12 +212,12 @@ func TestOldTraceWithBadEntries(t *testing.T) {
 		"a cut within the stacks":        base.trace[:lastTables+1],
 		"a cut within one of the stacks": base.trace[:lastTables+5],
 	} {
-		x := tell(t, b)
+		x := summaryOf(t, b)
 		if x == nil {
 			t.Errorf("%s: there is no result", name)
 			continue
 		}
-		x.holds(t, base.told)
+		x.holds(t, base.summary)
 		tr := &x.res.Trace
 		if x.stats.Events != base.stats.Events || x.n != base.n || tr.DurationNs != base.res.Trace.DurationNs {
 			t.Errorf("%s: %d events and %d waits in %d ns, of %d and %d in %d; %q", name, x.stats.Events, x.n, tr.DurationNs, base.stats.Events, base.n, base.res.Trace.DurationNs, tr.Warnings)

@@ -231,7 +231,7 @@ func (s *scenario) overflow() {
 		}
 	}
 	// The starts: all local ones first, except for each 61st slice.
-	sources := few{s: s, what: "source and order of the starts"}
+	sources := firstErrors{s: s, what: "source and order of the starts"}
 	var ticks []int
 	slicesBegun := 0 // since the first worker, of any goroutine
 	batched := false
@@ -372,7 +372,7 @@ func (s *scenario) uneven() {
 	home := map[int64]int32{} // P it was created on
 	stolen := map[int64]bool{}
 	away, moved, batches := 0, 0, 0
-	path := few{s: s, what: "a worker starts where it was created, or where thieves took it"}
+	path := firstErrors{s: s, what: "a worker starts where it was created, or where thieves took it"}
 	for _, d := range s.decisions {
 		if s.name(d.G) != "worker" {
 			continue
@@ -480,7 +480,7 @@ func (s *scenario) forever() {
 func (s *scenario) gosched() {
 	yields := because(s.of(reference.KindReady, "yielder"), reference.WhyGosched)
 	s.want(len(yields), 1600, "yields")
-	wrong := few{s: s, what: "a yield goes to the tail of the global queue"}
+	wrong := firstErrors{s: s, what: "a yield goes to the tail of the global queue"}
 	for _, d := range yields {
 		if d.To != reference.QueueGlobal || d.P != reference.NoP || d.Global < 1 {
 			wrong.errorf("at %d ns to %v of P%d, which then holds %d", d.Time, d.To, d.P, d.Global)
@@ -511,7 +511,7 @@ func (s *scenario) lockedThreads() {
 		starts := s.of(reference.KindStart, name)
 		s.atLeast(len(starts), 201, "starts of %s", name)
 		thread := starts[0].M
-		unlocked := few{s: s, what: "each start of " + name + " but the first, in which it locks itself to the thread, needs a hand-over of the P, and begins a slice"}
+		unlocked := firstErrors{s: s, what: "each start of " + name + " but the first, in which it locks itself to the thread, needs a hand-over of the P, and begins a slice"}
 		for i, d := range starts {
 			if d.M != thread {
 				unlocked.errorf("start %d is on thread %d, not %d", i+1, d.M, thread)
@@ -536,7 +536,7 @@ func (s *scenario) mutex() {
 	yields := because(s.of(reference.KindReady, "locker"), reference.WhyGoyield)
 	s.atLeast(len(yields), 10, "yields to the waiter that got the lock")
 	s.want(len(because(s.of(reference.KindPreempt, "locker"), reference.WhyGoyield)), len(yields), "goyields told as such")
-	wrong := few{s: s, what: "the mutex in starvation mode"}
+	wrong := firstErrors{s: s, what: "the mutex in starvation mode"}
 	handed := map[int64]reference.Decision{} // by releaser: the waiter last readied
 	due := map[int64]reference.Decision{}    // waiter that has the lock and whose releaser yielded
 	for _, d := range s.decisions {
@@ -586,7 +586,7 @@ func (s *scenario) blockingSyscalls() {
 	}
 	// A P with work of its own, or with work in the global queue, is handed off.
 	owed := map[int32]reference.Decision{}
-	wrong := few{s: s, what: "a P retaken with work queued is handed off"}
+	wrong := firstErrors{s: s, what: "a P retaken with work queued is handed off"}
 	handoffs := 0
 	for _, d := range s.decisions {
 		switch {
@@ -616,7 +616,7 @@ func (s *scenario) blockingSyscalls() {
 }
 
 func (s *scenario) putTake() {
-	wrong := few{s: s, what: "a channel wakes its counterpart into runnext"}
+	wrong := firstErrors{s: s, what: "a channel wakes its counterpart into runnext"}
 	for _, d := range because(s.of(reference.KindReady, "put", "take"), reference.WhyUnblock) {
 		if d.To != reference.QueueRunnext || s.name(d.By) == s.name(d.G) || s.name(d.By) != "put" && s.name(d.By) != "take" {
 			wrong.errorf("goroutine %d (%s) to %v by %s at %d ns", d.G, s.name(d.G), d.To, s.name(d.By), d.Time)
@@ -698,7 +698,7 @@ func (s *scenario) thousandByThousand() {
 }
 
 func (s *scenario) timers() {
-	wakes := few{s: s, what: "timers ready into runnext of the P that runs them"}
+	wakes := firstErrors{s: s, what: "timers ready into runnext of the P that runs them"}
 	want := map[int64][]int32{} // Ps of the wake-ups of a goroutine, by the events
 	for i := range s.events {
 		h := &s.events[i]
@@ -762,7 +762,7 @@ func (s *scenario) network() {
 			want[h.g] = append(want[h.g], w)
 		}
 	}
-	wrong := few{s: s, what: "the poller's first goroutine runs directly, the others are queued"}
+	wrong := firstErrors{s: s, what: "the poller's first goroutine runs directly, the others are queued"}
 	for _, d := range because(s.of(reference.KindReady, "client", "serve", "accept"), reference.WhyNetwork) {
 		ws := want[d.G]
 		if len(ws) == 0 {

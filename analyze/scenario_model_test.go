@@ -48,8 +48,8 @@ func (q *oneP) put(to reference.Queue, g int64) {
 	}
 }
 
-// take takes what the P runs next.
-func (q *oneP) take() (g int64, how step) {
+// dequeue takes what the P runs next.
+func (q *oneP) dequeue() (g int64, how step) {
 	pop := func(l *[]int64) {
 		g, *l = (*l)[0], (*l)[1:]
 		q.tick++
@@ -120,7 +120,7 @@ func (s *scenario) onlyP() {
 					continue
 				}
 				locked := d.Flags&reference.FlagLocked != 0
-				g, how := m.take()
+				g, how := m.dequeue()
 				if g != d.G {
 					m.wrong = fmt.Sprintf("at %d ns goroutine %d (%s) starts, not %d (%s) from %v", d.Time, d.G, s.class[d.G], g, s.class[g], how)
 				}
@@ -145,7 +145,7 @@ func (s *scenario) onlyP() {
 		s.Errorf("no phase of the 61st tick gives the order of the starts: %s", last.wrong)
 		return
 	}
-	steps := few{s: s, what: "one P's queues are exactly known"}
+	steps := firstErrors{s: s, what: "one P's queues are exactly known"}
 	for i, d := range found {
 		got := step{d.Src, d.Batch, d.Local, d.Global}
 		ok := false

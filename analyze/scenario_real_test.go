@@ -67,7 +67,7 @@ func TestRealFlightRecorder(t *testing.T) {
 		}
 	}
 	s.want(firsts, queued, "goroutines that were runnable when the recording began")
-	created := few{s: s, what: "goroutines that the recording sees created become runnable by it"}
+	created := firstErrors{s: s, what: "goroutines that the recording sees created become runnable by it"}
 	seen := map[int64]bool{}
 	for _, d := range s.of(reference.KindReady) {
 		if !seen[d.G] && !older[d.G] && d.Why != reference.WhyCreate {
@@ -100,7 +100,7 @@ func TestRealWasm(t *testing.T) {
 	if p := s.result.Procs.Ps[0]; p.IdleNs < p.LifetimeNs/4 || p.SystemNs > p.LifetimeNs/100 {
 		t.Errorf("the P must be idle while the host has control, found %d ns of %d, and %d ns of the runtime", p.IdleNs, p.LifetimeNs, p.SystemNs)
 	}
-	order := few{s: s, what: "who becomes runnable first starts first, as nothing goes to runnext"}
+	order := firstErrors{s: s, what: "who becomes runnable first starts first, as nothing goes to runnext"}
 	for _, d := range s.of(reference.KindStart) {
 		if d.Src == reference.SrcRunnext {
 			order.errorf("goroutine %d comes from %v at %d ns", d.G, d.Src, d.Time)

@@ -189,21 +189,21 @@ func (s *scenario) atLeast(got, want int, format string, args ...any) {
 	}
 }
 
-// few reports errors of one kind, the first of them in full.
-type few struct {
+// firstErrors reports errors of one kind, the first of them in full.
+type firstErrors struct {
 	s    *scenario
 	what string
 	n    int
 }
 
-func (f *few) errorf(format string, args ...any) {
+func (f *firstErrors) errorf(format string, args ...any) {
 	f.s.Helper()
 	if f.n++; f.n <= 3 {
 		f.s.Errorf("%s: %s", f.what, fmt.Sprintf(format, args...))
 	}
 }
 
-func (f *few) done() {
+func (f *firstErrors) done() {
 	f.s.Helper()
 	if f.n > 3 {
 		f.s.Errorf("%s: %d such errors in all", f.what, f.n)
@@ -261,7 +261,7 @@ func (s *scenario) common() {
 	if len(changes) != 1 || int(changes[0].Batch) != s.procs {
 		s.Errorf("GOMAXPROCS must be %d throughout, found %v", s.procs, changes)
 	}
-	sources := few{s: s, what: "where each goroutine of the program came from must be known"}
+	sources := firstErrors{s: s, what: "where each goroutine of the program came from must be known"}
 	for _, d := range s.of(reference.KindStart) {
 		if s.ours(d.G) && d.Src == reference.SrcUnknown {
 			sources.errorf("start of %s (goroutine %d) at %d ns from %v, %v", s.name(d.G), d.G, d.Time, d.Src, d.Basis)
@@ -279,7 +279,7 @@ func (s *scenario) common() {
 // that the taker saw can differ from the one known by a put or two that were
 // under way on other threads, and the size by one; with one P there are none.
 func (s *scenario) batches() {
-	sizes := few{s: s, what: "a take from the global queue moves min(n, n/GOMAXPROCS+1, 128)"}
+	sizes := firstErrors{s: s, what: "a take from the global queue moves min(n, n/GOMAXPROCS+1, 128)"}
 	for _, d := range s.of(reference.KindStart) {
 		if d.Src != reference.SrcGlobal || d.Flags&reference.FlagTaken != 0 { // taken earlier, at another length
 			continue
@@ -296,7 +296,7 @@ func (s *scenario) batches() {
 // overflows checks that each overflow moves the older half of a full ring and
 // the goroutine that found no room, in this order.
 func (s *scenario) overflows() {
-	moves := few{s: s, what: "an overflow moves 128 goroutines of the ring, and then the one that found it full"}
+	moves := firstErrors{s: s, what: "an overflow moves 128 goroutines of the ring, and then the one that found it full"}
 	for i, d := range s.decisions {
 		if d.Kind != reference.KindOverflow {
 			continue

@@ -19,7 +19,7 @@ import (
 // If the result is anonymous, names are those that made it so. The suppressions
 // name classes as the program does; in Suppressed they have the class of the
 // finding, and numbers for owner and reason.
-func (r *Result) Suppress(by []findings.Suppression, names *Names) (used []bool) {
+func (r *Result) Suppress(by []findings.Suppression, names *Pseudonyms) (used []bool) {
 	used = make([]bool, len(by))
 	var kept []findings.Finding
 	for _, f := range r.Findings {
@@ -67,7 +67,7 @@ func (r *Result) AllFindings() iter.Seq[*findings.Finding] {
 }
 
 // original returns the function that n shows under that name.
-func (n *Names) original(shown string) string {
+func (n *Pseudonyms) original(shown string) string {
 	if n == nil {
 		return shown
 	}
@@ -80,7 +80,7 @@ func (n *Names) original(shown string) string {
 }
 
 // suppression is what a suppression of a finding about that class is called.
-func (n *Names) suppression(s findings.Suppression, class string) findings.Suppression {
+func (n *Pseudonyms) suppression(s findings.Suppression, class string) findings.Suppression {
 	if n != nil {
 		if strings.Trim(s.Class, "*") != "" {
 			s.Class = class

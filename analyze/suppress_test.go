@@ -59,7 +59,7 @@ func TestSuppressLinkersName(t *testing.T) {
 // TestSuppressAnonymous matches names as the program has them, and shows none of
 // them.
 func TestSuppressAnonymous(t *testing.T) {
-	names := NewNames()
+	names := NewPseudonyms()
 	names.Function("example.com/x.other")
 	worker, std := names.Function("example.com/x.worker"), names.Function("net/http.(*conn).serve")
 	dotted := names.Function("example.com/x%2ego.worker")

@@ -51,8 +51,8 @@ type wantedTasks struct {
 	goroutines map[int64]bool
 }
 
-// look takes decisions.
-func (w *wantedTasks) look(ds []reference.Decision) {
+// follow takes decisions.
+func (w *wantedTasks) follow(ds []reference.Decision) {
 	for i := range ds {
 		if d := &ds[i]; d.Kind.Annotates() {
 			w.annotated(d)

@@ -18,8 +18,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// told is what the analysis tells of a trace.
-type told struct {
+// summary is what the analysis tells of a trace.
+type summary struct {
 	res   *analyze.Result
 	stats events.Stats
 	real  int64 // ns from the first event that happened to the last
@@ -30,16 +30,16 @@ type told struct {
 // wait is a wait of a goroutine that ended: when it began and ended, as the trace has it.
 type wait struct{ from, to int64 }
 
-// tell analyses a trace and checks what must hold of any result; nil if there is none.
-func tell(t testing.TB, trace []byte) *told {
+// summaryOf analyses a trace and checks what must hold of any result; nil if there is none.
+func summaryOf(t testing.TB, trace []byte) *summary {
 	t.Helper()
-	return tellWith(t, trace, analyze.Options{Workers: 2})
+	return summaryWith(t, trace, analyze.Options{Workers: 2})
 }
 
-// tellWith is tell with options, of which it sets OnDecision.
-func tellWith(t testing.TB, trace []byte, o analyze.Options) *told {
+// summaryWith is summaryOf with options, of which it sets OnDecision.
+func summaryWith(t testing.TB, trace []byte, o analyze.Options) *summary {
 	t.Helper()
-	x := &told{waits: map[int64][]wait{}}
+	x := &summary{waits: map[int64][]wait{}}
 	src, err := input.New(bytes.NewReader(trace), "damaged")
 	if err != nil {
 		return nil
@@ -107,7 +107,7 @@ const slack = 2000
 
 // holds checks what is told of a damaged trace against what is told of the whole one: each wait is
 // one of those.
-func (x *told) holds(t testing.TB, whole *told) {
+func (x *summary) holds(t testing.TB, whole *summary) {
 	t.Helper()
 	bad := 0
 	for g, ws := range x.waits {
@@ -130,7 +130,7 @@ func near(a, b int64) bool { return a-b <= slack && b-a <= slack }
 const farSync = 10_000_000_000
 
 // addsUp checks what must hold of what is lost.
-func (x *told) addsUp(t testing.TB, size int64) {
+func (x *summary) addsUp(t testing.TB, size int64) {
 	t.Helper()
 	tr := &x.res.Trace
 	addsUp(t, x.res, size)
@@ -171,7 +171,7 @@ const several, firstGenerations = "several generations", 4
 // undamaged is a trace of salvageable and what is told of it.
 type undamaged struct {
 	trace []byte
-	*told
+	*summary
 }
 
 var undamagedTraces sync.Map // by name
@@ -189,8 +189,8 @@ func undamagedTrace(t testing.TB, name string) undamaged {
 	} else {
 		trace = tracetest.Recorded(t, name)
 	}
-	u := undamaged{trace, tell(t, trace)}
-	if u.told == nil {
+	u := undamaged{trace, summaryOf(t, trace)}
+	if u.summary == nil {
 		t.Fatalf("%s: there is no result", name)
 	}
 	undamagedTraces.Store(name, u)
@@ -228,11 +228,11 @@ func TestOneBadEntry(t *testing.T) {
 					at := p[0] + (p[1]-p[0])*k/4
 					b := slices.Clone(base.trace)
 					b[at] ^= 0x40 >> (k % 8)
-					x := tell(t, b)
+					x := summaryOf(t, b)
 					if x == nil {
 						t.Fatalf("%s: a bit at byte %d: there is no result", name, at)
 					}
-					x.holds(t, base.told)
+					x.holds(t, base.summary)
 					tr := &x.res.Trace
 					if x.stats.Events != base.stats.Events || x.n != base.n || tr.LostNs != 0 || tr.LostBytes > 1500 {
 						t.Errorf("%s: a bit at byte %d: %d events and %d waits, without it %d and %d; %d bytes lost; %q", name, at, x.stats.Events, x.n, base.stats.Events, base.n, tr.LostBytes, tr.Warnings)
@@ -261,12 +261,12 @@ func TestCut(t *testing.T) {
 		used := 0
 		for k := range 8 {
 			n := len(base.trace) * (k + 1) / 9
-			x := tell(t, base.trace[:n])
+			x := summaryOf(t, base.trace[:n])
 			if x == nil {
 				continue
 			}
 			used++
-			x.holds(t, base.told)
+			x.holds(t, base.summary)
 			if n >= whole && (x.n != base.n || x.res.Trace.LostNs > 0) {
 				t.Errorf("%s: the first %d bytes have %d waits of %d; %q", name, n, x.n, base.n, x.res.Trace.Warnings)
 			}
@@ -297,12 +297,12 @@ func TestHole(t *testing.T) {
 			for j := at; j < p[1]; j++ {
 				b[j] = 0xff
 			}
-			x := tell(t, b)
+			x := summaryOf(t, b)
 			if x == nil {
 				t.Errorf("%s: a hole at byte %d: there is no result", name, at)
 				continue
 			}
-			x.holds(t, base.told)
+			x.holds(t, base.summary)
 			if lost := x.res.Trace.LostBytes; lost < int64(p[1]-at) || !x.res.Trace.Incomplete {
 				t.Errorf("%s: a hole of %d bytes: %d are lost; %q", name, p[1]-at, lost, x.res.Trace.Warnings)
 			} else if lost > int64(p[1]-at+longEvent) && x.stats.FailCount == 0 {
@@ -334,9 +334,9 @@ func FuzzSalvage(f *testing.F) {
 		base := undamagedTrace(t, salvageable[int(which)%len(salvageable)])
 		b, sound := edit(base.trace, edits)
 		all := len(edits)%8 == 4 // it costs many times as much
-		x := tellWith(t, b, analyze.Options{Workers: 2, DecisionsOnly: !all})
+		x := summaryWith(t, b, analyze.Options{Workers: 2, DecisionsOnly: !all})
 		if x != nil && sound {
-			x.holds(t, base.told)
+			x.holds(t, base.summary)
 		}
 		if all {
 			if one, two := outcome(t, b, 1), outcome(t, b, 2); one != two {

@@ -74,15 +74,15 @@ const (
 
 // Side is what one side's traces have in common.
 type Side struct {
-	Traces     []string        `json:"traces"`         // their names
-	N          int             `json:"n"`              // how many
-	DurationNs int64           `json:"duration_ns"`    // median; gaps in the traces are left out
-	GOMAXPROCS []int           `json:"gomaxprocs"`     // all values that occur
-	CPUs       float64         `json:"cpus,omitempty"` // that the process had, as --cpus says; absent if it does not
-	GoVersions []string        `json:"go_versions"`    // all that occur
-	Rules      []analyze.Rules `json:"rules"`          // all by which they were analysed
-	RunningNs  int64           `json:"running_ns"`     // of goroutines of the program, median
-	Starts     int64           `json:"starts"`         // median
+	Traces     []string               `json:"traces"`         // their names
+	N          int                    `json:"n"`              // how many
+	DurationNs int64                  `json:"duration_ns"`    // median; gaps in the traces are left out
+	GOMAXPROCS []int                  `json:"gomaxprocs"`     // all values that occur
+	CPUs       float64                `json:"cpus,omitempty"` // that the process had, as --cpus says; absent if it does not
+	GoVersions []string               `json:"go_versions"`    // all that occur
+	Rules      []analyze.RulesApplied `json:"rules"`          // all by which they were analysed
+	RunningNs  int64                  `json:"running_ns"`     // of goroutines of the program, median
+	Starts     int64                  `json:"starts"`         // median
 }
 
 // Direction says which direction of a metric is an improvement.

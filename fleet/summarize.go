@@ -37,7 +37,7 @@ type Options struct {
 	Stdin io.Reader // for "-"
 	// Finish, if set, is called with each result, and the names that replace its own, before
 	// it is summed up; by several goroutines at once.
-	Finish func(*analyze.Result, *analyze.Names)
+	Finish func(*analyze.Result, *analyze.Pseudonyms)
 }
 
 // Summarize analyses a trace, by its path or URL, and returns its record. The trace is
@@ -101,9 +101,9 @@ func summarize(ctx context.Context, name string, from input.Options, o *Options)
 	defer src.Close()
 	opts := o.Analyze
 	if o.Anonymize {
-		opts.Anonymize = analyze.NewNames()
+		opts.Anonymize = analyze.NewPseudonyms()
 		if o.Key != nil {
-			opts.Anonymize = analyze.KeyedNames(o.Key)
+			opts.Anonymize = analyze.KeyedPseudonyms(o.Key)
 		}
 	}
 	res, err := analyze.Run(ctx, src, opts)

@@ -25,7 +25,7 @@ import (
 // Check is the outcome of a gate.
 type Check struct {
 	Traces []string
-	Rules  []analyze.Rules // that some of them were analysed by
+	Rules  []analyze.RulesApplied // that some of them were analysed by
 	// FailOn is the severity from which on findings fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
@@ -317,7 +317,7 @@ type (
 		Properties sarifProperties `json:"properties"`
 	}
 	sarifProperties struct {
-		Rules []analyze.Rules `json:"rules"`
+		Rules []analyze.RulesApplied `json:"rules"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`

@@ -35,7 +35,7 @@ type DumpOptions struct {
 	// [analyze.Options.OnStacks]. If it is nil, lines say none.
 	Stack func(stack int32) []string
 	// Rules are said in the first line; the zero value is not.
-	Rules analyze.Rules
+	Rules analyze.RulesApplied
 }
 
 // NewDump returns a Dump that writes to w.

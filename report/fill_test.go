@@ -83,7 +83,7 @@ func causes(ns ...int64) []waits.CauseTime {
 func busy() *analyze.Result {
 	r := &analyze.Result{
 		Trace: analyze.Trace{
-			Name: "shop.trace", Format: "go 1.26", GoVersion: "1.26 or 1.27", Rules: analyze.Rules{GoVersion: "1.26", ChosenBy: analyze.ByFormat, OtherRules: []string{"1.28"}}, Program: "example.com/shop/cmd/api",
+			Name: "shop.trace", Format: "go 1.26", GoVersion: "1.26 or 1.27", Rules: analyze.RulesApplied{GoVersion: "1.26", ChosenBy: analyze.ByFormat, OtherRules: []string{"1.28"}}, Program: "example.com/shop/cmd/api",
 			DurationNs: 4200 * ms, GOMAXPROCS: 4, Events: 1_843_201, Generations: 5, Goroutines: 2310, Threads: 19, Samples: 1204,
 			Bytes: 18_330_112, LostBytes: 20_112, Compression: "gzip", TracerNs: 31 * ms,
 			Wall: "2026-11-20T14:03:11Z", Warnings: []string{"the last generation is cut off: 20112 bytes lost " + hostile},

@@ -65,7 +65,7 @@ func TestDumpKeys(t *testing.T) {
 		documented = append(documented, key)
 	}
 	slices.Sort(documented)
-	seen["rules"] = line(t, &reference.Decision{}, DumpOptions{Rules: analyze.Rules{GoVersion: "1.26", ChosenBy: analyze.ByFormat}})["rules"] != nil
+	seen["rules"] = line(t, &reference.Decision{}, DumpOptions{Rules: analyze.RulesApplied{GoVersion: "1.26", ChosenBy: analyze.ByFormat}})["rules"] != nil
 	if diff := cmp.Diff(documented, slices.Sorted(maps.Keys(seen))); diff != "" {
 		t.Errorf("keys of dump: described (-), written (+):\n%s", diff)
 	}

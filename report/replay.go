@@ -113,7 +113,7 @@ var raceWords = []struct {
 	{replay.RaceTick, "depends on when the P's %s is"}, // the tick by the trace's rules
 }
 
-func (t *text) replayRaces(g *replay.Guided, rules analyze.Rules) {
+func (t *text) replayRaces(g *replay.Guided, rules analyze.RulesApplied) {
 	if g.Ambiguous == 0 {
 		return
 	}
@@ -221,7 +221,7 @@ func (t *text) replayObserved(r *replay.Result) {
 	tb.add(quantity.Duration(o.MakespanNs), quantity.Duration(o.BusyNs), quantity.Count(o.Waits.Count), quantity.Duration(o.Waits.TotalNs), quantity.Duration(o.Waits.P50), quantity.Duration(o.Waits.P99),
 		quantity.Duration(o.Waits.TimeWeighted.P50), steals)
 	t.table(2, tb)
-	t.hang("  rules       ", 14, words.AllRules([]analyze.Rules{r.Trace.Rules}))
+	t.hang("  rules       ", 14, words.AllRules([]analyze.RulesApplied{r.Trace.Rules}))
 }
 
 func (t *text) warningList(ws []string) {

@@ -30,7 +30,7 @@ func (t *text) trace(r *analyze.Result) {
 	row("name", words.Cut(tr.Name, 400))
 	row("program", words.Cut(tr.Program, 400))
 	row("Go", tr.GoVersion+", trace format "+tr.Format)
-	row("rules", words.AllRules([]analyze.Rules{tr.Rules}))
+	row("rules", words.AllRules([]analyze.RulesApplied{tr.Rules}))
 	row("recorded", tr.Wall)
 	length := quantity.Duration(tr.DurationNs)
 	if tr.LostNs > 0 {

@@ -31,8 +31,8 @@ type app struct {
 	getenv         func(string) string
 	ran            bool
 	guard          files.Guard
-	names          *analyze.Names // with --anonymize, those of all traces
-	judging        judging        // by default, or by --config
+	names          *analyze.Pseudonyms // with --anonymize, those of all traces
+	judging        judging             // by default, or by --config
 	now            func() time.Time
 }
 
@@ -245,9 +245,9 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 const maxWarnings = 10
 
 // anonymous returns the names that --anonymize gives, the same for all traces.
-func (a *app) anonymous() *analyze.Names {
+func (a *app) anonymous() *analyze.Pseudonyms {
 	if a.names == nil {
-		a.names = analyze.NewNames()
+		a.names = analyze.NewPseudonyms()
 	}
 	return a.names
 }

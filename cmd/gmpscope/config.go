@@ -103,7 +103,7 @@ func (a *app) configure(ctx context.Context, r reading) (*config.Config, error) 
 }
 
 // suppress takes out of a result what is accepted.
-func (a *app) suppress(res *analyze.Result, names *analyze.Names) {
+func (a *app) suppress(res *analyze.Result, names *analyze.Pseudonyms) {
 	for i, used := range res.Suppress(a.judging.suppress, names) {
 		if used || res.Trace.Interrupted { // what was not read may have had one
 			a.judging.used[i] = true

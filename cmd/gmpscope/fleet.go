@@ -376,7 +376,7 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 	o.Settings = tool() + "\n" + settings.String()
 	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
 	var mu sync.Mutex
-	o.Finish = func(res *analyze.Result, names *analyze.Names) {
+	o.Finish = func(res *analyze.Result, names *analyze.Pseudonyms) {
 		mu.Lock()
 		defer mu.Unlock()
 		a.suppress(res, names)

@@ -184,7 +184,7 @@ type Decision struct {
 	Basis reference.Basis `json:"basis"`
 	// Rules is, in the first line only, the rules of the scheduler by which the trace
 	// was analysed.
-	Rules *analyze.Rules `json:"rules,omitempty"`
+	Rules *analyze.RulesApplied `json:"rules,omitempty"`
 }
 
 // Replay is what replay writes with --format json: the guided replay, in which run
@@ -218,11 +218,11 @@ type Diff struct {
 
 // Check is what check writes with --format json.
 type Check struct {
-	Schema int             `json:"schema"` // version of this schema
-	Tool   string          `json:"tool"`   // gmpscope and its version
-	OK     bool            `json:"ok"`     // whether all is within bounds
-	Traces []string        `json:"traces"` // names, as in [Trace]
-	Rules  []analyze.Rules `json:"rules"`  // all by which they were analysed
+	Schema int                    `json:"schema"` // version of this schema
+	Tool   string                 `json:"tool"`   // gmpscope and its version
+	OK     bool                   `json:"ok"`     // whether all is within bounds
+	Traces []string               `json:"traces"` // names, as in [Trace]
+	Rules  []analyze.RulesApplied `json:"rules"`  // all by which they were analysed
 	// FailOn is the severity of findings from which on they fail; empty for none.
 	FailOn   string             `json:"fail_on"`
 	Budget   []budget.Outcome   `json:"budget"`   // what became of each rule

@@ -44,7 +44,7 @@ func fakeDoc(ps, bins int) *report.Document {
 	const end = int64(4_200_000_000)
 	r := &analyze.Result{
 		Trace: analyze.Trace{
-			Name: "testdata/traces/fake.trace", Format: "go 1.26", GoVersion: "1.26 or 1.27", Rules: analyze.Rules{GoVersion: "1.26", ChosenBy: analyze.ByFormat}, Program: "example.com/shop/cmd/api",
+			Name: "testdata/traces/fake.trace", Format: "go 1.26", GoVersion: "1.26 or 1.27", Rules: analyze.RulesApplied{GoVersion: "1.26", ChosenBy: analyze.ByFormat}, Program: "example.com/shop/cmd/api",
 			DurationNs: end, GOMAXPROCS: ps, Events: 1_843_201, Generations: 5, Goroutines: 2310, Threads: 19,
 			Samples: 1204, Tasks: 3, Regions: 12, Bytes: 18_330_112, LostBytes: 20_112, Compression: "gzip", TracerNs: 31_000_000,
 			Wall:     "2026-11-20T14:03:11.482Z",

@@ -85,7 +85,7 @@ func (s *Settings) options() (o fleet.Options, err error) {
 	}
 	o.Analyze = analyze.Options{Workers: 1, MaxMemory: s.MaxMemory, Thresholds: conf.Thresholds, Rules: rules, NoTimeline: true}
 	suppressed, _ := conf.InForce(time.Now())
-	o.Finish = func(res *analyze.Result, names *analyze.Names) { res.Suppress(suppressed, names) }
+	o.Finish = func(res *analyze.Result, names *analyze.Pseudonyms) { res.Suppress(suppressed, names) }
 	return o, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Rules says by which release's rules a trace was analysed, and how they were
 // chosen. Both are empty where that is not known.
-func Rules(r analyze.Rules) (release, how string) {
+func Rules(r analyze.RulesApplied) (release, how string) {
 	if r.GoVersion == "" {
 		return "", ""
 	}
@@ -28,7 +28,7 @@ func Rules(r analyze.Rules) (release, how string) {
 }
 
 // AllRules is Rules in a line, for all that occur.
-func AllRules(rs []analyze.Rules) string {
+func AllRules(rs []analyze.RulesApplied) string {
 	var parts []string
 	for _, r := range rs {
 		if release, how := Rules(r); release != "" {
@@ -40,7 +40,7 @@ func AllRules(rs []analyze.Rules) string {
 
 // Tick is the tick at which a P looks at the global queue before its own, by the rules of a
 // trace: "61st tick".
-func Tick(r analyze.Rules) string {
+func Tick(r analyze.RulesApplied) string {
 	rules, _ := reference.Release(r.GoVersion)
 	if rules.GlobalPoll == 0 { // they are not known, or there is none
 		return "tick"
@@ -66,7 +66,7 @@ func ordinal(n int) string {
 
 // EitherTick says of how many of some starts it is only open whether the tick was due at which a
 // P looks at the global queue first.
-func EitherTick(n, starts int64, r analyze.Rules) string {
+func EitherTick(n, starts int64, r analyze.RulesApplied) string {
 	return fmt.Sprintf("For %s it is only open whether the global queue was looked at because the %s was due or because the P had nothing of its own: both come to the same.",
 		quantity.Part(n, starts), Tick(r))
 }

@@ -7,18 +7,18 @@ import (
 )
 
 func TestRules(t *testing.T) {
-	format := analyze.Rules{GoVersion: "1.26", ChosenBy: analyze.ByFormat}
+	format := analyze.RulesApplied{GoVersion: "1.26", ChosenBy: analyze.ByFormat}
 	for _, c := range []struct {
-		rules []analyze.Rules
+		rules []analyze.RulesApplied
 		want  string
 	}{
 		{nil, ""},
-		{[]analyze.Rules{{}}, ""},
-		{[]analyze.Rules{format}, "Go 1.26, by the trace format"},
-		{[]analyze.Rules{{GoVersion: "1.22", ChosenBy: analyze.ByNearest}}, "Go 1.22, the oldest that are known"},
-		{[]analyze.Rules{{GoVersion: "1.26", ChosenBy: analyze.ByFormat, OtherRules: []string{"1.28", "1.29"}}},
+		{[]analyze.RulesApplied{{}}, ""},
+		{[]analyze.RulesApplied{format}, "Go 1.26, by the trace format"},
+		{[]analyze.RulesApplied{{GoVersion: "1.22", ChosenBy: analyze.ByNearest}}, "Go 1.22, the oldest that are known"},
+		{[]analyze.RulesApplied{{GoVersion: "1.26", ChosenBy: analyze.ByFormat, OtherRules: []string{"1.28", "1.29"}}},
 			"Go 1.26, by the trace format; if Go 1.28 or 1.29 wrote it, say so with --go-version"},
-		{[]analyze.Rules{format, {GoVersion: "1.25", ChosenBy: analyze.ByFlag}}, "Go 1.26, by the trace format; Go 1.25, by --go-version"},
+		{[]analyze.RulesApplied{format, {GoVersion: "1.25", ChosenBy: analyze.ByFlag}}, "Go 1.26, by the trace format; Go 1.25, by --go-version"},
 	} {
 		if got := AllRules(c.rules); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
@@ -29,7 +29,7 @@ func TestRules(t *testing.T) {
 // TestTick names the tick by the rules of the trace, and plainly where they are not known.
 func TestTick(t *testing.T) {
 	for version, want := range map[string]string{"1.22": "61st tick", "1.27": "61st tick", "1.99": "tick", "": "tick"} {
-		if got := Tick(analyze.Rules{GoVersion: version}); got != want {
+		if got := Tick(analyze.RulesApplied{GoVersion: version}); got != want {
 			t.Errorf("Go %s: %q", version, got)
 		}
 	}
