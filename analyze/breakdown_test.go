@@ -52,7 +52,7 @@ func TestLivesAddUp(t *testing.T) {
 // longer than the trace. Classes that become known late may have other shares there.
 func statesAddUp(t testing.TB, res *analyze.Result) {
 	t.Helper()
-	var program, runtime breakdown.Split
+	var program, runtime breakdown.TimeByState
 	for i := range res.Breakdown.Classes {
 		c := &res.Breakdown.Classes[i]
 		if most := c.Goroutines * res.Trace.DurationNs; c.LifeNs() > most {
@@ -62,12 +62,12 @@ func statesAddUp(t testing.TB, res *analyze.Result) {
 			t.Errorf("%s: %d ns", c.Name, least)
 		}
 		if c.Runtime {
-			runtime.Add(&c.Split)
+			runtime.Add(&c.TimeByState)
 		} else {
-			program.Add(&c.Split)
+			program.Add(&c.TimeByState)
 		}
 	}
-	if d := cmp.Diff([]breakdown.Split{program, runtime}, []breakdown.Split{res.Breakdown.Program, res.Breakdown.Runtime}); d != "" {
+	if d := cmp.Diff([]breakdown.TimeByState{program, runtime}, []breakdown.TimeByState{res.Breakdown.Program, res.Breakdown.Runtime}); d != "" {
 		t.Errorf("the sums are not those of the classes: %s", d)
 	}
 	running, runnable := program.RunningNs+runtime.RunningNs, program.RunnableNs+runtime.RunnableNs
@@ -85,7 +85,7 @@ func statesAddUp(t testing.TB, res *analyze.Result) {
 // is taken from the decisions.
 func TestLivesAgainstReader(t *testing.T) {
 	for _, name := range traces(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) { compareStates(t, name, func(*breakdown.Split) bool { return true }) })
+		t.Run(filepath.Base(name), func(t *testing.T) { compareStates(t, name, func(*breakdown.TimeByState) bool { return true }) })
 	}
 }
 
@@ -108,7 +108,7 @@ func TestLivesOfCoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of others, what the process did besides: their statuses come at times of their own.
-	res := compareStates(t, name, func(s *breakdown.Split) bool { return s.BlockedNs[breakdown.ReasonCoroutine] > 0 })
+	res := compareStates(t, name, func(s *breakdown.TimeByState) bool { return s.BlockedNs[breakdown.ReasonCoroutine] > 0 })
 	if res.Breakdown.Program.BlockedNs[breakdown.ReasonCoroutine] == 0 {
 		t.Error("nobody waited for a coroutine")
 	}
@@ -116,7 +116,7 @@ func TestLivesOfCoroutines(t *testing.T) {
 
 // compareStates compares the lives in a trace, of the classes that of chooses, with those that
 // the public reader shows.
-func compareStates(t *testing.T, name string, of func(*breakdown.Split) bool) *analyze.Result {
+func compareStates(t *testing.T, name string, of func(*breakdown.TimeByState) bool) *analyze.Result {
 	t.Helper()
 	classes := map[int64]int32{}
 	res, err := analyze.Run(t.Context(), open(t, name), analyze.Options{OnDecision: func(d *reference.Decision) error {
@@ -131,10 +131,10 @@ func compareStates(t *testing.T, name string, of func(*breakdown.Split) bool) *a
 	if res.Trace.Reduced {
 		t.Skip("the public reader sets events of one tick apart in another way than ours")
 	}
-	got, want := map[int32]breakdown.Split{}, map[int32]breakdown.Split{}
+	got, want := map[int32]breakdown.TimeByState{}, map[int32]breakdown.TimeByState{}
 	for _, c := range res.Breakdown.Classes {
-		if of(&c.Split) {
-			got[c.ID] = c.Split
+		if of(&c.TimeByState) {
+			got[c.ID] = c.TimeByState
 		}
 	}
 	for g, life := range readGoroutines(t, name) {
@@ -142,7 +142,7 @@ func compareStates(t *testing.T, name string, of func(*breakdown.Split) bool) *a
 		s.Add(life)
 		want[classes[g]] = s
 	}
-	maps.DeleteFunc(want, func(_ int32, s breakdown.Split) bool { return !of(&s) })
+	maps.DeleteFunc(want, func(_ int32, s breakdown.TimeByState) bool { return !of(&s) })
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -151,7 +151,7 @@ func compareStates(t *testing.T, name string, of func(*breakdown.Split) bool) *a
 
 // life is what a goroutine did until now, as a plain loop over the transitions finds it.
 type life struct {
-	breakdown.Split
+	breakdown.TimeByState
 	state   trace.GoState
 	since   trace.Time
 	reason  breakdown.Reason
@@ -203,9 +203,9 @@ func blockReason(s string) breakdown.Reason {
 // readGoroutines returns what each goroutine did while the trace was recorded. It reads each
 // generation by itself: a reader over several moves events that happened before the last
 // one of the generation before to that one's time.
-func readGoroutines(t *testing.T, name string) map[int64]*breakdown.Split {
+func readGoroutines(t *testing.T, name string) map[int64]*breakdown.TimeByState {
 	t.Helper()
-	x := &goroutines{alive: map[trace.GoID]*life{}, out: map[int64]*breakdown.Split{}, first: -1}
+	x := &goroutines{alive: map[trace.GoID]*life{}, out: map[int64]*breakdown.TimeByState{}, first: -1}
 	for src := open(t, name); ; {
 		gen, err := src.Next()
 		if err == io.EOF {
@@ -219,7 +219,7 @@ func readGoroutines(t *testing.T, name string) map[int64]*breakdown.Split {
 	for g, l := range x.alive {
 		if !l.silent {
 			l.until(x.end)
-			x.out[int64(g)] = &l.Split
+			x.out[int64(g)] = &l.TimeByState
 		}
 	}
 	return x.out
@@ -228,7 +228,7 @@ func readGoroutines(t *testing.T, name string) map[int64]*breakdown.Split {
 // goroutines are the goroutines of a trace.
 type goroutines struct {
 	alive            map[trace.GoID]*life
-	out              map[int64]*breakdown.Split
+	out              map[int64]*breakdown.TimeByState
 	first, last, end trace.Time // last is that of a transition
 }
 
@@ -289,7 +289,7 @@ func (x *goroutines) follow(ev *trace.Event) {
 	}
 	l.state, x.alive[g] = to, l
 	if to == trace.GoNotExist {
-		x.out[int64(g)] = &l.Split
+		x.out[int64(g)] = &l.TimeByState
 		delete(x.alive, g)
 	}
 }

@@ -58,7 +58,7 @@ func (t *text) requestTypes(what string, types []requests.Type) {
 		whole := x.LifeNs()
 		tb.add(words.Cut(words.Visible(cmp.Or(x.Name, words.Unknown)), 24), quantity.Count(x.Count), quantity.Duration(x.P50Ns), quantity.Duration(x.P99Ns), quantity.Duration(x.MaxNs),
 			quantity.Part(x.RunningNs, whole), quantity.Part(x.RunnableNs, whole), quantity.Part(x.Blocked(), whole), quantity.Part(x.SyscallNs, whole),
-			cmp.Or(BlockedInWords(&x.Split, 1), "-"))
+			cmp.Or(BlockedInWords(&x.TimeByState, 1), "-"))
 	}
 	t.line("")
 	t.table(2, tb)
@@ -106,7 +106,7 @@ func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x 
 		return s + "."
 	}
 	told := []string{quantity.Part(x.RunningNs, whole) + " running", quantity.Part(x.RunnableNs, whole) + " waiting for a P" + chiefCause(&x.Spent)}
-	if b := BlockedInWords(&x.Split, 2); b != "" {
+	if b := BlockedInWords(&x.TimeByState, 2); b != "" {
 		told = append(told, "blocked: "+b)
 	}
 	if x.SyscallNs > 0 {
@@ -152,7 +152,7 @@ func requestsOf(r *analyze.Result) jsondoc.Requests {
 			x := &in[i]
 			t := jsondoc.RequestType{
 				Name: x.Name, Count: x.Count, Open: x.Open, Before: x.Before, TotalNs: x.TotalNs, P50: x.P50Ns, P99: x.P99Ns, MaxNs: x.MaxNs,
-				Life: *lifeOf(&x.Split), Causes: causesOf(&x.Spent), Slowest: []jsondoc.Request{},
+				Life: *lifeOf(&x.TimeByState), Causes: causesOf(&x.Spent), Slowest: []jsondoc.Request{},
 			}
 			for j := range x.Slowest {
 				t.Slowest = append(t.Slowest, requestOf(r, &x.Slowest[j]))
@@ -166,7 +166,7 @@ func requestsOf(r *analyze.Result) jsondoc.Requests {
 
 func requestOf(r *analyze.Result, x *requests.Request) jsondoc.Request {
 	out := jsondoc.Request{
-		Task: x.Task, G: x.G, Class: classNamed(r, x.Class), FromNs: x.FromNs, ToNs: x.ToNs, Life: *lifeOf(&x.Split), Causes: causesOf(&x.Spent),
+		Task: x.Task, G: x.G, Class: classNamed(r, x.Class), FromNs: x.FromNs, ToNs: x.ToNs, Life: *lifeOf(&x.TimeByState), Causes: causesOf(&x.Spent),
 		Goroutines: x.Goroutines, Logs: []jsondoc.RequestLog{}, MoreLogs: x.MoreLogs, Parts: []jsondoc.RequestPart{}, MoreParts: x.MoreParts,
 	}
 	for _, l := range x.Logs {

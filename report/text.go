@@ -53,7 +53,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.movements(doc.Result)
 	t.classes(doc.Result)
 	t.wakers(doc.Result)
-	t.lives(doc.Result)
+	t.timeInStates(doc.Result)
 	t.stacks(doc.Result)
 	t.requests(doc.Result)
 	t.fairness(doc.Result)

@@ -183,7 +183,7 @@ func (w *wording) next() string {
 	}
 	s := lead + fmt.Sprintf("see what it is blocked on: %s of the P-time was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), w.class(c.Name), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
 	want := "), which may be for want of work"
-	if by := BlockedBySize(&c.Split); len(by) > 0 && by[0].Ns > c.SyscallNs {
+	if by := BlockedBySize(&c.TimeByState); len(by) > 0 && by[0].Ns > c.SyscallNs {
 		s += ", most " + words.Phrase(vocabulary.Blocked, by[0].Reason.String())
 		if by[0].Reason == breakdown.ReasonSleep {
 			want = "), which may be meant"

@@ -225,9 +225,9 @@ func used(part float64) *analyze.Result {
 	r.Procs.Ps = []procs.Proc{{LifetimeNs: 100e6, RunningNs: int64(part * 100e6), IdleNs: int64((1 - part) * 100e6)}}
 	r.Waits.User = waits.Summary{Count: 100, TotalNs: 40e6, MaxNs: 1e6, Causes: []waits.CauseTime{{Cause: waits.CauseIdlePMissed, Ns: 40e6}}}
 	r.Waits.Classes = []waits.Class{{ID: 1, Name: "main.serve", Goroutines: 2, Waits: r.Waits.User}}
-	var s breakdown.Split
+	var s breakdown.TimeByState
 	s.RunningNs, s.BlockedNs[breakdown.ReasonSleep] = r.Procs.Ps[0].RunningNs, 900e6
-	r.Breakdown = breakdown.Result{Program: s, Classes: []breakdown.Class{{ID: 1, Name: "main.serve", Goroutines: 2, Split: s}}}
+	r.Breakdown = breakdown.Result{Program: s, Classes: []breakdown.Class{{ID: 1, Name: "main.serve", Goroutines: 2, TimeByState: s}}}
 	return r
 }
 

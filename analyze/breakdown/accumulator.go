@@ -18,7 +18,7 @@ const maxClasses = 2000
 // Accumulator adds up the lives of each class's goroutines from a stream of decisions. It
 // is not safe for concurrent use.
 type Accumulator struct {
-	Lives
+	TimeInStates
 	opt     Options
 	handles []int32   // of the classes
 	classes []account // by the ledger's index of the class
@@ -30,7 +30,7 @@ type account struct {
 	complete   int64 // of them, created and ended in the stream
 	completeNs int64 // their lives
 	runtime    bool  // some of them are the runtime's
-	Split
+	TimeByState
 }
 
 // Options of an [Accumulator]. The zero value means all of the stream.
@@ -51,7 +51,7 @@ func New(o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = maxTime
 	}
-	return &Accumulator{Lives: Lives{from: max(0, o.From), to: o.To}, opt: o}
+	return &Accumulator{TimeInStates: TimeInStates{from: max(0, o.From), to: o.To}, opt: o}
 }
 
 // Add takes the next block of the stream. It does not keep it. A time that falls counts
@@ -103,7 +103,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 // ended folds a goroutine that has ended, and counts it as complete if nothing of its life
 // lies before the stream.
 func (a *Accumulator) ended(r *record, d *reference.Decision, n *ledger.Note) {
-	life, begun := a.life(r)
+	life, begun := a.lifetime(r)
 	c := a.fold(r, d.G, n.Class, n.Flags, life)
 	if c == nil || d.Why == reference.WhyLost {
 		return // not counted, or not over
@@ -126,7 +126,7 @@ func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life
 		a.classes = append(a.classes, account{})
 	}
 	c := &a.classes[of]
-	a.addTo(&c.Split, r)
+	a.addTo(&c.TimeByState, r)
 	a.end(r)
 	if !a.all() && life <= 0 {
 		return nil
@@ -138,9 +138,9 @@ func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life
 
 // Result is what the package hands on.
 type Result struct {
-	Program Split   // of all goroutines of the classes that are the program's
-	Runtime Split   // of those of the others: of the runtime and the tracer
-	Classes []Class // the longest life first
+	Program TimeByState // of all goroutines of the classes that are the program's
+	Runtime TimeByState // of those of the others: of the runtime and the tracer
+	Classes []Class     // the longest life first
 }
 
 // Class is what the goroutines of one class did together.
@@ -152,7 +152,7 @@ type Class struct {
 	Goroutines int64  // whose lives these are
 	Complete   int64  // of them, created and ended in the stream
 	CompleteNs int64  // their lives, summed
-	Split
+	TimeByState
 }
 
 // Of returns the class with an ID, or nil.
@@ -170,7 +170,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {
 			a.book(r, r.since, a.now)
-			life, _ := a.life(r)
+			life, _ := a.lifetime(r)
 			a.fold(r, o.G, o.Class, o.Flags, life)
 		}
 	}
@@ -184,7 +184,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		if c.runtime {
 			of = &out.Runtime
 		}
-		of.Add(&c.Split)
+		of.Add(&c.TimeByState)
 		out.Classes = append(out.Classes, a.class(i, names))
 	}
 	slices.SortFunc(out.Classes, func(x, y Class) int {
@@ -196,7 +196,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 // class returns the result of the account with an index.
 func (a *Accumulator) class(i int, names func(int32) (string, string)) Class {
 	c := &a.classes[i]
-	out := Class{ID: ClassOthers, Name: "(other classes)", Runtime: c.runtime, Goroutines: c.goroutines, Complete: c.complete, CompleteNs: c.completeNs, Split: c.Split}
+	out := Class{ID: ClassOthers, Name: "(other classes)", Runtime: c.runtime, Goroutines: c.goroutines, Complete: c.complete, CompleteNs: c.completeNs, TimeByState: c.TimeByState}
 	if i < maxClasses {
 		out.ID, out.Name = a.handles[i], ""
 		if names != nil {

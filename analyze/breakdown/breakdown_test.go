@@ -55,25 +55,25 @@ func TestSplit(t *testing.T) {
 		name   string
 		stream []reference.Decision
 		n      int64
-		want   breakdown.Split
+		want   breakdown.TimeByState
 	}{
 		{"created, waits, runs, exits", []reference.Decision{
 			ready(10, 5, reference.WhyCreate, 0), start(15, 5), stop(40, 5, reference.WhyExit, 0),
-		}, 1, breakdown.Split{RunnableNs: 5, RunningNs: 25}},
+		}, 1, breakdown.TimeByState{RunnableNs: 5, RunningNs: 25}},
 		{"blocked before the trace", []reference.Decision{
 			ready(10, 5, reference.WhyUnblock, 0), start(15, 5), stop(40, 5, reference.WhyBlock, reference.ReasonNetwork),
-		}, 1, breakdown.Split{RunnableNs: 5, RunningNs: 25, BlockedNs: blockedFor(map[breakdown.Reason]int64{
+		}, 1, breakdown.TimeByState{RunnableNs: 5, RunningNs: 25, BlockedNs: blockedFor(map[breakdown.Reason]int64{
 			breakdown.ReasonUnrecorded: 10, breakdown.ReasonNetwork: 60})}},
 		{"runnable before the trace", []reference.Decision{
 			ready(10, 5, reference.WhyUnknown, reference.FlagFirst), start(15, 5), stop(40, 5, reference.WhyExit, 0),
-		}, 1, breakdown.Split{UnknownNs: 10, RunnableNs: 5, RunningNs: 25}},
-		{"running before the trace", []reference.Decision{first}, 1, breakdown.Split{UnknownNs: 30, RunningNs: 70}},
+		}, 1, breakdown.TimeByState{UnknownNs: 10, RunnableNs: 5, RunningNs: 25}},
+		{"running before the trace", []reference.Decision{first}, 1, breakdown.TimeByState{UnknownNs: 30, RunningNs: 70}},
 		{"in a system call before the trace", []reference.Decision{
 			syscallExit(10, 5, reference.NoP), ready(10, 5, reference.WhySyscallExit, 0), start(15, 5),
-		}, 1, breakdown.Split{SyscallNs: 10, RunnableNs: 5, RunningNs: 85}},
+		}, 1, breakdown.TimeByState{SyscallNs: 10, RunnableNs: 5, RunningNs: 85}},
 		{"a coroutine's first switch", []reference.Decision{
 			ready(10, 5, reference.WhyCoroutine, 0), start(12, 5), stop(40, 5, reference.WhyExit, 0),
-		}, 1, breakdown.Split{RunnableNs: 2, RunningNs: 28}},
+		}, 1, breakdown.TimeByState{RunnableNs: 2, RunningNs: 28}},
 		{"many reasons", []reference.Decision{
 			ready(0, 5, reference.WhyCreate, 0), start(0, 5), stop(1, 5, reference.WhyBlock, reference.ReasonSelect),
 			ready(3, 5, reference.WhyUnblock, 0), start(3, 5), stop(3, 5, reference.WhyBlock, reference.ReasonSleep),
@@ -84,27 +84,27 @@ func TestSplit(t *testing.T) {
 			ready(28, 5, reference.WhyUnblock, 0), start(28, 5), stop(28, 5, reference.WhyBlock, reference.ReasonSync),
 			ready(29, 5, reference.WhyUnblock, 0), start(29, 5), stop(29, 5, reference.WhyBlock, reference.ReasonSelect),
 			ready(30, 5, reference.WhyUnblock, 0), start(30, 5), stop(30, 5, reference.WhyExit, 0),
-		}, 1, breakdown.Split{RunningNs: 1, SyscallNs: 5, BlockedNs: blockedFor(map[breakdown.Reason]int64{
+		}, 1, breakdown.TimeByState{RunningNs: 1, SyscallNs: 5, BlockedNs: blockedFor(map[breakdown.Reason]int64{
 			breakdown.ReasonSelect: 3, breakdown.ReasonSleep: 3, breakdown.ReasonCoroutine: 4, breakdown.ReasonSync: 7, breakdown.ReasonChanSend: 7})}},
 		{"brief system calls", []reference.Decision{
 			ready(0, 5, reference.WhyCreate, 0), start(1, 5),
 			syscall(5, 5), syscallExit(7, 5, 0), syscall(10, 5), syscallExit(14, 5, 0), stop(20, 5, reference.WhyExit, 0),
-		}, 1, breakdown.Split{RunnableNs: 1, RunningNs: 13, SyscallNs: 6}},
+		}, 1, breakdown.TimeByState{RunnableNs: 1, RunningNs: 13, SyscallNs: 6}},
 		{"a gap, then woken", []reference.Decision{
 			ready(0, 5, reference.WhyCreate, 0), start(0, 5), stop(10, 5, reference.WhyBlock, reference.ReasonNetwork),
 			{Time: 30, Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, Wait: 20},
 			ready(60, 5, reference.WhyNetwork, 0),
-		}, 1, breakdown.Split{RunningNs: 10, UnknownNs: 20, RunnableNs: 40, BlockedNs: blockedFor(map[breakdown.Reason]int64{
+		}, 1, breakdown.TimeByState{RunningNs: 10, UnknownNs: 20, RunnableNs: 40, BlockedNs: blockedFor(map[breakdown.Reason]int64{
 			breakdown.ReasonNetwork: 20, breakdown.ReasonUnrecorded: 10})}},
 		{"a gap, lost there", []reference.Decision{
 			ready(0, 5, reference.WhyCreate, 0), start(0, 5), stop(30, 5, reference.WhyLost, 0),
 			{Time: 30, Kind: reference.KindLost, G: reference.NoG, P: reference.NoP, Wait: 20},
 			ready(60, 5, reference.WhyNetwork, 0),
-		}, 2, breakdown.Split{RunningNs: 30, RunnableNs: 40, BlockedNs: blockedFor(map[breakdown.Reason]int64{
+		}, 2, breakdown.TimeByState{RunningNs: 30, RunnableNs: 40, BlockedNs: blockedFor(map[breakdown.Reason]int64{
 			breakdown.ReasonUnrecorded: 10})}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			want := []breakdown.Class{{ID: 1, Goroutines: tc.n, Split: tc.want}}
+			want := []breakdown.Class{{ID: 1, Goroutines: tc.n, TimeByState: tc.want}}
 			if diff := cmp.Diff(want, run(tc.stream, end), cmpopts.IgnoreFields(breakdown.Class{}, "Complete", "CompleteNs")); diff != "" {
 				t.Error(diff)
 			}
@@ -121,14 +121,14 @@ func TestAt(t *testing.T) {
 		ready(0, 4, reference.WhyCreate, 0), ready(0, 5, reference.WhyCreate, 0), start(0, 5),
 		stop(10, 5, reference.WhyBlock, reference.ReasonNetwork), start(10, 4),
 	})
-	var before, got breakdown.Split
+	var before, got breakdown.TimeByState
 	a.At(&before, 2, 15)
 	feed.AddAll([]reference.Decision{
 		stop(20, 4, reference.WhyExit, 0), ready(22, 5, reference.WhyNetwork, 0), start(25, 5), syscall(28, 5),
 	})
 	a.At(&got, 2, 30)
 	got.Sub(&before)
-	want := breakdown.Split{RunnableNs: 3, RunningNs: 3, SyscallNs: 2, BlockedNs: blockedFor(map[breakdown.Reason]int64{breakdown.ReasonNetwork: 7})}
+	want := breakdown.TimeByState{RunnableNs: 3, RunningNs: 3, SyscallNs: 2, BlockedNs: blockedFor(map[breakdown.Reason]int64{breakdown.ReasonNetwork: 7})}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

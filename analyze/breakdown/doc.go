@@ -2,7 +2,7 @@
 // is one of the accumulators of step 5 of [github.com/gmpscope/gmpscope/analyze].
 //
 // A goroutine's life is the time in which it existed while the trace was recorded. Each
-// ns of it is in exactly one part of a [Split]: running on a P, runnable, blocked for a
+// ns of it is in exactly one part of a [TimeByState]: running on a P, runnable, blocked for a
 // [Reason], in a system call, or not known.
 //
 // # What counts where

@@ -1,7 +1,7 @@
 package breakdown
 
-// Split is time by what a goroutine did, or several did together, in ns.
-type Split struct {
+// TimeByState is time by what a goroutine did, or several did together, in ns.
+type TimeByState struct {
 	RunningNs  int64
 	RunnableNs int64
 	SyscallNs  int64
@@ -10,12 +10,12 @@ type Split struct {
 }
 
 // LifeNs is the whole: the sum of all parts, ns.
-func (s *Split) LifeNs() int64 {
+func (s *TimeByState) LifeNs() int64 {
 	return s.RunningNs + s.RunnableNs + s.SyscallNs + s.UnknownNs + s.Blocked()
 }
 
 // Blocked is the time of all reasons together, ns.
-func (s *Split) Blocked() int64 {
+func (s *TimeByState) Blocked() int64 {
 	var sum int64
 	for _, ns := range s.BlockedNs {
 		sum += ns
@@ -24,7 +24,7 @@ func (s *Split) Blocked() int64 {
 }
 
 // Add adds the parts of t to those of s.
-func (s *Split) Add(t *Split) {
+func (s *TimeByState) Add(t *TimeByState) {
 	s.RunningNs += t.RunningNs
 	s.RunnableNs += t.RunnableNs
 	s.SyscallNs += t.SyscallNs
@@ -36,7 +36,7 @@ func (s *Split) Add(t *Split) {
 
 // Sub subtracts the parts of t from those of s: of one goroutine at two times, it
 // leaves what it did between.
-func (s *Split) Sub(t *Split) {
+func (s *TimeByState) Sub(t *TimeByState) {
 	s.RunningNs -= t.RunningNs
 	s.RunnableNs -= t.RunnableNs
 	s.SyscallNs -= t.SyscallNs
@@ -47,7 +47,7 @@ func (s *Split) Sub(t *Split) {
 }
 
 // add adds time in one state.
-func (s *Split) add(in state, ns int64) {
+func (s *TimeByState) add(in state, ns int64) {
 	switch in {
 	case running:
 		s.RunningNs += ns

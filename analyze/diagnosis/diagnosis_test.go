@@ -39,7 +39,7 @@ func TestCases(t *testing.T) {
 	idleP := func(r *analyze.Result) { r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed }
 	busy := func(r *analyze.Result) { r.Procs.Ps[0].LifetimeNs, r.Procs.Ps[0].IdleNs = 110*ms, 10*ms }
 	asleep := func(r *analyze.Result) {
-		r.Breakdown.Classes = []breakdown.Class{{Name: "main.beat", Goroutines: 1, Split: breakdown.Split{RunningNs: ms}}}
+		r.Breakdown.Classes = []breakdown.Class{{Name: "main.beat", Goroutines: 1, TimeByState: breakdown.TimeByState{RunningNs: ms}}}
 		r.Breakdown.Classes[0].BlockedNs[breakdown.ReasonSleep] = 1000 * ms
 	}
 	design := with(cause(findings.Note, findings.OfBlocked, 90*ms), func(f *findings.Finding) { f.MaybeMeant = true })
@@ -80,7 +80,7 @@ func TestCases(t *testing.T) {
 		{"no waits", "No problem found", &analyze.Result{Detectors: make([]analyze.Detector, 1)}},
 		{"idle", "No problem found", changed(result(ms), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
 		{"lone waiter", "No problem found", changed(result(20*ms), func(r *analyze.Result) {
-			r.Breakdown.Classes = []breakdown.Class{{Name: "main.a", Split: breakdown.Split{RunnableNs: 20 * ms, RunningNs: ms}}}
+			r.Breakdown.Classes = []breakdown.Class{{Name: "main.a", TimeByState: breakdown.TimeByState{RunnableNs: 20 * ms, RunningNs: ms}}}
 		})},
 		{"only notes", "No serious problem found", result(ms, cause(findings.Note, findings.OfWaiting, ms))},
 		{"fine", "No problem found", result(ms)},

@@ -362,11 +362,11 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Acti
 		a.age.remove(g, a.now)
 	}
 	wait := a.now - since
-	told := wait // as the stream tells it, for the self-check
+	streamed := wait // as the stream tells it, for the self-check
 	if d.Wait >= 0 {
-		told = d.Wait
+		streamed = d.Wait
 	}
-	a.waits.Add(1, told)
+	a.waits.Add(1, streamed)
 	a.owed(g)
 	a.settle()
 	a.runnable--

@@ -158,7 +158,7 @@ func check(t failer, s procstest.Stream) {
 		service, wait int64
 		ideal, maxLag float64
 	}
-	lives := map[int]*life{}
+	goroutines := map[int]*life{}
 	var some, full, unclaimed, size, recorded float64
 	for _, m := range s.Moments {
 		dt := m.To - m.From
@@ -203,10 +203,10 @@ func check(t failer, s procstest.Stream) {
 			if !g.User || !g.Runnable && !g.Running {
 				continue
 			}
-			l := lives[g.Life]
+			l := goroutines[g.Life]
 			if l == nil {
 				l = &life{class: g.Class}
-				lives[g.Life] = l
+				goroutines[g.Life] = l
 			}
 			l.ideal += float64(dt) * min(1, float64(usable)/float64(runnable+running))
 			if g.Running {
@@ -284,7 +284,7 @@ func check(t failer, s procstest.Stream) {
 	byClass := map[int32][]float64{}
 	maxLag := 0.0
 	lags := map[int32]float64{}
-	for _, l := range lives {
+	for _, l := range goroutines {
 		maxLag = max(maxLag, l.maxLag)
 		lags[l.class] = max(lags[l.class], l.maxLag)
 		ideal := l.ideal
@@ -314,7 +314,7 @@ func check(t failer, s procstest.Stream) {
 			t.Errorf("class %d: max lag %d, want %v", c.ID, c.MaxLagNs, lags[c.ID])
 		}
 		var ws []float64
-		for _, l := range lives {
+		for _, l := range goroutines {
 			if l.class == c.ID {
 				ws = append(ws, float64(l.wait))
 			}

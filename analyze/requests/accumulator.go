@@ -23,9 +23,9 @@ const (
 	longestNs  = 3_600_000_000_000
 )
 
-// Lives sets s to what a goroutine, by its slot in the ledger, has done up to a time, ns.
-type Lives interface {
-	At(s *breakdown.Split, slot int32, at int64)
+// StateTimes sets s to what a goroutine, by its slot in the ledger, has done up to a time, ns.
+type StateTimes interface {
+	At(s *breakdown.TimeByState, slot int32, at int64)
 }
 
 // Options of an [Accumulator].
@@ -41,9 +41,9 @@ type Options struct {
 // Accumulator follows the tasks and regions of a stream. It is not safe for concurrent
 // use. Its memory depends on how many are open at one time, and on the types.
 type Accumulator struct {
-	opt   Options
-	lives Lives
-	now   int64
+	opt    Options
+	states StateTimes
+	now    int64
 
 	tasks, regions kinds
 	open           map[int64]*task
@@ -123,7 +123,7 @@ func New(o Options) *Accumulator {
 }
 
 // Follow makes l what tells of the goroutines' lives.
-func (a *Accumulator) Follow(l Lives) { a.lives = l }
+func (a *Accumulator) Follow(l StateTimes) { a.states = l }
 
 // Begin takes the waits that end in the block that comes next, in their order.
 func (a *Accumulator) Begin(b *ledger.Block, ended []waits.EndedWait) { a.block, a.waits = b, ended }
@@ -242,7 +242,7 @@ func (a *Accumulator) forget(slot int32) {
 
 // spent sets s to what the goroutine at a slot has done by now.
 func (a *Accumulator) spent(s *Spent, slot int32) {
-	a.lives.At(&s.Split, slot, a.now)
+	a.states.At(&s.TimeByState, slot, a.now)
 	if g := a.at(slot); g != nil {
 		s.Causes = g.causes
 	} else {
@@ -252,7 +252,7 @@ func (a *Accumulator) spent(s *Spent, slot int32) {
 
 // sub leaves of s what has been done since then.
 func (s *Spent) sub(then *Spent) {
-	s.Sub(&then.Split)
+	s.Sub(&then.TimeByState)
 	for i := range s.Causes {
 		s.Causes[i] -= then.Causes[i]
 	}
@@ -290,7 +290,7 @@ func (s *Spent) fit() {
 }
 
 func (s *Spent) add(o *Spent) {
-	s.Split.Add(&o.Split)
+	s.TimeByState.Add(&o.TimeByState)
 	for i := range s.Causes {
 		s.Causes[i] += o.Causes[i]
 	}

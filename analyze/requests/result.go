@@ -30,7 +30,7 @@ type Type struct {
 
 // Spent is what goroutines did for a request.
 type Spent struct {
-	breakdown.Split
+	breakdown.TimeByState
 	Causes [waits.NumCauses]int64 // RunnableNs by cause, in the order of waits.Causes; a wait that was not over is in none
 }
 

@@ -199,7 +199,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	}
 	m.to = a.bear(l, by)
 	m.from, l.doing = m.to, runnable
-	a.tell(l, m)
+	a.notify(l, m)
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.
@@ -221,7 +221,7 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 	if m.family == write {
 		l.wrote = m.to
 	}
-	a.tell(l, m)
+	a.notify(l, m)
 	if m.family != lock {
 		l.wroteSinceWait, l.woken = m.family == write, [2]int32{}
 	}
@@ -296,7 +296,7 @@ func (a *Accumulator) back(d *reference.Decision, n *ledger.Note) {
 	if l.writes {
 		l.writes, l.wroteSinceWait, l.wrote = false, true, m.to
 	}
-	a.tell(l, m)
+	a.notify(l, m)
 }
 
 // act follows a running goroutine that wakes or creates another, at a stack.
@@ -306,7 +306,7 @@ func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
 		return
 	}
 	f := a.place(l, 0, stack)
-	a.tell(l, moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
+	a.notify(l, moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
 }
 
 // runsOn notes which life a P runs.
@@ -371,7 +371,7 @@ func (a *Accumulator) gap() {
 func (a *Accumulator) lose(at int32, l *life) {
 	delete(a.annotations.regions, at)
 	now := a.mark(l)
-	a.tell(l, moment{life: at, what: lost, from: now, to: now})
+	a.notify(l, moment{life: at, what: lost, from: now, to: now})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
 	l.born = false
 	l.head, l.since, l.doing = 0, a.now, notKnown
@@ -387,7 +387,7 @@ func (a *Accumulator) end(at int32, l *life) {
 	kept := a.classes[l.class].how == undecided // then the replay of its moments releases it
 	l.ended = true
 	now := a.mark(l)
-	a.tell(l, moment{life: at, what: exited, from: now, to: now})
+	a.notify(l, moment{life: at, what: exited, from: now, to: now})
 	if !kept {
 		a.release(at)
 	}

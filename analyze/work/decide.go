@@ -68,8 +68,8 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	return f
 }
 
-// tell tells the class of a life of a moment.
-func (a *Accumulator) tell(l *life, m moment) {
+// notify tells the class of a life of a moment.
+func (a *Accumulator) notify(l *life, m moment) {
 	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
 	switch c := a.classes[l.class]; c.how {
 	case none:

@@ -62,22 +62,22 @@ func analysed(t *testing.T, data []byte) *analyze.Result {
 // pipeline is the steps of an analysis that keep something, put together as in
 // [analyze.Run], but one after the other: what they hold is the same each time.
 type pipeline struct {
-	tables   *events.Tables
-	rec      *reconstruct.Reconstructor
-	feed     *ledger.Feed
-	waits    *waits.Accumulator
-	procs    *procs.Accumulator
-	fair     *fairness.Accumulator
-	lives    *breakdown.Accumulator
-	timeline *timeline.Accumulator
-	found    *findings.Set
-	marked   []timeline.Marked
+	tables    *events.Tables
+	rec       *reconstruct.Reconstructor
+	feed      *ledger.Feed
+	waits     *waits.Accumulator
+	procs     *procs.Accumulator
+	fair      *fairness.Accumulator
+	breakdown *breakdown.Accumulator
+	timeline  *timeline.Accumulator
+	found     *findings.Set
+	marked    []timeline.Marked
 }
 
 func newPipeline(tables *events.Tables) *pipeline {
 	s := &pipeline{
 		tables: tables, procs: procs.New(),
-		fair: fairness.New(fairness.Options{}), lives: breakdown.New(breakdown.Options{}), timeline: timeline.New(timeline.Options{}),
+		fair: fairness.New(fairness.Options{}), breakdown: breakdown.New(breakdown.Options{}), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
@@ -92,7 +92,7 @@ func newPipeline(tables *events.Tables) *pipeline {
 			return lines
 		},
 	})
-	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, s.lives.Add, func(b *ledger.Block) {
+	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, s.breakdown.Add, func(b *ledger.Block) {
 		s.timeline.Add(b, timeline.Waited{}, s.marked...)
 		s.marked = s.marked[:0]
 	}, s.found.Add)

@@ -37,6 +37,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[waits.BlockedBefore]():  "Before",
 	reflect.TypeFor[waits.FilledBucket]():   "Level",
 	reflect.TypeFor[analyze.RulesApplied](): "Rules",
+	reflect.TypeFor[jsondoc.TimeInStates](): "Lives",
 	reflect.TypeFor[waits.CauseTime]():      "Cause",
 	reflect.TypeFor[waits.Cause]():          "CauseName",
 	reflect.TypeFor[procs.Proc]():           "P",

@@ -332,8 +332,8 @@ func fakeLife(r *analyze.Result, c *waits.Class) {
 	}
 	r.Breakdown.Classes = append(r.Breakdown.Classes, life)
 	if life.Runtime {
-		r.Breakdown.Runtime.Add(&life.Split)
+		r.Breakdown.Runtime.Add(&life.TimeByState)
 	} else {
-		r.Breakdown.Program.Add(&life.Split)
+		r.Breakdown.Program.Add(&life.TimeByState)
 	}
 }

@@ -50,7 +50,7 @@ func newRequests(r *analyze.Result, names *words.Names) *requestsView {
 		return nil
 	}
 	v := &requestsView{Lead: report.RequestsLead(q)}
-	for _, p := range lifeParts(&breakdown.Split{}) {
+	for _, p := range lifeParts(&breakdown.TimeByState{}) {
 		v.Legend = append(v.Legend, legendItem{p.key, p.title})
 	}
 	for _, t := range []struct {
@@ -89,17 +89,17 @@ func newRequestRow(x *requests.Type) requestRow {
 	out := requestRow{Name: words.Cut(words.Visible(cmp.Or(x.Name, words.Unknown)), 200), Cells: []cell{
 		num(quantity.Count(x.Count), x.Count), num(quantity.Duration(x.P50Ns), x.P50Ns), num(quantity.Duration(x.P99Ns), x.P99Ns), num(quantity.Duration(x.MaxNs), x.MaxNs),
 	}}
-	for _, p := range lifeParts(&x.Split)[:4] { // what is not known is in the bar
+	for _, p := range lifeParts(&x.TimeByState)[:4] { // what is not known is in the bar
 		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
-	out.Cells = append(out.Cells, cell{Text: cmp.Or(words.Visible(report.BlockedInWords(&x.Split, 1)), "–")})
+	out.Cells = append(out.Cells, cell{Text: cmp.Or(words.Visible(report.BlockedInWords(&x.TimeByState, 1)), "–")})
 	out.Bar = lifeBar(&x.Spent, whole)
 	return out
 }
 
 func lifeBar(s *requests.Spent, whole int64) template.HTML {
 	var segments []segment
-	for _, p := range lifeParts(&s.Split) {
+	for _, p := range lifeParts(&s.TimeByState) {
 		segments = append(segments, segment{p.key, p.ns, p.title + ": " + quantity.Duration(p.ns) + ", " + quantity.Part(p.ns, whole)})
 	}
 	return bar(segments, whole, 10, "time by what goroutines did for it")

@@ -70,7 +70,7 @@ type view struct {
 	Ps          *psView
 	Time        *timeView
 	Classes     *classesView
-	Lives       *livesView
+	States      *statesView
 	Requests    *requestsView
 	Machine     *machineView
 	Stacks      *stacksView
@@ -192,7 +192,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Ps = newPs(r)
 	v.Time = newTime(r)
 	v.Classes = newClasses(r, names)
-	v.Lives = newLives(r, names)
+	v.States = newStatesView(r, names)
 	v.Stacks = newStacks(r, names)
 	v.Requests = newRequests(r, names)
 	v.Machine = newMachine(r, names)
@@ -206,7 +206,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	for _, section := range []struct {
 		there bool
 		item  navItem
-	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.Lives != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
+	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.States != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
 		if section.there {
 			v.Nav = append(v.Nav, section.item)
 		}

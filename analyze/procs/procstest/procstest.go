@@ -90,18 +90,18 @@ func (p *proc) len() int {
 }
 
 type gen struct {
-	intn   func(n int) int
-	o      Options
-	out    Stream
-	now    int64
-	n      int
-	ps     []proc
-	global []*gor
-	gs     []*gor
-	nextID int64
-	lives  int
-	inGC   bool
-	inGap  bool
+	intn    func(n int) int
+	o       Options
+	out     Stream
+	now     int64
+	n       int
+	ps      []proc
+	global  []*gor
+	gs      []*gor
+	nextID  int64
+	created int
+	inGC    bool
+	inGap   bool
 }
 
 // Generate makes a stream. intn returns a number in [0, n); all chance comes
@@ -210,8 +210,8 @@ func (x *gen) create() *gor {
 		}
 	}
 	x.nextID = max(x.nextID, id)
-	x.lives++
-	g := &gor{id: id, class: int32(x.intn(4)), life: x.lives}
+	x.created++
+	g := &gor{id: id, class: int32(x.intn(4)), life: x.created}
 	if x.intn(10) == 0 {
 		g.flags = reference.FlagSystem
 	}

@@ -14,17 +14,17 @@ import (
 // handlers is a result with a class of the program that waited little and one that waited
 // more, and one of the runtime.
 func handlers() *analyze.Result {
-	split := func(running, runnable, syscall, network, channel int64) breakdown.Split {
-		s := breakdown.Split{RunningNs: running * 1e6, RunnableNs: runnable * 1e6, SyscallNs: syscall * 1e6}
+	split := func(running, runnable, syscall, network, channel int64) breakdown.TimeByState {
+		s := breakdown.TimeByState{RunningNs: running * 1e6, RunnableNs: runnable * 1e6, SyscallNs: syscall * 1e6}
 		s.BlockedNs[breakdown.ReasonNetwork] = network * 1e6
 		s.BlockedNs[breakdown.ReasonChanReceive] = channel * 1e6
 		return s
 	}
 	handler, worker, scavenger := split(400, 130, 70, 2600, 0), split(500, 400, 0, 50, 50), split(1, 900, 0, 0, 99)
 	r := &analyze.Result{Breakdown: breakdown.Result{Classes: []breakdown.Class{
-		{ID: 1, Name: "srv.handle", Goroutines: 12, Split: handler},
-		{ID: 2, Name: "srv.worker", Goroutines: 1, Split: worker},
-		{ID: 3, Name: "runtime.bgscavenge", Runtime: true, Goroutines: 1, Split: scavenger},
+		{ID: 1, Name: "srv.handle", Goroutines: 12, TimeByState: handler},
+		{ID: 2, Name: "srv.worker", Goroutines: 1, TimeByState: worker},
+		{ID: 3, Name: "runtime.bgscavenge", Runtime: true, Goroutines: 1, TimeByState: scavenger},
 	}}}
 	r.Breakdown.Program.Add(&handler)
 	r.Breakdown.Program.Add(&worker)

@@ -6,7 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// state is what a goroutine does: one part of a [Split].
+// state is what a goroutine does: one part of a [TimeByState].
 type state uint8
 
 const (
@@ -49,10 +49,10 @@ type entries struct {
 	next int32 // index, 0 for none
 }
 
-// Lives holds what each live goroutine has done so far, by slot of the ledger. Its memory
+// TimeInStates holds what each live goroutine has done so far, by slot of the ledger. Its memory
 // depends on the number of goroutines alive at one time: 40 bytes each, and 32 more for
 // every three states beyond running, runnable and one.
-type Lives struct {
+type TimeInStates struct {
 	now   int64
 	begin int64 // of the trace, or end of the last gap
 	from  int64 // what is before is not counted
@@ -64,16 +64,16 @@ type Lives struct {
 }
 
 // grow makes room for all slots below n.
-func (l *Lives) grow(n int32) {
+func (l *TimeInStates) grow(n int32) {
 	l.gors.Grow(n)
 	l.slots = max(l.slots, n)
 }
 
 // At sets s to what the goroutine at a slot has done up to a time, ns, which is not before
 // the last decision that was taken. The difference of two is what it did between.
-func (l *Lives) At(s *Split, slot int32, at int64) {
+func (l *TimeInStates) At(s *TimeByState, slot int32, at int64) {
 	r := l.gors.At(slot)
-	*s = Split{}
+	*s = TimeByState{}
 	l.addTo(s, r)
 	if r.state != unseen {
 		s.add(r.state, l.counted(r.since, min(at, maxTime)))
@@ -81,7 +81,7 @@ func (l *Lives) At(s *Split, slot int32, at int64) {
 }
 
 // turn follows the goroutine of a decision into a state.
-func (l *Lives) turn(d *reference.Decision, n *ledger.Note, to state) *record {
+func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note, to state) *record {
 	l.now = max(l.now, min(d.Time, maxTime))
 	r := l.gors.At(n.G)
 	// OPT: the note is at hand where the record is not in the cache.
@@ -96,7 +96,7 @@ func (l *Lives) turn(d *reference.Decision, n *ledger.Note, to state) *record {
 }
 
 // begins begins the record of a goroutine with its first decision.
-func (l *Lives) begins(r *record, d *reference.Decision) {
+func (l *TimeInStates) begins(r *record, d *reference.Decision) {
 	r.since = l.begin
 	if d.Kind == reference.KindReady && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
 		r.since = l.now
@@ -106,7 +106,7 @@ func (l *Lives) begins(r *record, d *reference.Decision) {
 
 // meet goes on with the record of a goroutine of which nothing is known: its decision says
 // what it did before.
-func (l *Lives) meet(r *record, d *reference.Decision) {
+func (l *TimeInStates) meet(r *record, d *reference.Decision) {
 	was := before(d)
 	if was != unknown && r.since < l.begin {
 		r.state = unknown
@@ -128,7 +128,7 @@ func before(d *reference.Decision) state {
 }
 
 // book adds the interval [from, to) to what a goroutine has done, in its present state.
-func (l *Lives) book(r *record, from, to int64) {
+func (l *TimeInStates) book(r *record, from, to int64) {
 	switch ns := l.counted(from, to); {
 	case ns == 0:
 	case r.state == running:
@@ -143,15 +143,15 @@ func (l *Lives) book(r *record, from, to int64) {
 }
 
 // counted is how much of an interval is counted, ns.
-func (l *Lives) counted(from, to int64) int64 {
+func (l *TimeInStates) counted(from, to int64) int64 {
 	return max(0, min(to, l.to)-max(from, l.from))
 }
 
 // all reports whether the window is the whole stream.
-func (l *Lives) all() bool { return l.from == 0 && l.to == maxTime }
+func (l *TimeInStates) all() bool { return l.from == 0 && l.to == maxTime }
 
 // bookFurther is book for a state that is not the first in the list.
-func (l *Lives) bookFurther(r *record, ns int64) {
+func (l *TimeInStates) bookFurther(r *record, ns int64) {
 	if r.first == 0 {
 		r.first = entryOf(r.state, ns)
 		return
@@ -188,7 +188,7 @@ func (e *entries) add(in state, ns int64) bool {
 }
 
 // newEntries returns the index of entries that are empty.
-func (l *Lives) newEntries() int32 {
+func (l *TimeInStates) newEntries() int32 {
 	at := l.free
 	if at == 0 {
 		if len(l.more) == 0 {
@@ -203,7 +203,7 @@ func (l *Lives) newEntries() int32 {
 }
 
 // addTo adds what is booked of a goroutine to s.
-func (l *Lives) addTo(s *Split, r *record) {
+func (l *TimeInStates) addTo(s *TimeByState, r *record) {
 	s.RunningNs += r.running
 	s.RunnableNs += r.runnable
 	if r.first != 0 {
@@ -218,9 +218,9 @@ func (l *Lives) addTo(s *Split, r *record) {
 	}
 }
 
-// life is how long all that is booked of a goroutine took, ns. begun says that none of it
+// lifetime is how long all that is booked of a goroutine took, ns. begun says that none of it
 // lies before the stream, or in a gap.
-func (l *Lives) life(r *record) (ns int64, begun bool) {
+func (l *TimeInStates) lifetime(r *record) (ns int64, begun bool) {
 	ns, begun = r.running+r.runnable+r.first.ns(), r.first.begun()
 	for at := r.more; at != 0; at = l.more[at].next {
 		for _, e := range l.more[at].of {
@@ -237,7 +237,7 @@ func (e entry) begun() bool {
 }
 
 // end forgets a goroutine.
-func (l *Lives) end(r *record) {
+func (l *TimeInStates) end(r *record) {
 	for at := r.more; at != 0; {
 		next := l.more[at].next
 		l.more[at].next, l.free = l.free, at
@@ -248,7 +248,7 @@ func (l *Lives) end(r *record) {
 
 // lose is for a gap in the trace. Those that ran or were runnable have been stopped; of
 // the others nothing is known any more.
-func (l *Lives) lose(d *reference.Decision) {
+func (l *TimeInStates) lose(d *reference.Decision) {
 	l.now = max(l.now, min(d.Time, maxTime))
 	for slot := range l.slots {
 		if r := l.gors.At(slot); r.state != unseen {
@@ -260,7 +260,7 @@ func (l *Lives) lose(d *reference.Decision) {
 }
 
 // calls takes brief system calls of a goroutine that runs.
-func (l *Lives) calls(ds []reference.Decision, slot int32) {
+func (l *TimeInStates) calls(ds []reference.Decision, slot int32) {
 	r := l.gors.At(slot)
 	for i := range ds {
 		l.now = max(l.now, min(ds[i].Time, maxTime))

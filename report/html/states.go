@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// livesView is what the goroutines of each class did with their life.
-type livesView struct {
+// statesView is what the goroutines of each class did with their life.
+type statesView struct {
 	Lead   string
 	Legend []legendItem
 	Rows   []lifeRow
@@ -31,21 +31,21 @@ type lifePart struct {
 	ns         int64
 }
 
-func lifeParts(s *breakdown.Split) []lifePart {
+func lifeParts(s *breakdown.TimeByState) []lifePart {
 	return []lifePart{
 		{"user", "running", s.RunningNs}, {"missed", "runnable", s.RunnableNs}, {"idle", "blocked", s.Blocked()},
 		{"syscall", "system call", s.SyscallNs}, {"unused", "unknown", s.UnknownNs},
 	}
 }
 
-// newLives returns nil if the result has no lives.
-func newLives(r *analyze.Result, names *words.Names) *livesView {
-	cs := report.LivesByWaiting(r)
+// newStatesView returns nil if the result has no lives.
+func newStatesView(r *analyze.Result, names *words.Names) *statesView {
+	cs := report.ClassesByWaiting(r)
 	if len(cs) == 0 {
 		return nil
 	}
-	v := &livesView{Lead: report.LivesLead(r), More: max(0, len(cs)-maxClasses)}
-	for _, p := range lifeParts(&breakdown.Split{}) {
+	v := &statesView{Lead: report.StatesLead(r), More: max(0, len(cs)-maxClasses)}
+	for _, p := range lifeParts(&breakdown.TimeByState{}) {
 		v.Legend = append(v.Legend, legendItem{p.key, p.title})
 	}
 	for i := range cs[:min(len(cs), maxClasses)] {
@@ -58,12 +58,12 @@ func newLifeRow(c *breakdown.Class, names *words.Names) lifeRow {
 	whole := c.LifeNs()
 	out := lifeRow{Name: className(c.Name, names), System: c.Runtime, Cells: []cell{num(quantity.Duration(whole), whole)}}
 	var segments []segment
-	for _, p := range lifeParts(&c.Split) {
+	for _, p := range lifeParts(&c.TimeByState) {
 		segments = append(segments, segment{p.key, p.ns, p.title + ": " + quantity.Duration(p.ns) + ", " + quantity.Part(p.ns, whole)})
 		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
 	out.Bar = bar(segments, whole, 10, "life by what its goroutines did")
-	blocked := report.BlockedInWords(&c.Split, 2)
+	blocked := report.BlockedInWords(&c.TimeByState, 2)
 	if blocked == "" {
 		blocked = "–"
 	}

@@ -14,7 +14,7 @@ func TestLives(t *testing.T) {
 	c := breakdown.Class{ID: 1, Name: "srv.handle", Goroutines: 12}
 	c.RunningNs, c.RunnableNs, c.SyscallNs, c.UnknownNs = 10e6, 20e6, 5e6, 1e6
 	c.BlockedNs[breakdown.ReasonNetwork], c.BlockedNs[breakdown.ReasonSync] = 60e6, 4e6
-	v := newLives(&analyze.Result{Breakdown: breakdown.Result{Program: c.Split, Classes: []breakdown.Class{c, {ID: 2, Name: "main.unseen"}}}}, nil)
+	v := newStatesView(&analyze.Result{Breakdown: breakdown.Result{Program: c.TimeByState, Classes: []breakdown.Class{c, {ID: 2, Name: "main.unseen"}}}}, nil)
 	if len(v.Rows) != 1 {
 		t.Fatalf("%+v", v.Rows)
 	}
@@ -30,7 +30,7 @@ func TestLives(t *testing.T) {
 			t.Errorf("no %s in %s", part, v.Rows[0].Bar)
 		}
 	}
-	if newLives(&analyze.Result{}, nil) != nil {
+	if newStatesView(&analyze.Result{}, nil) != nil {
 		t.Error("lives of nobody")
 	}
 }

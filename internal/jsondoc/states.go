@@ -1,9 +1,9 @@
 package jsondoc
 
-// Lives is what goroutines did with their life: the time in which they existed while
+// TimeInStates is what goroutines did with their life: the time in which they existed while
 // the trace was recorded. A goroutine of which the trace shows nothing but that it is
 // blocked all the while is left out.
-type Lives struct {
+type TimeInStates struct {
 	Program Life `json:"program"` // goroutines of the program
 	Runtime Life `json:"runtime"` // goroutines of the runtime and the tracer
 }

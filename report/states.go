@@ -20,7 +20,7 @@ type BlockedFor struct {
 }
 
 // BlockedBySize returns for what goroutines were blocked, the longest first.
-func BlockedBySize(s *breakdown.Split) []BlockedFor {
+func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	var out []BlockedFor
 	for r, ns := range s.BlockedNs {
 		if ns > 0 {
@@ -31,10 +31,10 @@ func BlockedBySize(s *breakdown.Split) []BlockedFor {
 	return out
 }
 
-// LivesByWaiting returns the classes with a life: those of the program, then those of the
+// ClassesByWaiting returns the classes with a life: those of the program, then those of the
 // runtime, each beginning with those that waited longest for a P, and of those that did not
 // the ones that lived longest.
-func LivesByWaiting(r *analyze.Result) []breakdown.Class {
+func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
 		if x.Runtime != y.Runtime {
@@ -50,7 +50,7 @@ func LivesByWaiting(r *analyze.Result) []breakdown.Class {
 
 // BlockedInWords lists the reasons that matter most, with their shares of the life: at
 // most so many, and after the first only those of 1 % or more.
-func BlockedInWords(s *breakdown.Split, most int) string {
+func BlockedInWords(s *breakdown.TimeByState, most int) string {
 	var parts []string
 	by := BlockedBySize(s)
 	for i, b := range by[:min(len(by), most)] {
@@ -62,20 +62,20 @@ func BlockedInWords(s *breakdown.Split, most int) string {
 	return words.List(parts)
 }
 
-// lives answers whether it was the scheduler: what the goroutines of each class did.
-func (t *text) lives(r *analyze.Result) {
-	cs := LivesByWaiting(r)
+// timeInStates answers whether it was the scheduler: what the goroutines of each class did.
+func (t *text) timeInStates(r *analyze.Result) {
+	cs := ClassesByWaiting(r)
 	if len(cs) == 0 {
 		return
 	}
 	t.head("Was it the scheduler?")
-	t.para(2, LivesLead(r))
+	t.para(2, StatesLead(r))
 	tb := newTable("start function", "life", "running", "runnable", "blocked", "syscall", "unknown", "most blocked for").alignLeft(7)
 	for i := range cs[:min(len(cs), textClasses)] {
 		c := &cs[i]
 		whole := c.LifeNs()
 		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 24), quantity.Duration(whole), quantity.Part(c.RunningNs, whole), quantity.Part(c.RunnableNs, whole),
-			quantity.Part(c.Blocked(), whole), quantity.Part(c.SyscallNs, whole), quantity.Part(c.UnknownNs, whole), cmp.Or(BlockedInWords(&c.Split, 1), "-"))
+			quantity.Part(c.Blocked(), whole), quantity.Part(c.SyscallNs, whole), quantity.Part(c.UnknownNs, whole), cmp.Or(BlockedInWords(&c.TimeByState, 1), "-"))
 	}
 	t.table(2, tb)
 	if n := len(cs) - textClasses; n > 0 {
@@ -83,8 +83,8 @@ func (t *text) lives(r *analyze.Result) {
 	}
 }
 
-// LivesLead says how much of their life goroutines of the program waited for a P.
-func LivesLead(r *analyze.Result) string {
+// StatesLead says how much of their life goroutines of the program waited for a P.
+func StatesLead(r *analyze.Result) string {
 	s := &r.Breakdown.Program
 	if s.LifeNs() == 0 {
 		return "The trace does not show what goroutines of the program did."
@@ -116,7 +116,7 @@ func (w *wording) lived() string {
 		what string
 	}
 	parts := []part{{c.RunningNs, "running"}, {c.SyscallNs, "in system calls"}, {c.UnknownNs, "not recorded"}}
-	for _, b := range BlockedBySize(&c.Split) {
+	for _, b := range BlockedBySize(&c.TimeByState) {
 		parts = append(parts, part{b.Ns, "blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.ns, x.ns) })
@@ -130,20 +130,20 @@ func (w *wording) lived() string {
 		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
 }
 
-// livesOf is the lives of all goroutines as the JSON has them.
-func livesOf(b *breakdown.Result) jsondoc.Lives {
-	return jsondoc.Lives{Program: *lifeOf(&b.Program), Runtime: *lifeOf(&b.Runtime)}
+// timeInStates is the lives of all goroutines as the JSON has them.
+func timeInStates(b *breakdown.Result) jsondoc.TimeInStates {
+	return jsondoc.TimeInStates{Program: *lifeOf(&b.Program), Runtime: *lifeOf(&b.Runtime)}
 }
 
 // lifeOfClass is the life of a class as the JSON has it, or nil.
 func lifeOfClass(b *breakdown.Result, id int32) *jsondoc.Life {
 	if c := b.Of(id); c != nil {
-		return lifeOf(&c.Split)
+		return lifeOf(&c.TimeByState)
 	}
 	return nil
 }
 
-func lifeOf(s *breakdown.Split) *jsondoc.Life {
+func lifeOf(s *breakdown.TimeByState) *jsondoc.Life {
 	out := &jsondoc.Life{
 		LifeNs: s.LifeNs(), RunningNs: s.RunningNs, RunnableNs: s.RunnableNs, BlockedNs: s.Blocked(),
 		Blocked: []jsondoc.Blocked{}, SyscallNs: s.SyscallNs, UnknownNs: s.UnknownNs,
