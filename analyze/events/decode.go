@@ -105,7 +105,7 @@ const (
 //
 // Events that are not needed any more come back in free.
 func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan []Event, emit func(*block) bool) {
-	d, err := judge(w, gen, before, v1, v1, free, emit)
+	d, err := validate(w, gen, before, v1, v1, free, emit)
 	if err != nil {
 		n := d.emitted.n + int64(len(d.cur.events))
 		d.cur.lost = max(0, gen.Bytes-2*n) // an event takes two bytes at least
@@ -120,9 +120,9 @@ func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan 
 	emit(d.cur)
 }
 
-// judge reads gen as far as it is valid and leaves the last block to the caller; with public, by the
+// validate reads gen as far as it is valid and leaves the last block to the caller; with public, by the
 // public reader alone.
-func judge(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) (*decoder, error) {
+func validate(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) (*decoder, error) {
 	d := newDecoder(v1, free)
 	d.work = w
 	err := error(declined("a format that it does not read"))

@@ -90,8 +90,8 @@ func (v *inventor) flush(t *inventedThread) {
 
 func goID(i int) uint64 { return uint64(i)*3 + 1 }
 
-// some returns the index of a goroutine with a status; -1 if there is none.
-func (v *inventor) some(status byte) int {
+// withStatus returns the index of a goroutine with a status; -1 if there is none.
+func (v *inventor) withStatus(status byte) int {
 	from := v.pick(16)
 	for i := range v.gs {
 		if k := (i + from) % len(v.gs); v.gs[k].status == status {
@@ -141,7 +141,7 @@ func (v *inventor) step(t *inventedThread) {
 		v.status(t, nobody)
 		return
 	case nobody || what < 30:
-		if i := v.some(gWaiting); i >= 0 {
+		if i := v.withStatus(gWaiting); i >= 0 {
 			v.gs[i].seq++
 			v.gs[i].status = gRunnable
 			v.write(t, wire.GoUnblock, goID(i), v.gs[i].seq, v.stack())
@@ -190,7 +190,7 @@ func (v *inventor) step(t *inventedThread) {
 		p.status, t.p = procIdle, -1
 		v.write(t, wire.ProcStop)
 	case g == nil:
-		if i := v.some(gRunnable); i >= 0 {
+		if i := v.withStatus(gRunnable); i >= 0 {
 			t.g = i
 			v.gs[i].status = gRunning
 			v.gs[i].seq++
@@ -238,7 +238,7 @@ func (v *inventor) user(t *inventedThread, g *inventedG, p *inventedProc, what i
 		p.seq++
 		v.write(t, wire.GoSyscallBegin, p.seq, v.stack())
 	case what < 170:
-		i := v.some(gWaiting)
+		i := v.withStatus(gWaiting)
 		if i < 0 {
 			return
 		}
@@ -338,7 +338,7 @@ func (v *inventor) status(t *inventedThread, nobody bool) {
 		if i := v.pick(len(v.procs)); v.procs[i].status == procSyscall && v.pick(2) == 0 {
 			v.procs[i].seq = 0
 			v.write(t, wire.ProcStatus, uint64(i), procAbandoned)
-		} else if k := v.some(gSyscall); k >= 0 {
+		} else if k := v.withStatus(gSyscall); k >= 0 {
 			for o := range v.threads {
 				if v.threads[o].g == k {
 					v.gs[k].seq = 0

@@ -29,7 +29,7 @@ type decoded struct {
 // collect decodes a generation as a Stream does, but for salvaging; or, if public, with the
 // public reader alone.
 func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
-	judged(anyWork(), gen, before, public, func(b *block) bool {
+	decodeStrict(anyWork(), gen, before, public, func(b *block) bool {
 		out.events = append(out.events, b.events...)
 		from := int32(0)
 		for _, end := range b.stacks.ends {
@@ -49,9 +49,9 @@ func collect(gen *input.Generation, before []byte, public bool) (out decoded) {
 	return out
 }
 
-// judged is decode without salvaging; with public, by the public reader alone.
-func judged(w *work, gen *input.Generation, before []byte, public bool, emit func(*block) bool) {
-	d, err := judge(w, gen, before, false, public, nil, emit)
+// decodeStrict is decode without salvaging; with public, by the public reader alone.
+func decodeStrict(w *work, gen *input.Generation, before []byte, public bool, emit func(*block) bool) {
+	d, err := validate(w, gen, before, false, public, nil, emit)
 	if errors.Is(err, errStopped) {
 		return
 	}

@@ -234,7 +234,7 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 // cause; what Next gave before has no holes.
 func (s *Stream) Next() ([]Event, error) {
 	if len(s.rest) > 0 {
-		return s.some(), nil
+		return s.placeNext(), nil
 	}
 	s.giveBack()
 	for {
@@ -280,7 +280,7 @@ func (s *Stream) Next() ([]Event, error) {
 		s.learn(b)
 		s.lent, s.rest, s.block = b.events, b.events, b
 		if len(b.events) > 0 {
-			return s.some(), nil
+			return s.placeNext(), nil
 		}
 		s.endBlock()
 	}
@@ -343,8 +343,8 @@ func (s *Stream) cutLate(b *block) {
 	}
 }
 
-// some places the next events of the present block.
-func (s *Stream) some() []Event {
+// placeNext places the next events of the present block.
+func (s *Stream) placeNext() []Event {
 	n := min(len(s.rest), someEvents)
 	events := s.place(s.rest[:n:n])
 	if s.rest = s.rest[n:]; len(s.rest) == 0 {

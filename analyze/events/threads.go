@@ -39,16 +39,16 @@ const lost = 0
 // lose makes what follows on the thread lost, from the time of its last event on.
 func (t *thread) lose() { t.kind, t.time = lost, t.last }
 
-type reading uint8
+type readState uint8
 
 const (
-	readEvent reading = iota
+	readEvent readState = iota
 	readEnd
 	readBad
 )
 
 // read reads the next event of the thread.
-func (t *thread) read(g *generation) reading {
+func (t *thread) read(g *generation) readState {
 	for t.at == len(t.data) {
 		if t.batch < 0 {
 			return readEnd

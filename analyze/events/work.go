@@ -15,10 +15,10 @@ import (
 // bounds it: where threads wait for one another, each event can take a look at
 // all of them.
 type work struct {
-	ctx   context.Context
-	steps int64 // so far
-	most  int64
-	look  int64 // at how many steps to look whether to stop
+	ctx     context.Context
+	steps   int64 // so far
+	most    int64
+	checkAt int64 // at how many steps to look whether to stop
 
 	gomaxprocs int32
 }
@@ -51,8 +51,8 @@ func (w *work) spend(steps int64) error {
 	if w.steps > w.most {
 		return errTooManySteps(w.most)
 	}
-	if w.steps >= w.look {
-		w.look = w.steps + lookAfter
+	if w.steps >= w.checkAt {
+		w.checkAt = w.steps + lookAfter
 		return w.stopped()
 	}
 	return nil

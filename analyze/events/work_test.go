@@ -52,7 +52,7 @@ func TestTooManySteps(t *testing.T) {
 		w := &work{ctx: t.Context(), most: most}
 		n := 0
 		var why error
-		judged(w, gen, gen.Data, public, func(b *block) bool {
+		decodeStrict(w, gen, gen.Data, public, func(b *block) bool {
 			n += len(b.events)
 			why = b.err
 			return true
@@ -91,7 +91,7 @@ func TestStopsWhileOrdering(t *testing.T) {
 	for _, public := range []bool{false, true} {
 		w := anyWork()
 		w.ctx = ctx
-		judged(w, gen, nil, public, func(b *block) bool {
+		decodeStrict(w, gen, nil, public, func(b *block) bool {
 			t.Errorf("public %t: a block of %d events, %v", public, len(b.events), b.err)
 			return true
 		})
@@ -140,7 +140,7 @@ func TestStepsOfProcs(t *testing.T) {
 	for _, public := range []bool{false, true} {
 		w := anyWork()
 		changes := int64(0)
-		judged(w, gen, nil, public, func(b *block) bool {
+		decodeStrict(w, gen, nil, public, func(b *block) bool {
 			for i := range b.events {
 				if b.events[i].Kind == Procs {
 					changes++

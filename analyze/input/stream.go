@@ -28,7 +28,7 @@ type meter struct {
 	total    int64 // 0 if unknown
 	err      error
 	progress func(read, total int64)
-	told     int64
+	reported int64
 }
 
 func (m *meter) Read(p []byte) (int, error) {
@@ -45,8 +45,8 @@ func (m *meter) Read(p []byte) (int, error) {
 		err = context.Cause(m.ctx) // the read was ended
 	}
 	m.err = err
-	if m.progress != nil && (m.n-m.told >= progressStep || err != nil && m.n > m.told) {
-		m.told = m.n
+	if m.progress != nil && (m.n-m.reported >= progressStep || err != nil && m.n > m.reported) {
+		m.reported = m.n
 		m.progress(m.n, m.total)
 	}
 	return n, err

@@ -131,7 +131,7 @@ func (r *respacer) walk(b []byte) bool {
 			return false
 		}
 		if r.out == nil {
-			r.look(kind, &args)
+			r.learn(kind, &args)
 			continue
 		}
 		if !r.event(event[:len(event)-len(b)], kind, n > 3, args[:given]) {
@@ -141,8 +141,8 @@ func (r *respacer) walk(b []byte) bool {
 	return true
 }
 
-// look learns the Ps and the first time.
-func (r *respacer) look(kind byte, args *[6]uint64) {
+// learn learns the Ps and the first time.
+func (r *respacer) learn(kind byte, args *[6]uint64) {
 	switch kind {
 	case evFrequencyV1:
 		r.clocks++

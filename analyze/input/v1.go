@@ -37,7 +37,7 @@ func (s *Source) nextV1() (*Generation, error) {
 		if len(p) == 0 {
 			break
 		}
-		s.take(&g, len(p))
+		s.consume(&g, len(p))
 		g.Data = c.compact(g.Data)
 		if err := s.fitsV1(&g, &c); err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func (s *Source) build(g *building) error {
 				s.discard(1)
 				continue
 			}
-			s.take(g, 1)
+			s.consume(g, 1)
 			g.ended = true
 			s.deliver(g, true)
 			return nil
@@ -155,7 +155,7 @@ func (s *Source) build(g *building) error {
 		if !g.tooLarge && g.Memory > s.Memory(s.stored()) {
 			g.tooLarge, g.Data = true, nil
 		}
-		s.take(g, h.total())
+		s.consume(g, h.total())
 	}
 }
 
@@ -226,8 +226,8 @@ func (s *Source) open(g *building, number uint64) {
 	*g = building{Generation: &Generation{Number: number, Offset: s.off, Data: data}, damaged: s.hurt}
 }
 
-// take moves n bytes that were peeked from the window to the generation.
-func (s *Source) take(g *building, n int) {
+// consume moves n bytes that were peeked from the window to the generation.
+func (s *Source) consume(g *building, n int) {
 	if !g.tooLarge {
 		if len(g.Data)+n > cap(g.Data) {
 			g.Data = s.grow(g.Data, n)
