@@ -22,7 +22,7 @@ type AuditOptions struct {
 type Auditor struct {
 	o   AuditOptions
 	q   *reference.Queues
-	out Guided
+	out AuditResult
 
 	gs   []goroutine
 	free []int32
@@ -49,7 +49,7 @@ type batch struct {
 	victim int32
 	size   int32
 	left   int32
-	took   take
+	took   dequeue
 }
 
 // NewAuditor returns an Auditor at the beginning of a stream.
@@ -60,7 +60,7 @@ func NewAuditor(o AuditOptions) *Auditor {
 	return &Auditor{
 		o: o, q: reference.NewQueues(o.Rules), procs: 1,
 		gix: map[int64]int32{}, pix: map[int32]int32{}, ms: map[int64]*thread{}, alike: map[string]int{},
-		out: Guided{
+		out: AuditResult{
 			ByRule: map[string]Tally{}, Races: map[Race]int64{}, Puts: map[string]Tally{},
 			Violations: map[Invariant]int64{}, Divergences: []Divergence{},
 		},
@@ -146,7 +146,7 @@ func lacking(d *reference.Decision) string {
 }
 
 // Finish ends the stream and returns the account. It may be called again.
-func (a *Auditor) Finish() Guided {
+func (a *Auditor) Finish() AuditResult {
 	if !a.finished {
 		a.finished = true
 		if a.open.kind != reference.KindNone {
@@ -171,8 +171,8 @@ func (a *Auditor) Finish() Guided {
 // ran returns, after Finish, the time that P ran goroutines, system calls left
 // out, in ns.
 func (a *Auditor) ran(p int32) int64 {
-	if ix, ok := a.pix[p]; ok {
-		return a.ps[ix].ran
+	if index, ok := a.pix[p]; ok {
+		return a.ps[index].ran
 	}
 	return 0
 }
@@ -184,15 +184,15 @@ func (a *Auditor) lengths(d *reference.Decision) {
 		a.violate(d, BadLength, "0 or more", fmt.Sprintf("local %d, global %d", d.Local, d.Global))
 	}
 	if d.P >= 0 {
-		ix := a.proc(d.P)
-		p := &a.ps[ix]
-		n := int32(a.q.Len(ix))
+		index := a.proc(d.P)
+		p := &a.ps[index]
+		n := int32(a.q.Len(index))
 		if diff := d.Local - n; diff != p.differs {
 			if p.differs = diff; diff != 0 {
 				a.violate(d, LengthDiffers, fmt.Sprintf("%d in P%d's queue by the decisions", n, d.P), fmt.Sprintf("%d", d.Local))
 			}
 		}
-		if n := a.q.RingLen(ix); n > a.o.Rules.RingSize {
+		if n := a.q.RingLen(index); n > a.o.Rules.RingSize {
 			a.violate(d, RingTooLong, fmt.Sprintf("at most %d", a.o.Rules.RingSize), fmt.Sprintf("%d in P%d's ring", n, d.P))
 		}
 	}
@@ -206,11 +206,11 @@ func (a *Auditor) lengths(d *reference.Decision) {
 
 func (a *Auditor) violate(d *reference.Decision, i Invariant, expected, found string) {
 	a.out.Violations[i]++
-	a.diverge(d, string(i), judgement{verdict: Violation, expected: expected, found: found})
+	a.diverge(d, string(i), assessment{verdict: Violation, expected: expected, found: found})
 }
 
 // diverge keeps a divergence, if there is room for one of its sort.
-func (a *Auditor) diverge(d *reference.Decision, rule string, j judgement) {
+func (a *Auditor) diverge(d *reference.Decision, rule string, j assessment) {
 	key := string(j.verdict) + " " + rule + " " + string(j.race)
 	if len(a.out.Divergences) >= a.o.Divergences || a.alike[key] >= max(5, a.o.Divergences/10) {
 		a.out.MoreDivergences++
@@ -237,9 +237,9 @@ func (a *Auditor) tally(m map[string]Tally, key string, v Verdict) {
 }
 
 // where tells a goroutine's place, for people.
-func (a *Auditor) where(ix int32) string {
-	g := &a.gs[ix]
-	switch pl := a.q.Place(ix); pl.Queue {
+func (a *Auditor) where(index int32) string {
+	g := &a.gs[index]
+	switch pl := a.q.Place(index); pl.Queue {
 	case reference.QueueRunnext:
 		return fmt.Sprintf("runnext of P%d", a.ps[pl.P].id)
 	case reference.QueueLocal:

@@ -18,7 +18,7 @@ type lengths struct {
 	global  []int64
 }
 
-func (l *lengths) take(g int64) {
+func (l *lengths) dequeue(g int64) {
 	for p, x := range l.runnext {
 		if x == g {
 			delete(l.runnext, p)
@@ -34,9 +34,9 @@ func (l *lengths) take(g int64) {
 func (l *lengths) apply(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindStart:
-		l.take(d.G)
+		l.dequeue(d.G)
 	case reference.KindReady, reference.KindMove:
-		l.take(d.G)
+		l.dequeue(d.G)
 		switch d.To {
 		case reference.QueueRunnext:
 			l.runnext[d.P] = d.G
@@ -54,7 +54,7 @@ func (l *lengths) apply(d *reference.Decision) {
 	}
 	d.Global = int32(len(l.global))
 	if d.Kind == reference.KindGlobalBatch {
-		l.take(d.G) // the lengths of the batch itself are those before
+		l.dequeue(d.G) // the lengths of the batch itself are those before
 	}
 }
 
@@ -150,7 +150,7 @@ func stream(t testing.TB, lines string) []reference.Decision {
 	return out
 }
 
-func audit(t testing.TB, lines string) Guided {
+func audit(t testing.TB, lines string) AuditResult {
 	t.Helper()
 	a := NewAuditor(AuditOptions{Rules: reference.RulesFor(26)})
 	for _, d := range stream(t, lines) {

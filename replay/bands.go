@@ -52,7 +52,7 @@ func beyond(e *float64, limit float64) bool { return e != nil && math.Abs(*e) > 
 
 // OutOfBand names the metrics in which the simulation is out of its band: busy,
 // makespan, waited, p50, p99.
-func (r *Result) OutOfBand() []string { return outOfBand(r.Observed, r.Free.Simulated) }
+func (r *Result) OutOfBand() []string { return outOfBand(r.Observed, r.Simulated.Simulated) }
 
 func outOfBand(observed, simulated Run) []string {
 	out, e := []string{}, compare(observed, simulated)

@@ -32,7 +32,7 @@ func simulation(t *testing.T, name string, o SimulateOptions) (*Simulation, *ana
 // named.
 func TestBudget(t *testing.T) {
 	asked := []Change{{Procs: 2}, {Policy: "fifo"}}
-	simulate := func(budget int64) (took int64, free *Free) {
+	simulate := func(budget int64) (took int64, free *Simulated) {
 		f, res := simulation(t, "mutex-go1.26-p4.trace.gz", SimulateOptions{WhatIf: asked})
 		r, err := f.begin(t.Context(), res, 1)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestBudget(t *testing.T) {
 		return budget - r.budget, free
 	}
 	whole, free := simulate(1 << 24)
-	if free == nil || slices.Contains(free.Notes, fewer) || len(free.WhatIf) != len(asked) || free.Split == nil {
+	if free == nil || slices.Contains(free.Notes, fewer) || len(free.WhatIf) != len(asked) || free.Decomposition == nil {
 		t.Fatalf("all of it: %+v", free)
 	}
 	for _, percent := range []int64{0, 1, 20, 50, 80, 90} {
@@ -65,12 +65,12 @@ func TestBudget(t *testing.T) {
 			continue
 		}
 		notes := strings.Join(free.Notes, "\n")
-		left := free.Split == nil
+		left := free.Decomposition == nil
 		for _, c := range asked[len(free.WhatIf):] {
 			left = left && strings.Contains(notes, c.String()+" is not simulated: ")
 		}
 		if !strings.Contains(notes, fewer) || !left || !strings.Contains(notes, "the trace is not held against the reference: ") {
-			t.Errorf("%d %% of what it takes: %d changes are simulated, a split: %v; %q", percent, len(free.WhatIf), free.Split != nil, notes)
+			t.Errorf("%d %% of what it takes: %d changes are simulated, a split: %v; %q", percent, len(free.WhatIf), free.Decomposition != nil, notes)
 		}
 	}
 }
@@ -84,14 +84,14 @@ func TestFailure(t *testing.T) {
 	if err := f.Finish(t.Context(), res, out); err != nil {
 		t.Fatal(err)
 	}
-	if w := strings.Join(out.Trace.Warnings, "\n"); out.Free != nil || !strings.Contains(w, "the work of the trace is not simulated: internal error in ") {
-		t.Errorf("%+v; %s", out.Free, w)
+	if w := strings.Join(out.Trace.Warnings, "\n"); out.Simulated != nil || !strings.Contains(w, "the work of the trace is not simulated: internal error in ") {
+		t.Errorf("%+v; %s", out.Simulated, w)
 	}
 
 	f, res = simulation(t, name, SplitOptions())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.Split(ctx, res); err == nil {
+	if _, err := f.Decompose(ctx, res); err == nil {
 		t.Error("a cancelled context is no error")
 	}
 }

@@ -15,7 +15,7 @@ import (
 // than CPUs, cannot be trusted, and says so by itself.
 func TestMorePsThanCPUs(t *testing.T) {
 	name := filepath.Join("..", "testdata", "traces", "cases", "starvation-trigger-go1.26-p2.trace.gz")
-	simulate := func(cpus float64) (*Free, *Split) {
+	simulate := func(cpus float64) (*Simulated, *Decomposition) {
 		t.Helper()
 		src, err := input.Open(t.Context(), name, input.Options{})
 		if err != nil {
@@ -35,11 +35,11 @@ func TestMorePsThanCPUs(t *testing.T) {
 		if err := whole.Finish(t.Context(), res, &out); err != nil {
 			t.Fatal(err)
 		}
-		s, err := advice.Split(t.Context(), res)
+		s, err := advice.Decompose(t.Context(), res)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out.Free, s
+		return out.Simulated, s
 	}
 	for _, c := range []struct {
 		cpus   float64
@@ -52,8 +52,8 @@ func TestMorePsThanCPUs(t *testing.T) {
 		{4, false, [3]bool{}},
 	} {
 		f, s := simulate(c.cpus)
-		if (f.Untrusted != "") != c.all || (s.Untrusted != "") != c.all || (f.Split.Untrusted != "") != c.all {
-			t.Errorf("%v CPUs: %q, %q, %q", c.cpus, f.Untrusted, s.Untrusted, f.Split.Untrusted)
+		if (f.Untrusted != "") != c.all || (s.Untrusted != "") != c.all || (f.Decomposition.Untrusted != "") != c.all {
+			t.Errorf("%v CPUs: %q, %q, %q", c.cpus, f.Untrusted, s.Untrusted, f.Decomposition.Untrusted)
 		}
 		for i, x := range f.WhatIf {
 			if strings.Contains(x.Untrusted, "CPU") != c.whatIf[i] {

@@ -1,28 +1,28 @@
 // Package replay answers: does a trace hold against the rules of the scheduler,
 // and what would the scheduler do with the same work, now or otherwise?
 //
-// [Guide] holds a trace against the rules, and [Simulate] also simulates its work: as
-// it was, so that [Free].Error says how far the model can be trusted, and with each
+// [Audit] holds a trace against the rules, and [Simulate] also simulates its work: as
+// it was, so that [Simulated].Error says how far the model can be trusted, and with each
 // [Change] that is asked for (another GOMAXPROCS, a class that computes faster, a lock
 // that nobody waits for …). Read a what-if beside the simulation of what was, not beside
 // the trace. Both take a source of package analyze/input. Times are in ns. Package report
 // writes a [Result] as text and JSON; package gmpscope says what is stable.
 //
-// A [Guiding] and a [Simulation] do the same beside an analysis that is under way, so that
+// A [StreamAudit] and a [Simulation] do the same beside an analysis that is under way, so that
 // the trace is read once: they take the decisions of analyze.Options.OnDecision.
 //
-// # Guided and free
+// # Audit and simulation
 //
 // The simulation of the work ([Simulate]) takes the work out of a trace (package
 // workload), gives it to the simulator of package reference/sim, and measures
 // both runs with the accumulators of the analysis. With the trace's own rules the
 // difference is the error of the model; with others, a [Change], it is a what-if.
 // docs/replay.md has the errors over many traces, and says why they are what they
-// are; lab/accuracy makes it. A [Split] holds the waiting that was observed
+// are; lab/accuracy makes it. A [Decomposition] holds the waiting that was observed
 // against it: what an ideal scheduler would give as well, what the rules of the
 // scheduler add, and what neither explains.
 //
-// The guided replay is an audit. [Guide] runs the analysis of a trace and hands
+// The guided replay is an audit. [Audit] runs the analysis of a trace and hands
 // every decision to an [Auditor], which steps its own run queues along the
 // decisions and along nothing else. It repairs nothing, and it looks neither at
 // the events nor at what comes later. So it finds where the reconstruction

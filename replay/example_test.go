@@ -20,11 +20,11 @@ func ExampleSimulate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	was := res.Free.Simulated
-	for _, x := range res.Free.WhatIf {
+	was := res.Simulated.Simulated
+	for _, x := range res.Simulated.WhatIf {
 		fmt.Printf("%s: waits less: %t\n", x.Change, x.Simulated.Waits.TotalNs < was.Waits.TotalNs)
 	}
-	fmt.Printf("the model is off by less than 10 %%: %t\n", *res.Free.Error.Makespan < 0.1)
+	fmt.Printf("the model is off by less than 10 %%: %t\n", *res.Simulated.Error.Makespan < 0.1)
 	// Output:
 	// GOMAXPROCS 2: waits less: true
 	// the model is off by less than 10 %: true

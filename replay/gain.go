@@ -69,7 +69,7 @@ const (
 // gains adds to a split what the victims of the findings could gain. What
 // the trace's own scheduler gives is simulated once more, with drawn costs: the
 // split's is the typical one, without the machine's late wake-ups.
-func (r *replaying) gains(s *Split) error {
+func (r *replaying) gains(s *Decomposition) error {
 	var (
 		done = map[string][]outcome{}
 		why  = map[string]string{} // what is done is not to be trusted
@@ -134,7 +134,7 @@ func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (st
 }
 
 // add keeps a gain that says something.
-func (s *Split) add(p Gain) {
+func (s *Decomposition) add(p Gain) {
 	if p.ObservedNs > 0 || p.Advice != nil {
 		s.Prospects = append(s.Prospects, p)
 	}

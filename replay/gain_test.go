@@ -89,7 +89,7 @@ func TestGains(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if x := r.Free.WhatIf[0]; x.Change != c.change || x.Untrusted != a.Untrusted {
+				if x := r.Simulated.WhatIf[0]; x.Change != c.change || x.Untrusted != a.Untrusted {
 					t.Errorf("%q, and of the what-if %s %q", a.Untrusted, x.Change, x.Untrusted)
 				}
 			}

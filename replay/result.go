@@ -1,7 +1,7 @@
 package replay
 
-// Guided is the account of a guided replay.
-type Guided struct {
+// AuditResult is the account of a guided replay.
+type AuditResult struct {
 	Starts      int64 `json:"starts"`      // Explained + Ambiguous + Unexplained
 	Explained   int64 `json:"explained"`   // a rule holds exactly
 	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race

@@ -94,9 +94,9 @@ func (c Change) String() string {
 	return out
 }
 
-// Free is the account of a simulation: the work of the trace, scheduled by the
+// Simulated is the account of a simulation: the work of the trace, scheduled by the
 // reference.
-type Free struct {
+type Simulated struct {
 	Workload Size `json:"workload"` // what was taken from the trace
 	// Simulated is the run of the trace's own scheduler: medians over the seeds,
 	// number by number. The makespan is up to when a goroutine of the program stops
@@ -112,8 +112,8 @@ type Free struct {
 	// not the scheduler's doing: the machine's, if it is idle-p or residue.
 	Causes []CauseRun `json:"causes"`
 	// Classes has the classes that waited longest, as observed, at most 20.
-	Classes []ClassRun `json:"classes"`
-	Split   *Split     `json:"split"` // the waiting held against the reference; null if that failed, as the notes say
+	Classes       []ClassRun     `json:"classes"`
+	Decomposition *Decomposition `json:"split"` // the waiting held against the reference; null if that failed, as the notes say
 	// WhatIf has a simulation for each change that was asked for, but for those that the
 	// notes name.
 	WhatIf []WhatIf `json:"what_if"`
@@ -191,7 +191,7 @@ type ClassWait struct {
 	P99       int64 `json:"p99_ns"`     // 99 % of them are at most this
 }
 
-// WhatIf is how it would have gone. It means something only beside Free.Error.
+// WhatIf is how it would have gone. It means something only beside Simulated.Error.
 type WhatIf struct {
 	Change    string `json:"change"`    // what is different, in words
 	Simulated Run    `json:"simulated"` // medians over the seeds
@@ -262,7 +262,7 @@ type Simulation struct {
 	lowered  bool   // Options.MaxMemory bounds what is taken in
 	holds    *holds // nil if nobody asks what more Ps would give
 	frames   func(stack int32) []string
-	tell     func(done, total int64)
+	progress func(done, total int64)
 }
 
 // Check says what is wrong with the options.
@@ -306,7 +306,7 @@ func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 		}
 		f.extract, f.observed = workload.NewExtractor(w), newAccount()
 		if o.From > 0 {
-			f.window = workload.NewWindow(o.From, f.take)
+			f.window = workload.NewWindow(o.From, f.follow)
 		}
 	}
 	return f
@@ -341,7 +341,7 @@ func attempt(ctx context.Context, reasons *[]string, means string, simulate func
 
 // OnProgress has tell called now and then while simulations run, with how much
 // of their time, in ns, is done. It may be nil.
-func (f *Simulation) OnProgress(tell func(done, total int64)) { f.tell = tell }
+func (f *Simulation) OnProgress(progress func(done, total int64)) { f.progress = progress }
 
 // Stacks tells how to read a stack's handle, which Change.FreeLock needs. It is
 // made for analyze.Options.OnStacks.
@@ -360,12 +360,12 @@ func (f *Simulation) Add(d *reference.Decision) error {
 	case f.window != nil:
 		f.window.Add(d)
 	default:
-		f.take(d)
+		f.follow(d)
 	}
 	return nil
 }
 
-func (f *Simulation) take(d *reference.Decision) {
+func (f *Simulation) follow(d *reference.Decision) {
 	if f.extract.Add(d) {
 		f.observed.add(d)
 		if f.holds != nil {
@@ -458,11 +458,11 @@ func (r *replaying) fail(err error) error {
 func (r *replaying) progress() func(now int64) {
 	before := r.done * r.work.EndNs
 	r.done++
-	tell := r.f.tell
-	if tell == nil {
+	report := r.f.progress
+	if report == nil {
 		return func(int64) {}
 	}
-	return func(now int64) { tell(before+min(now, r.work.EndNs), r.total*r.work.EndNs) }
+	return func(now int64) { report(before+min(now, r.work.EndNs), r.total*r.work.EndNs) }
 }
 
 // Finish simulates, and adds its account to that of the guided replay, whose
@@ -479,15 +479,15 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 	}
 	out.Observed = r.observed.run
 	return attempt(ctx, &out.Trace.Warnings, "the work of the trace is not simulated", func() (err error) {
-		out.Free, err = r.free(changes)
+		out.Simulated, err = r.free(changes)
 		return err
 	})
 }
 
 // free simulates the work as it was, and with changes.
-func (r *replaying) free(changes []workload.Change) (*Free, error) {
+func (r *replaying) free(changes []workload.Change) (*Simulated, error) {
 	f, w, res := r.f, r.work, r.res
-	free := &Free{
+	free := &Simulated{
 		Workload: Size{
 			Goroutines: w.Goroutines, Steps: w.Steps, Arrivals: w.Arrivals, GCCycles: w.Cycles, MarkNs: w.MarkNs,
 			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, FromNs: f.opt.From, EndNs: f.opt.From + w.EndNs,
@@ -518,7 +518,7 @@ func (r *replaying) free(changes []workload.Change) (*Free, error) {
 		}
 	}
 	err = attempt(r.ctx, &free.Notes, "the trace is not held against the reference", func() (err error) {
-		free.Split, err = r.split()
+		free.Decomposition, err = r.split()
 		return err
 	})
 	if err != nil {
@@ -535,7 +535,7 @@ func (r *replaying) free(changes []workload.Change) (*Free, error) {
 const fewer = "some simulations are left out, since all together would take more steps than are allowed for a trace of that size"
 
 // whatIf simulates the work with a change. self is a simulation without it.
-func (r *replaying) whatIf(c Change, change workload.Change, free *Free, self outcome) (x WhatIf, err error) {
+func (r *replaying) whatIf(c Change, change workload.Change, free *Simulated, self outcome) (x WhatIf, err error) {
 	f, w, res := r.f, r.work, r.res
 	s := f.scheduler(c, w)
 	s.change.Speed, s.change.YieldNs, s.change.FreeLocks = change.Speed, change.YieldNs, change.FreeLocks
@@ -556,7 +556,7 @@ func (r *replaying) whatIf(c Change, change workload.Change, free *Free, self ou
 }
 
 // noteMorePs says what simulations with more Ps leave out.
-func (f *Simulation) noteMorePs(w *workload.Workload, free *Free, tried []Change, makespan int64) {
+func (f *Simulation) noteMorePs(w *workload.Workload, free *Simulated, tried []Change, makespan int64) {
 	locked := len(f.locks(w, "")) > 0
 	least := int64(0)
 	if locked && slices.ContainsFunc(tried, func(c Change) bool { return c.Procs > w.Procs }) {
@@ -715,17 +715,17 @@ func budget(stored int64) int64 {
 	return 3<<23 + 1<<8*max(0, min(stored, 1<<40)-small)
 }
 
-// tellEvery is how many decisions are between two calls of OnProgress.
-const tellEvery = 1 << 13
+// progressEvery is how many decisions are between two calls of OnProgress.
+const progressEvery = 1 << 13
 
 // simulate does the work once, with steps of the budget. It calls tell now and then with the
 // time.
-func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, budget *int64, tell func(now int64)) (outcome, error) {
+func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint64, budget *int64, report func(now int64)) (outcome, error) {
 	a, n := newAccount(), 0
 	o := sim.Options{Policy: s.policy, Costs: s.costs, Procs: s.procs, Seed: seed, Ticks: w.Ticks, Budget: budget}
 	o.Emit = func(d *reference.Decision) {
-		if n++; n%tellEvery == 0 {
-			tell(d.Time)
+		if n++; n%progressEvery == 0 {
+			report(d.Time)
 		}
 		if w.Invents(d) {
 			return
@@ -747,7 +747,7 @@ func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint
 			}
 		}
 	}
-	tell(0)
+	report(0)
 	r, err := sim.Simulate(ctx, o, w.Load(s.change))
 	if err != nil {
 		return outcome{}, err

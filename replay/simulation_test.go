@@ -35,7 +35,7 @@ func TestSelfReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := r.Free.Error
+			e := r.Simulated.Error
 			for _, x := range []struct {
 				what string
 				e    *float64
@@ -45,13 +45,13 @@ func TestSelfReplay(t *testing.T) {
 					t.Errorf("%s is off by %v", x.what, x.e)
 				}
 			}
-			for _, x := range [][2]int64{{r.Observed.Waits.P50, r.Free.Simulated.Waits.P50}, {r.Observed.Waits.P99, r.Free.Simulated.Waits.P99}} {
+			for _, x := range [][2]int64{{r.Observed.Waits.P50, r.Simulated.Simulated.Waits.P50}, {r.Observed.Waits.P99, r.Simulated.Simulated.Waits.P99}} {
 				if a, b := float64(x[0]), float64(x[1]); max(a/b, b/a) > 1.5 {
 					t.Errorf("quantile %v, observed %v", b, a)
 				}
 			}
-			for k, lo := range r.Free.Spread.Min.fields() {
-				if mid, hi := r.Free.Simulated.fields()[k], r.Free.Spread.Max.fields()[k]; *lo > *mid || *mid > *hi {
+			for k, lo := range r.Simulated.Spread.Min.fields() {
+				if mid, hi := r.Simulated.Simulated.fields()[k], r.Simulated.Spread.Max.fields()[k]; *lo > *mid || *mid > *hi {
 					t.Errorf("number %d: median %d is not between %d and %d", k, *mid, *lo, *hi)
 				}
 			}
@@ -67,7 +67,7 @@ func TestWhatIf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, self := r.Free.WhatIf, r.Free.Simulated
+	w, self := r.Simulated.WhatIf, r.Simulated.Simulated
 	if diff := cmp.Diff(self, w[0].Simulated); diff != "" {
 		t.Errorf("nothing changes, and yet:\n%s", diff)
 	}
@@ -95,7 +95,7 @@ func TestUntil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := r.Free
+	f := r.Simulated
 	if r.Observed.MakespanNs > 5_000_000 || f.Workload.EndNs != r.Observed.MakespanNs || f.Workload.Omitted == 0 || len(f.Notes) == 0 {
 		t.Errorf("observed up to %d, %+v, notes %q", r.Observed.MakespanNs, f.Workload, f.Notes)
 	}
@@ -136,7 +136,7 @@ func TestFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.Free
+		f := r.Simulated
 		if f.Workload.FromNs != o.From || f.Workload.EndNs > 8_000_000 || f.Workload.EndNs != o.From+r.Observed.MakespanNs {
 			t.Errorf("%s: taken from %d to %d; observed for %d", name, f.Workload.FromNs, f.Workload.EndNs, r.Observed.MakespanNs)
 		}
@@ -163,15 +163,15 @@ func TestFreeLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Free.Notes) > 0 {
-		t.Errorf("notes %q", r.Free.Notes)
+	if len(r.Simulated.Notes) > 0 {
+		t.Errorf("notes %q", r.Simulated.Notes)
 	}
 	more, err := simulate(t, "mutex-go1.26-p2", SimulateOptions{Seeds: 1, WhatIf: []Change{{Procs: 4}}})
-	if err != nil || len(more.Free.Notes) != 1 || !strings.Contains(more.Free.Notes[0], "mutex") {
-		t.Errorf("with more Ps: %v, notes %q", err, more.Free.Notes)
+	if err != nil || len(more.Simulated.Notes) != 1 || !strings.Contains(more.Simulated.Notes[0], "mutex") {
+		t.Errorf("with more Ps: %v, notes %q", err, more.Simulated.Notes)
 	}
-	busy := r.Free.Simulated.BusyNs
-	for _, w := range r.Free.WhatIf {
+	busy := r.Simulated.Simulated.BusyNs
+	for _, w := range r.Simulated.WhatIf {
 		if got := w.Simulated.MakespanNs; got < busy/2 || got > busy*6/10 || w.Simulated.BusyNs < busy*99/100 {
 			t.Errorf("%s: %d ns, of %d ns of work", w.Change, got, busy)
 		}
@@ -197,10 +197,10 @@ func TestProcsChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := r.Free.Error.Makespan; e == nil || math.Abs(*e) > 0.2 {
+	if e := r.Simulated.Error.Makespan; e == nil || math.Abs(*e) > 0.2 {
 		t.Errorf("the makespan is off by %v", e)
 	}
-	if s := r.Free.WhatIf[0].Simulated.Steals; *s != 0 {
+	if s := r.Simulated.WhatIf[0].Simulated.Steals; *s != 0 {
 		t.Errorf("%d steals, with one P from beginning to end", *s)
 	}
 }
@@ -211,21 +211,21 @@ func TestNoRunnext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := r.Free.Error.Waits.Total; e == nil || math.Abs(*e) > 0.5 { // + 700 % with one
-		t.Errorf("waiting is off by %v: %d, not %d", e, r.Free.Simulated.Waits.TotalNs, r.Observed.Waits.TotalNs)
+	if e := r.Simulated.Error.Waits.Total; e == nil || math.Abs(*e) > 0.5 { // + 700 % with one
+		t.Errorf("waiting is off by %v: %d, not %d", e, r.Simulated.Simulated.Waits.TotalNs, r.Observed.Waits.TotalNs)
 	}
 }
 
 // Ideal sharing, as a what-if, has the work and waits, if no quantity of queues.
 func TestSharing(t *testing.T) {
-	var told []int64
+	var got []int64
 	src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", "thousand-go1.26-p1.trace.gz"), input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
 	g, f := NewGuiding(src.Header(), Options{}), NewSimulation(src.Header(), SimulateOptions{Seeds: 2, WhatIf: []Change{{Policy: "gps"}}})
-	f.OnProgress(func(done, total int64) { told = append(told, done, total) })
+	f.OnProgress(func(done, total int64) { got = append(got, done, total) })
 	res, err := analyze.Run(t.Context(), src, analyze.Options{OnDecision: f.Add})
 	if err != nil {
 		t.Fatal(err)
@@ -234,19 +234,19 @@ func TestSharing(t *testing.T) {
 	if err := f.Finish(t.Context(), res, r); err != nil {
 		t.Fatal(err)
 	}
-	x := r.Free.WhatIf[0].Simulated
+	x := r.Simulated.WhatIf[0].Simulated
 	if w := x.Waits; w.Count < 1000 || w.TotalNs <= 0 || w.P50 > w.P99 || w.P50 > w.TimeWeighted.P50 || *x.Steals != 0 {
 		t.Errorf("%+v", w)
 	}
-	if d := x.MakespanNs - r.Free.Simulated.MakespanNs; d > 0 || d < -r.Free.Simulated.MakespanNs/20 {
-		t.Errorf("the makespan is %d, Go's %d", x.MakespanNs, r.Free.Simulated.MakespanNs)
+	if d := x.MakespanNs - r.Simulated.Simulated.MakespanNs; d > 0 || d < -r.Simulated.Simulated.MakespanNs/20 {
+		t.Errorf("the makespan is %d, Go's %d", x.MakespanNs, r.Simulated.Simulated.MakespanNs)
 	}
 	last := int64(-1)
-	for i := 0; i < len(told); i += 2 {
-		if done, total := told[i], told[i+1]; done < last || done > total || total != 9*r.Free.Workload.EndNs {
-			t.Errorf("progress: %d of %d after %d, of 9 simulations of %d", done, total, last, r.Free.Workload.EndNs)
+	for i := 0; i < len(got); i += 2 {
+		if done, total := got[i], got[i+1]; done < last || done > total || total != 9*r.Simulated.Workload.EndNs {
+			t.Errorf("progress: %d of %d after %d, of 9 simulations of %d", done, total, last, r.Simulated.Workload.EndNs)
 		}
-		last = told[i]
+		last = got[i]
 	}
 	if last < 0 {
 		t.Error("no progress")
@@ -256,7 +256,7 @@ func TestSharing(t *testing.T) {
 // A trace without queues has no simulation.
 func TestSimulationOfReducedTrace(t *testing.T) {
 	r, err := simulate(t, "real/v1-context-go1.21", SimulateOptions{})
-	if err != nil || r.Free != nil {
-		t.Errorf("%+v, %v", r.Free, err)
+	if err != nil || r.Simulated != nil {
+		t.Errorf("%+v, %v", r.Simulated, err)
 	}
 }

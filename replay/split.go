@@ -11,14 +11,14 @@ import (
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
-// Split holds observed waiting against the reference. Times are in ns of
+// Decomposition holds observed waiting against the reference. Times are in ns of
 // goroutine-time, from runnable to running, summed; for all goroutines, those of
 // the runtime and of the tracer included.
 //
 // What the simulations give is inference: they do the work of the trace, and the
 // trace does not have all of it (docs/replay.md). The excess is the error of the
 // model and the machine's doing in one; nothing in a trace tells them apart.
-type Split struct {
+type Decomposition struct {
 	FromNs     int64 `json:"from_ns"`     // beginning of the part of the trace that was held against it
 	EndNs      int64 `json:"end_ns"`      // end of that part
 	DurationNs int64 `json:"duration_ns"` // duration of the trace
@@ -54,7 +54,7 @@ type Split struct {
 	Untrusted string   `json:"untrusted,omitempty"`
 	Notes     []string `json:"notes"` // what the workload lacks
 	// Prospects are what the victims of the findings could gain, in the order of the
-	// findings. Only [Simulation.Split] fills them in: in the output of replay they are
+	// findings. Only [Simulation.Decompose] fills them in: in the output of replay they are
 	// empty.
 	Prospects []Gain `json:"prospects"`
 }
@@ -100,11 +100,11 @@ func SplitOptions() SimulateOptions {
 	return SimulateOptions{Seeds: 3, Workload: workload.Options{MaxSteps: splitSteps}}
 }
 
-// Split simulates, and holds the waiting that it was shown against the
+// Decompose simulates, and holds the waiting that it was shown against the
 // reference, instead of Finish. It returns nil where there is nothing to
 // simulate: for a trace of Go 1.21 or before. It also returns nil if a simulation fails: then
 // it adds the reason to the warnings of the trace in res.
-func (f *Simulation) Split(ctx context.Context, res *analyze.Result) (s *Split, err error) {
+func (f *Simulation) Decompose(ctx context.Context, res *analyze.Result) (s *Decomposition, err error) {
 	r, err := f.begin(ctx, res, 0)
 	if r == nil || err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func middle(of []sim.Sample) []sim.Sample {
 
 // split holds the observed run against simulations of its own scheduler, and
 // against the ideal ones.
-func (r *replaying) split() (*Split, error) {
+func (r *replaying) split() (*Decomposition, error) {
 	typical := r.f.scheduler(Change{}, r.work)
 	typical.costs.Switches, typical.costs.ThreadWakes = nil, nil
 	typical.costs.Yields, typical.costs.Timers, typical.costs.Polls = middle(typical.costs.Yields), middle(typical.costs.Timers), middle(typical.costs.Polls)
@@ -157,7 +157,7 @@ func (r *replaying) split() (*Split, error) {
 		return nil, err
 	}
 	mid, _ := summarise(runs(self))
-	s := &Split{
+	s := &Decomposition{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
 		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: r.f.notes(r.work, r.res), Prospects: []Gain{},

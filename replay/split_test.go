@@ -11,7 +11,7 @@ import (
 )
 
 // split holds a trace against the reference, as analyze does.
-func split(t *testing.T, name string, o SimulateOptions) (*Split, *analyze.Result) {
+func split(t *testing.T, name string, o SimulateOptions) (*Decomposition, *analyze.Result) {
 	t.Helper()
 	src, err := input.Open(t.Context(), filepath.Join("..", "testdata", "traces", name+".trace.gz"), input.Options{})
 	if err != nil {
@@ -23,7 +23,7 @@ func split(t *testing.T, name string, o SimulateOptions) (*Split, *analyze.Resul
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.Split(t.Context(), res)
+	s, err := f.Decompose(t.Context(), res)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,13 +37,13 @@ type goroutine struct {
 	id     int64
 	state  gstate
 	apart  apart
-	at     int32 // index of the P: that it runs on, or that displaced it; none
-	loose  Race  // its position within its queue is not known, and why
-	putM   int64 // thread that put it
-	put    int64 // decision that put it
-	putEnd int64 // the next decision of that thread: the put was done before
-	took   take  // of takenAway
-	began  int64 // of its run interval
+	at     int32   // index of the P: that it runs on, or that displaced it; none
+	loose  Race    // its position within its queue is not known, and why
+	putM   int64   // thread that put it
+	put    int64   // decision that put it
+	putEnd int64   // the next decision of that thread: the put was done before
+	took   dequeue // of takenAway
+	began  int64   // of its run interval
 }
 
 // forever is the end of a put that is under way.
@@ -77,41 +77,41 @@ type pending struct {
 }
 
 func (a *Auditor) gor(id int64) int32 {
-	if ix, ok := a.gix[id]; ok {
-		return ix
+	if index, ok := a.gix[id]; ok {
+		return index
 	}
-	var ix int32
+	var index int32
 	if n := len(a.free); n > 0 {
-		ix = a.free[n-1]
+		index = a.free[n-1]
 		a.free = a.free[:n-1]
 	} else {
-		ix = int32(len(a.gs))
+		index = int32(len(a.gs))
 		a.gs = append(a.gs, goroutine{})
 		a.q.Grow(len(a.gs), 0)
 	}
-	a.gs[ix] = goroutine{id: id, at: reference.None}
-	a.gix[id] = ix
-	return ix
+	a.gs[index] = goroutine{id: id, at: reference.None}
+	a.gix[id] = index
+	return index
 }
 
 // drop forgets a goroutine that ended.
-func (a *Auditor) drop(ix int32) {
-	delete(a.gix, a.gs[ix].id)
-	a.free = append(a.free, ix)
+func (a *Auditor) drop(index int32) {
+	delete(a.gix, a.gs[index].id)
+	a.free = append(a.free, index)
 }
 
 func (a *Auditor) proc(id int32) int32 {
 	if id < 0 {
 		return reference.None
 	}
-	if ix, ok := a.pix[id]; ok {
-		return ix
+	if index, ok := a.pix[id]; ok {
+		return index
 	}
-	ix := int32(len(a.ps))
+	index := int32(len(a.ps))
 	a.ps = append(a.ps, proc{id: id, m: reference.NoM, g: reference.None, phase: -1})
-	a.pix[id] = ix
+	a.pix[id] = index
 	a.q.Grow(0, len(a.ps))
-	return ix
+	return index
 }
 
 func (a *Auditor) thread(id int64) *thread {
@@ -142,16 +142,16 @@ func (a *Auditor) went(d *reference.Decision) {
 			keep = append(keep, p)
 			continue
 		}
-		if ix, ok := a.gix[p.g]; ok && a.gs[ix].put == p.put {
-			a.gs[ix].putEnd = a.n
+		if index, ok := a.gix[p.g]; ok && a.gs[index].put == p.put {
+			a.gs[index].putEnd = a.n
 		}
 	}
 	t.pending = keep
 }
 
 // puts notes who puts a goroutine into a queue, from now on.
-func (a *Auditor) puts(ix int32, m int64, why reference.Why) {
-	g := &a.gs[ix]
+func (a *Auditor) puts(index int32, m int64, why reference.Why) {
+	g := &a.gs[index]
 	g.put, g.putM, g.putEnd = a.n, m, a.n
 	if m >= 0 {
 		g.putEnd = forever

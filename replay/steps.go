@@ -8,21 +8,21 @@ import (
 
 // ready puts a goroutine where the decision says.
 func (a *Auditor) ready(d *reference.Decision) {
-	ix := a.gor(d.G)
-	g := &a.gs[ix]
+	index := a.gor(d.G)
+	g := &a.gs[index]
 	if g.state == runnable || g.state == running {
-		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d neither runnable nor running", d.G), a.where(ix))
-		a.leave(ix)
+		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d neither runnable nor running", d.G), a.where(index))
+		a.leave(index)
 	}
 	if g.state == inSyscall && g.at != reference.None {
-		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d out of its system call", d.G), a.where(ix))
-		a.leave(ix)
+		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d out of its system call", d.G), a.where(index))
+		a.leave(index)
 	}
 	*g = goroutine{id: g.id, state: runnable, at: reference.None}
 	rule := d.To.String()
 	j := explained
 	p := a.proc(d.P)
-	overflow := a.open.kind == reference.KindOverflow && a.open.g == ix
+	overflow := a.open.kind == reference.KindOverflow && a.open.g == index
 	if overflow {
 		rule, j = "overflow", a.open.took.j
 		if d.To != reference.QueueGlobal {
@@ -33,7 +33,7 @@ func (a *Auditor) ready(d *reference.Decision) {
 	if d.Flags&reference.FlagFirst != 0 {
 		rule = "initial"
 	}
-	j = worst(j, a.place(ix, p, d.To))
+	j = weakest(j, a.place(index, p, d.To))
 	if d.Flags&reference.FlagFirst != 0 {
 		g.loose = RaceInitial
 		if d.To == reference.QueueUnknown {
@@ -41,7 +41,7 @@ func (a *Auditor) ready(d *reference.Decision) {
 		}
 	}
 	if d.To != reference.QueueDirect && d.To != reference.QueueUnknown {
-		a.puts(ix, d.M, d.Why)
+		a.puts(index, d.M, d.Why)
 	}
 	a.tally(a.out.Puts, rule, j.verdict)
 	if j.verdict != Explained {
@@ -50,25 +50,25 @@ func (a *Auditor) ready(d *reference.Decision) {
 }
 
 // place puts a runnable goroutine that is in no queue into one.
-func (a *Auditor) place(ix, p int32, to reference.Queue) judgement {
-	g := &a.gs[ix]
+func (a *Auditor) place(index, p int32, to reference.Queue) assessment {
+	g := &a.gs[index]
 	g.apart, g.at = nowhere, reference.None
 	if (to == reference.QueueRunnext || to == reference.QueueLocal) && p == reference.None {
 		return unexplained("a P with a "+to.String()+" queue", "none")
 	}
 	switch to {
 	case reference.QueueRunnext:
-		if out := a.q.PutRunnext(p, ix); out != reference.None {
+		if out := a.q.PutRunnext(p, index); out != reference.None {
 			a.gs[out].apart, a.gs[out].at = displaced, p
 		}
 	case reference.QueueLocal:
 		full := a.q.Full(p)
-		a.q.PutTail(p, ix)
+		a.q.PutTail(p, index)
 		if full {
 			return unexplained(fmt.Sprintf("an overflow: the ring of P%d is full", a.ps[p].id), "a put at its tail")
 		}
 	case reference.QueueGlobal:
-		a.q.PutGlobal(ix)
+		a.q.PutGlobal(index)
 	case reference.QueueDirect:
 		g.apart = direct
 	}
@@ -76,20 +76,20 @@ func (a *Auditor) place(ix, p int32, to reference.Queue) judgement {
 }
 
 // leave takes a goroutine out of wherever it is.
-func (a *Auditor) leave(ix int32) {
-	g := &a.gs[ix]
-	if a.q.Place(ix).Queue != reference.QueueUnknown {
-		a.q.Remove(ix)
+func (a *Auditor) leave(index int32) {
+	g := &a.gs[index]
+	if a.q.Place(index).Queue != reference.QueueUnknown {
+		a.q.Remove(index)
 	}
 	if g.state == running || g.state == inSyscall {
-		a.off(ix)
+		a.off(index)
 	}
 	g.apart, g.at = nowhere, reference.None
 }
 
 // off ends a run interval.
-func (a *Auditor) off(ix int32) {
-	g := &a.gs[ix]
+func (a *Auditor) off(index int32) {
+	g := &a.gs[index]
 	if g.at == reference.None {
 		return
 	}
@@ -97,7 +97,7 @@ func (a *Auditor) off(ix int32) {
 	if g.state == running {
 		p.ran += a.time - g.began
 	}
-	if p.g == ix {
+	if p.g == index {
 		if !p.calls {
 			p.busy += a.time - p.since
 		}
@@ -107,26 +107,26 @@ func (a *Auditor) off(ix int32) {
 }
 
 // on begins a run interval.
-func (a *Auditor) on(ix, p int32) {
-	g, pr := &a.gs[ix], &a.ps[p]
+func (a *Auditor) on(index, p int32) {
+	g, pr := &a.gs[index], &a.ps[p]
 	g.state, g.at, g.began = running, p, a.time
-	pr.g, pr.calls, pr.since = ix, false, a.time
+	pr.g, pr.calls, pr.since = index, false, a.time
 }
 
 func (a *Auditor) start(d *reference.Decision) {
-	ix, p := a.gor(d.G), a.proc(d.P)
-	g := &a.gs[ix]
+	index, p := a.gor(d.G), a.proc(d.P)
+	g := &a.gs[index]
 	first := d.Flags&reference.FlagFirst != 0
 	if !first {
 		if g.state != runnable {
-			a.violate(d, NotRunnable, fmt.Sprintf("goroutine %d runnable", d.G), a.where(ix))
+			a.violate(d, NotRunnable, fmt.Sprintf("goroutine %d runnable", d.G), a.where(index))
 		}
-		a.judgeStart(d, ix, p)
+		a.checkStart(d, index, p)
 	} else if g.state == runnable || g.state == running {
-		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d neither runnable nor running", d.G), a.where(ix))
+		a.violate(d, TwoPlaces, fmt.Sprintf("goroutine %d neither runnable nor running", d.G), a.where(index))
 	}
-	a.leave(ix)
-	g.took, g.loose = take{}, ""
+	a.leave(index)
+	g.took, g.loose = dequeue{}, ""
 	if p == reference.None {
 		g.state = running
 		return
@@ -140,38 +140,38 @@ func (a *Auditor) start(d *reference.Decision) {
 		a.violate(d, TwoOnP, fmt.Sprintf("P%d free", d.P), fmt.Sprintf("goroutine %d %s on it", a.gs[pr.g].id, a.gs[pr.g].state))
 		a.off(pr.g)
 	}
-	a.on(ix, p)
+	a.on(index, p)
 	if !first && d.Flags&reference.FlagInherits == 0 {
 		pr.tick++
 	}
 }
 
 func (a *Auditor) stop(d *reference.Decision) {
-	ix := a.gor(d.G)
-	g := &a.gs[ix]
+	index := a.gor(d.G)
+	g := &a.gs[index]
 	if d.Why == reference.WhyLost {
-		a.leave(ix)
-		a.drop(ix)
+		a.leave(index)
+		a.drop(index)
 		return
 	}
 	if g.state != running || g.at != a.proc(d.P) {
 		// A stop may be the first that is heard of a goroutine only in a
 		// damaged trace, and then its status came before.
-		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d running on P%d", d.G, d.P), a.where(ix))
+		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d running on P%d", d.G, d.P), a.where(index))
 	}
-	a.leave(ix)
+	a.leave(index)
 	g.state = blocked
 	if d.Why == reference.WhyExit {
-		a.drop(ix)
+		a.drop(index)
 	}
 }
 
 func (a *Auditor) syscall(d *reference.Decision) {
-	ix, p := a.gor(d.G), a.proc(d.P)
-	g := &a.gs[ix]
+	index, p := a.gor(d.G), a.proc(d.P)
+	g := &a.gs[index]
 	if g.state != running || g.at != p {
-		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d running on P%d", d.G, d.P), a.where(ix))
-		a.leave(ix)
+		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d running on P%d", d.G, d.P), a.where(index))
+		a.leave(index)
 		g.state = inSyscall
 		return
 	}
@@ -185,17 +185,17 @@ func (a *Auditor) syscall(d *reference.Decision) {
 }
 
 func (a *Auditor) syscallExit(d *reference.Decision) {
-	ix, p := a.gor(d.G), a.proc(d.P)
-	g := &a.gs[ix]
+	index, p := a.gor(d.G), a.proc(d.P)
+	g := &a.gs[index]
 	if g.state == runnable || g.state == running {
-		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d in a system call", d.G), a.where(ix))
+		a.violate(d, NotRunning, fmt.Sprintf("goroutine %d in a system call", d.G), a.where(index))
 	}
 	if p == reference.None {
-		a.leave(ix)
+		a.leave(index)
 		g.state = blocked
 		return
 	}
-	if pr := &a.ps[p]; pr.g != ix {
+	if pr := &a.ps[p]; pr.g != index {
 		if pr.g != reference.None {
 			a.violate(d, TwoOnP, fmt.Sprintf("P%d free", d.P), fmt.Sprintf("goroutine %d %s on it", a.gs[pr.g].id, a.gs[pr.g].state))
 			a.off(pr.g)
@@ -204,16 +204,16 @@ func (a *Auditor) syscallExit(d *reference.Decision) {
 			a.violate(d, TwoOnP, fmt.Sprintf("goroutine %d without a P: it was retaken", d.G), fmt.Sprintf("it keeps P%d", d.P))
 		}
 	}
-	a.leave(ix)
-	a.on(ix, p)
+	a.leave(index)
+	a.on(index, p)
 }
 
 func (a *Auditor) pStop(d *reference.Decision) {
-	ix := a.proc(d.P)
-	if ix == reference.None {
+	index := a.proc(d.P)
+	if index == reference.None {
 		return
 	}
-	p := &a.ps[ix]
+	p := &a.ps[index]
 	if p.g != reference.None {
 		g := p.g
 		if !p.calls {
@@ -223,7 +223,7 @@ func (a *Auditor) pStop(d *reference.Decision) {
 	}
 	p.thread, p.m = false, reference.NoM
 	if d.Kind == reference.KindPStop && d.Why == reference.WhyIdle && d.Flags&reference.FlagFirst == 0 {
-		if n := a.q.Len(ix); n > 0 {
+		if n := a.q.Len(index); n > 0 {
 			a.violate(d, IdleWithWork, fmt.Sprintf("nothing in P%d's queue", d.P), fmt.Sprintf("%d", n))
 		}
 	}
@@ -231,47 +231,47 @@ func (a *Auditor) pStop(d *reference.Decision) {
 
 // move moves a runnable goroutine from one place to another.
 func (a *Auditor) move(d *reference.Decision) {
-	ix, to := a.gor(d.G), a.proc(d.P)
-	g := &a.gs[ix]
+	index, to := a.gor(d.G), a.proc(d.P)
+	g := &a.gs[index]
 	if g.state != runnable {
-		a.violate(d, NotRunnable, fmt.Sprintf("goroutine %d runnable", d.G), a.where(ix))
-		a.leave(ix)
+		a.violate(d, NotRunnable, fmt.Sprintf("goroutine %d runnable", d.G), a.where(index))
+		a.leave(index)
 		*g = goroutine{id: g.id, state: runnable, at: reference.None}
 	}
-	if !a.from(ix, a.proc(d.Victim)) {
+	if !a.from(index, a.proc(d.Victim)) {
 		from := "the global queue, or no queue"
 		if d.Victim >= 0 {
 			from = fmt.Sprintf("a queue of P%d", d.Victim)
 		}
-		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in %s", d.G, from), a.where(ix))
+		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in %s", d.G, from), a.where(index))
 	}
 	if d.Why == reference.WhyCorrected {
 		a.out.Corrections++
 	}
 	if d.To == reference.QueueDirect {
-		t := a.take(d, ix, to)
-		a.leave(ix)
+		t := a.dequeue(d, index, to)
+		a.leave(index)
 		g.apart, g.took = takenAway, t
 		return
 	}
-	overflow := a.open.kind == reference.KindOverflow && d.Why == reference.WhyOverflow && a.open.g == ix && a.open.left == 0
+	overflow := a.open.kind == reference.KindOverflow && d.Why == reference.WhyOverflow && a.open.g == index && a.open.left == 0
 	j := explained
 	if overflow {
 		j = a.open.took.j
 		a.open = batch{}
 	} else if a.inBatch(d) {
-		a.batchMove(d, ix)
+		a.batchMove(d, index)
 	}
 	m := reference.NoM
 	if to != reference.None && d.Why == reference.WhyDisplaced {
 		m = g.putM
 	}
-	a.leave(ix)
+	a.leave(index)
 	if d.Why == reference.WhyProcs && d.To == reference.QueueGlobal {
 		g.apart = nowhere
-		a.q.PutGlobalHead(ix)
+		a.q.PutGlobalHead(index)
 	} else {
-		j = worst(j, a.place(ix, to, d.To))
+		j = weakest(j, a.place(index, to, d.To))
 	}
 	g.loose = ""
 	if d.Why == reference.WhyCorrected {
@@ -280,7 +280,7 @@ func (a *Auditor) move(d *reference.Decision) {
 	if d.Why == reference.WhyOverflow && d.Victim >= 0 {
 		m = a.ps[a.proc(d.Victim)].m
 	}
-	a.puts(ix, m, d.Why)
+	a.puts(index, m, d.Why)
 	if overflow {
 		a.tally(a.out.Puts, "overflow", j.verdict)
 	}
@@ -290,9 +290,9 @@ func (a *Auditor) move(d *reference.Decision) {
 }
 
 // from reports whether a goroutine is where a move says that it leaves from.
-func (a *Auditor) from(ix, victim int32) bool {
-	g := &a.gs[ix]
-	pl := a.q.Place(ix)
+func (a *Auditor) from(index, victim int32) bool {
+	g := &a.gs[index]
+	pl := a.q.Place(index)
 	if victim != reference.None {
 		return (pl.Queue == reference.QueueLocal || pl.Queue == reference.QueueRunnext) && pl.P == victim ||
 			pl.Queue == reference.QueueUnknown && g.apart == displaced && g.at == victim
@@ -302,7 +302,7 @@ func (a *Auditor) from(ix, victim int32) bool {
 
 // overflow begins to move half of a full ring.
 func (a *Auditor) overflow(d *reference.Decision) {
-	ix, p := a.gor(d.G), a.proc(d.P)
+	index, p := a.gor(d.G), a.proc(d.P)
 	j := explained
 	if n := a.q.RingLen(p); n != a.o.Rules.RingSize {
 		j = unexplained(fmt.Sprintf("%d in the ring of P%d", a.o.Rules.RingSize, d.P), fmt.Sprintf("%d", n))
@@ -312,7 +312,7 @@ func (a *Auditor) overflow(d *reference.Decision) {
 	if j.verdict != Explained {
 		a.diverge(d, "overflow", j)
 	}
-	a.open = batch{kind: d.Kind, g: ix, p: reference.None, victim: p, size: d.Batch, left: d.Batch - 1, took: take{j: j}}
+	a.open = batch{kind: d.Kind, g: index, p: reference.None, victim: p, size: d.Batch, left: d.Batch - 1, took: dequeue{j: j}}
 }
 
 // follows checks that what a batch has announced comes next.
@@ -363,7 +363,7 @@ func (a *Auditor) inBatch(d *reference.Decision) bool {
 }
 
 // batchMove judges a move of the open batch: it takes the head.
-func (a *Auditor) batchMove(d *reference.Decision, ix int32) {
+func (a *Auditor) batchMove(d *reference.Decision, index int32) {
 	a.open.left--
-	a.open.took.j = worst(a.open.took.j, a.heads(ix))
+	a.open.took.j = weakest(a.open.took.j, a.heads(index))
 }

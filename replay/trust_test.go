@@ -83,15 +83,15 @@ func TestLockLimited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := r.Free.WhatIf[0].Untrusted
+		got := r.Simulated.WhatIf[0].Untrusted
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s with %d Ps: %q, want %q in it", c.file, c.procs, got, c.want)
 		}
-		if got := r.Free.WhatIf[0].UntrustedMakespan; (got == "") != (c.makespan == "") || !strings.Contains(got, c.makespan) {
+		if got := r.Simulated.WhatIf[0].UntrustedMakespan; (got == "") != (c.makespan == "") || !strings.Contains(got, c.makespan) {
 			t.Errorf("makespan of %s with %d Ps: %q, want %q in it", c.file, c.procs, got, c.makespan)
 		}
-		if r.Free.WhatIf[1].Untrusted != "" {
-			t.Errorf("%s with the same Ps: %q", c.file, r.Free.WhatIf[1].Untrusted)
+		if r.Simulated.WhatIf[1].Untrusted != "" {
+			t.Errorf("%s with the same Ps: %q", c.file, r.Simulated.WhatIf[1].Untrusted)
 		}
 	}
 }

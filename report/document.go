@@ -40,7 +40,7 @@ type Document struct {
 	Result  *analyze.Result
 	// Split holds the waiting against the reference; nil if that was not asked
 	// for, or the trace does not allow it.
-	Split *replay.Split
+	Split *replay.Decomposition
 
 	names     *words.Names
 	diagnosis *diagnosis.Diagnosis

@@ -57,7 +57,7 @@ func filled() *Document {
 	d.Schema, d.Tool, d.Result = Schema, "gmpscope devel", new(analyze.Result)
 	fill(reflect.ValueOf(d.Result).Elem())
 	d.Result.Trace.Reduced = false
-	d.Split = new(replay.Split)
+	d.Split = new(replay.Decomposition)
 	fill(reflect.ValueOf(d.Split).Elem())
 	return &d
 }

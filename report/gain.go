@@ -11,7 +11,7 @@ import (
 
 // Gain finds what a finding's victims could gain; nil if that was not asked
 // for, or is not known.
-func Gain(s *replay.Split, finding int) *replay.Gain {
+func Gain(s *replay.Decomposition, finding int) *replay.Gain {
 	if s == nil {
 		return nil
 	}
@@ -26,7 +26,7 @@ func Gain(s *replay.Split, finding int) *replay.Gain {
 // GainLines says in sentences what the victims of a finding could gain: what
 // comes of its advice, simulated, and what of their waiting is whose doing. Names may
 // be nil.
-func GainLines(names *words.Names, s *replay.Split, p *replay.Gain) []string {
+func GainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []string {
 	var out []string
 	if a := p.Advice; a != nil {
 		out = append(out, adviceLine(names, s, p, a))
@@ -43,7 +43,7 @@ func GainLines(names *words.Names, s *replay.Split, p *replay.Gain) []string {
 }
 
 // told reports whether an earlier finding has the same victims: once is enough.
-func told(s *replay.Split, p *replay.Gain) bool {
+func told(s *replay.Decomposition, p *replay.Gain) bool {
 	for i := range s.Prospects {
 		x := &s.Prospects[i]
 		if x.Finding >= p.Finding {
@@ -56,7 +56,7 @@ func told(s *replay.Split, p *replay.Gain) bool {
 	return false
 }
 
-func adviceLine(names *words.Names, s *replay.Split, p *replay.Gain, a *replay.Advice) string {
+func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *replay.Advice) string {
 	what := names.Class(p.Class) + " waits"
 	if a.Metric == replay.MetricMakespan {
 		what = "all takes"
@@ -86,7 +86,7 @@ func adviceLine(names *words.Names, s *replay.Split, p *replay.Gain, a *replay.A
 }
 
 // offLine says how far the simulation of the trace's own scheduler is off.
-func offLine(s *replay.Split) string {
+func offLine(s *replay.Decomposition) string {
 	return fmt.Sprintf("The model is out of its bands for this trace (%s): %s.",
 		strings.Join(s.OutOfBand, ", "), errorLine(s.Error.Makespan, s.Error.Waits.Total))
 }
@@ -99,7 +99,7 @@ func signedDuration(ns int64) string {
 }
 
 // gain shows what the victims of a finding could gain.
-func (t *text) gain(s *replay.Split, finding int) {
+func (t *text) gain(s *replay.Decomposition, finding int) {
 	p := Gain(s, finding)
 	if p == nil {
 		return

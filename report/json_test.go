@@ -25,7 +25,7 @@ func TestWriteObject(t *testing.T) {
 	for _, doc := range []any{
 		analysisOf(filled(), JSONOptions{Timeline: true}),
 		analysisOf(filled(), JSONOptions{}),
-		&jsondoc.Replay{Trace: r.Trace, Guided: r.Guided, Free: simulated()},
+		&jsondoc.Replay{Trace: r.Trace, Audit: r.Audit, Simulated: simulated()},
 		&jsondoc.Replay{Trace: r.Trace}, // whose embedded struct is nil
 	} {
 		var got, want bytes.Buffer

@@ -27,7 +27,7 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 	}
 	return writeObject(w, &jsondoc.Replay{
 		Schema: Schema, Tool: tool, Trace: withWarnings(r.Trace), Policy: r.Policy, GOMAXPROCS: r.GOMAXPROCS,
-		Guided: r.Guided, Observed: r.Observed, Free: r.Free,
+		Audit: r.Audit, Observed: r.Observed, Simulated: r.Simulated,
 	})
 }
 
@@ -39,7 +39,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 	}
 	t := &text{w: lineWriter(w), o: o}
 	t.replayVerdict(r)
-	if g := r.Guided; g != nil {
+	if g := r.Audit; g != nil {
 		t.replayRules(g)
 		t.replayRaces(g, r.Trace.Rules)
 		t.replayPuts(g)
@@ -53,7 +53,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 }
 
 func (t *text) replayVerdict(r *replay.Result) {
-	g := r.Guided
+	g := r.Audit
 	if g == nil {
 		t.line(t.in(bold, "There is nothing to replay."))
 		t.para(2, "This old format (Go 1.21 or before) shows neither threads nor the causes that queues are rebuilt from, so no start can be held against a rule.")
@@ -80,7 +80,7 @@ func (t *text) replayVerdict(r *replay.Result) {
 		words.Cut(words.Visible(r.Trace.Name), 400), r.GOMAXPROCS, quantity.Plural(g.Corrections, "time", "times")))
 }
 
-func violations(g *replay.Guided) int64 {
+func violations(g *replay.AuditResult) int64 {
 	n := int64(0)
 	for _, i := range replay.Invariants() {
 		n += g.Violations[i]
@@ -88,7 +88,7 @@ func violations(g *replay.Guided) int64 {
 	return n
 }
 
-func (t *text) replayRules(g *replay.Guided) {
+func (t *text) replayRules(g *replay.AuditResult) {
 	t.head("Starts by rule")
 	tb := newTable("taken from", "starts", "explained", "ambiguous", "unexplained")
 	for _, s := range reference.Sources() {
@@ -113,7 +113,7 @@ var raceWords = []struct {
 	{replay.RaceTick, "depends on when the P's %s is"}, // the tick by the trace's rules
 }
 
-func (t *text) replayRaces(g *replay.Guided, rules analyze.RulesApplied) {
+func (t *text) replayRaces(g *replay.AuditResult, rules analyze.RulesApplied) {
 	if g.Ambiguous == 0 {
 		return
 	}
@@ -127,7 +127,7 @@ func (t *text) replayRaces(g *replay.Guided, rules analyze.RulesApplied) {
 	t.table(2, tb)
 }
 
-func (t *text) replayPuts(g *replay.Guided) {
+func (t *text) replayPuts(g *replay.AuditResult) {
 	if len(g.Puts) == 0 {
 		return
 	}
@@ -159,7 +159,7 @@ var invariantWords = map[replay.Invariant]string{
 	replay.TimeLost:      "the running time of a P is not the sum of its run intervals",
 }
 
-func (t *text) replayViolations(g *replay.Guided) {
+func (t *text) replayViolations(g *replay.AuditResult) {
 	if violations(g) == 0 {
 		return
 	}
@@ -173,7 +173,7 @@ func (t *text) replayViolations(g *replay.Guided) {
 	t.table(2, tb)
 }
 
-func (t *text) replayDivergences(g *replay.Guided) {
+func (t *text) replayDivergences(g *replay.AuditResult) {
 	if len(g.Divergences) == 0 {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // replayed has every field of a replay's result filled.
 func replayed() *replay.Result {
 	steals := int64(7)
-	g := &replay.Guided{
+	g := &replay.AuditResult{
 		Starts: 10, Explained: 7, Ambiguous: 1, Unexplained: 2, Corrections: 3, MoreDivergences: 4,
 		ByRule:     map[string]replay.Tally{"local": {Explained: 7, Ambiguous: 1}, "steal": {Unexplained: 2}},
 		Races:      map[replay.Race]int64{},
@@ -39,7 +39,7 @@ func replayed() *replay.Result {
 	}
 	return &replay.Result{
 		Trace:  analyze.Trace{Name: "a\x1b[31m.trace", GOMAXPROCS: 2, Warnings: []string{"10 bytes lost"}},
-		Policy: "go1.26", GOMAXPROCS: 2, Guided: g,
+		Policy: "go1.26", GOMAXPROCS: 2, Audit: g,
 		Observed: replay.Run{MakespanNs: 1e6, BusyNs: 5e5, Steals: &steals, Waits: replay.Waits{Count: 10, TotalNs: 1000, P50: 90, P99: 300, TimeWeighted: replay.Weighted{P50: 200}}},
 	}
 }
@@ -58,28 +58,28 @@ func replayJSON(t *testing.T, r *replay.Result) map[string]any {
 }
 
 // simulated has every field of a simulation filled.
-func simulated() *replay.Free {
+func simulated() *replay.Simulated {
 	n, e := int64(7), 0.125
 	run := replay.Run{MakespanNs: 2e6, BusyNs: 5e5, Steals: &n, GlobalTakes: &n, Waits: replay.Waits{Count: 11, TotalNs: 2000, P50: 95, P99: 310, TimeWeighted: replay.Weighted{P50: 210}}}
 	spread := replay.Range{Min: run, Max: run}
 	wait := replay.ClassWait{RunningNs: 4, Count: 3, TotalNs: 700, P50: 5, P99: 6}
-	return &replay.Free{
+	return &replay.Simulated{
 		Workload:  replay.Size{Goroutines: 3, Steps: 17, Arrivals: 2, GCCycles: 1, MarkNs: 5, GOMAXPROCS: 2, SwitchNs: 130, ThreadWakeNs: 4000, FromNs: 1000, EndNs: 1e6, Omitted: 1, Seeds: 5},
 		Simulated: run, Spread: spread,
-		Error:   replay.Error{Makespan: &e, Busy: &e, Waits: replay.ErrorWaits{Count: &e, Total: &e, P50: &e, P99: &e, WeightedP50: &e}, Steals: &e},
-		Causes:  []replay.CauseRun{{Cause: waits.CauseBehind, ObservedNs: 900, SimulatedNs: 800}},
-		Classes: []replay.ClassRun{{Name: "main.w\x1b[31morker", Creator: "main.main", Observed: wait, Simulated: wait, Error: &e}},
-		WhatIf:  []replay.WhatIf{{Change: "policy thread-per-goroutine", Simulated: run, Spread: spread}},
-		Split:   split(),
-		Notes:   []string{"GOMAXPROCS changes in the trace"},
+		Error:         replay.Error{Makespan: &e, Busy: &e, Waits: replay.ErrorWaits{Count: &e, Total: &e, P50: &e, P99: &e, WeightedP50: &e}, Steals: &e},
+		Causes:        []replay.CauseRun{{Cause: waits.CauseBehind, ObservedNs: 900, SimulatedNs: 800}},
+		Classes:       []replay.ClassRun{{Name: "main.w\x1b[31morker", Creator: "main.main", Observed: wait, Simulated: wait, Error: &e}},
+		WhatIf:        []replay.WhatIf{{Change: "policy thread-per-goroutine", Simulated: run, Spread: spread}},
+		Decomposition: split(),
+		Notes:         []string{"GOMAXPROCS changes in the trace"},
 	}
 }
 
 // split is one in which the policy takes from one class to give to another, and
 // the model waits too long.
-func split() *replay.Split {
+func split() *replay.Decomposition {
 	e := 0.25
-	return &replay.Split{
+	return &replay.Decomposition{
 		FromNs: 0, EndNs: 3e6, DurationNs: 4e6, GOMAXPROCS: 2, Seeds: 3, Ideal: "fifo", GPSNs: 900_000, FIFONs: 700_000, ReferenceNs: 1_250_000,
 		Total: replay.Parts{ObservedNs: 1e6, CapacityNs: 700_000, PolicyNs: 550_000, ExcessNs: -250_000},
 		Classes: []replay.ClassSplit{
@@ -165,7 +165,7 @@ func TestSplitLines(t *testing.T) {
 func TestReplayTextIsComplete(t *testing.T) {
 	var b bytes.Buffer
 	r := replayed()
-	r.Observed.GlobalTakes, r.Free = r.Observed.Steals, simulated()
+	r.Observed.GlobalTakes, r.Simulated = r.Observed.Steals, simulated()
 	if err := WriteReplayText(&b, r, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestReplayTextIsComplete(t *testing.T) {
 // A trace without queues says so, and is no zero.
 func TestReplayOfReducedTrace(t *testing.T) {
 	r := replayed()
-	r.Guided, r.Observed.Steals = nil, nil
+	r.Audit, r.Observed.Steals = nil, nil
 	var b bytes.Buffer
 	if err := WriteReplayText(&b, r, TextOptions{}); err != nil {
 		t.Fatal(err)

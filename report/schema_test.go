@@ -246,7 +246,7 @@ func TestAnalysisSchema(t *testing.T) {
 			}
 			doc := report.Build(res, "gmpscope test")
 			if split {
-				if doc.Split, err = f.Split(t.Context(), res); err != nil {
+				if doc.Split, err = f.Decompose(t.Context(), res); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -269,7 +269,7 @@ func TestReplaySchema(t *testing.T) {
 			if i < 2 {
 				res, err = replay.Simulate(t.Context(), open(t, tr.name, tr.change), replay.SimulateOptions{Seeds: 1, WhatIf: []replay.Change{{Procs: 2}}})
 			} else {
-				res, err = replay.Guide(t.Context(), open(t, tr.name, tr.change), replay.Options{})
+				res, err = replay.Audit(t.Context(), open(t, tr.name, tr.change), replay.Options{})
 			}
 			if err != nil {
 				t.Fatal(err)

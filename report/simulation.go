@@ -11,7 +11,7 @@ import (
 // replaySimulation shows a simulation of the work: the trace's own scheduler first, which says
 // how far to trust the rest.
 func (t *text) replaySimulation(r *replay.Result) {
-	f := r.Free
+	f := r.Simulated
 	if f == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (t *text) replaySimulation(r *replay.Result) {
 		t.table(2, tb)
 	}
 
-	t.splitSection(f.Split)
+	t.splitSection(f.Decomposition)
 
 	if len(f.WhatIf) > 0 {
 		t.head("What if")

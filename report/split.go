@@ -12,7 +12,7 @@ import (
 // SplitLines says in sentences what a split of the waiting comes to: what would
 // be waited anyway, what the scheduler's rules add, what neither explains, and
 // how far that can be trusted.
-func SplitLines(s *replay.Split) []string {
+func SplitLines(s *replay.Decomposition) []string {
 	p := s.Total
 	if p.ObservedNs == 0 {
 		return []string{"Nobody waited, so that there is nothing to hold against the reference."}
@@ -59,7 +59,7 @@ func errorLine(makespan, waited *float64) string {
 }
 
 // splitSection shows where the waiting came from, held against the reference.
-func (t *text) splitSection(s *replay.Split) {
+func (t *text) splitSection(s *replay.Decomposition) {
 	if s == nil {
 		return
 	}

@@ -100,7 +100,7 @@ func (t *text) trace(r *analyze.Result) {
 
 var severityStyle = map[findings.Severity]style{findings.Note: blue, findings.Warning: yellow, findings.Critical: red}
 
-func (t *text) findings(r *analyze.Result, split *replay.Split) {
+func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
 	t.head("Findings")
 	if len(r.Findings) == 0 {
 		t.line("  None.")

@@ -213,7 +213,7 @@ func fullNamesFlag(f *pflag.FlagSet, asked *bool) {
 
 // reference analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
-func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Split, error) {
+func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Decomposition, error) {
 	if asked && !r.focus.Whole() {
 		return nil, nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
 	}
@@ -236,7 +236,7 @@ func (a *app) reference(ctx context.Context, name string, r reading, asked bool)
 	on, done := a.simulating(r)
 	defer done()
 	f.OnProgress(on)
-	s, err := f.Split(ctx, res)
+	s, err := f.Decompose(ctx, res)
 	return res, s, err
 }
 

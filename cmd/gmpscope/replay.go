@@ -64,7 +64,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 				return err
 			}
 			var (
-				g *replay.Guiding
+				g *replay.StreamAudit
 				f *replay.Simulation
 			)
 			res, err := a.analyze(ctx, args[0], r, func(h input.Header, o *analyze.Options) {

@@ -57,7 +57,7 @@ type Analysis struct {
 	Kernel *kernel.Machine `json:"kernel,omitempty"`
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.
-	Reference *replay.Split `json:"reference,omitempty"`
+	Reference *replay.Decomposition `json:"reference,omitempty"`
 	// Suppressed holds the findings that the configuration accepts; only if there are
 	// any.
 	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
@@ -199,13 +199,13 @@ type Replay struct {
 	// later).
 	Policy     string `json:"policy"`
 	GOMAXPROCS int    `json:"gomaxprocs"` // the largest, where it changes
-	// Guided is the account of the guided replay; null for a trace of Go 1.21 or
+	// Audit is the account of the guided replay; null for a trace of Go 1.21 or
 	// before, where there is nothing to replay.
-	Guided *replay.Guided `json:"guided"`
+	Audit *replay.AuditResult `json:"guided"`
 	// Observed is how the run went. With a simulation, that of the part of the trace
 	// that was simulated.
 	Observed replay.Run `json:"observed"`
-	*replay.Free
+	*replay.Simulated
 }
 
 // Diff is what diff writes with --format json: a comparison of the traces from

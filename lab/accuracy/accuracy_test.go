@@ -80,7 +80,7 @@ func TestTrust(t *testing.T) {
 // the model does not wait for.
 func TestMachine(t *testing.T) {
 	none := replay.Run{Steals: new(int64), GlobalTakes: new(int64)}
-	r := row{res: &replay.Result{Observed: none, Free: &replay.Free{Simulated: none, Causes: []replay.CauseRun{
+	r := row{res: &replay.Result{Observed: none, Simulated: &replay.Simulated{Simulated: none, Causes: []replay.CauseRun{
 		{Cause: waits.CauseIdlePMissed, ObservedNs: 50, SimulatedNs: 10},
 		{Cause: waits.CauseResidue, ObservedNs: 5, SimulatedNs: 20},
 		{Cause: waits.CauseBehind, ObservedNs: 45, SimulatedNs: 45},
@@ -93,7 +93,7 @@ func TestMachine(t *testing.T) {
 	if r.lacked = nil; r.machine() != 0 {
 		t.Error("something is the machine's though it is not known whether CPUs were lacked")
 	}
-	r.res.Observed.Waits.TotalNs, r.res.Free.Simulated.Waits.TotalNs = 100, 75
+	r.res.Observed.Waits.TotalNs, r.res.Simulated.Simulated.Waits.TotalNs = 100, 75
 	lacked := int64(30)
 	if r.lacked = &lacked; len(r.res.OutOfBand()) == 0 || !r.withoutMachine() {
 		t.Errorf("out of band: %v; without the machine's part: %v", r.res.OutOfBand(), !r.withoutMachine())

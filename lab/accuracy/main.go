@@ -145,7 +145,7 @@ func replayAll(ctx context.Context, dir string, without ...string) ([]row, error
 		case err != nil:
 			fmt.Fprintf(os.Stderr, "accuracy: %s: %v\n", name, err)
 			return nil
-		case res.Free == nil:
+		case res.Simulated == nil:
 			return nil
 		}
 		r := row{name: strings.TrimSuffix(filepath.ToSlash(name), ".trace.gz"), res: res}

@@ -21,7 +21,7 @@ const bandWaits = 0.15
 
 // lacks reports whether the machine starved the program of CPU.
 func (r *row) lacks() bool {
-	return r.lacked != nil && float64(*r.lacked) > starved*float64(r.res.Observed.MakespanNs)*float64(r.res.Free.Workload.GOMAXPROCS)
+	return r.lacked != nil && float64(*r.lacked) > starved*float64(r.res.Observed.MakespanNs)*float64(r.res.Simulated.Workload.GOMAXPROCS)
 }
 
 // lacksForWaits reports whether threads lacked a CPU for so much of the time waited that this alone
@@ -39,7 +39,7 @@ func (r *row) machine() int64 {
 		return 0
 	}
 	more := int64(0)
-	for _, c := range r.res.Free.Causes {
+	for _, c := range r.res.Simulated.Causes {
 		switch c.Cause {
 		case waits.CauseIdlePMissed, waits.CauseIdlePWaking, waits.CauseUnavailable, waits.CauseResidue:
 			more += max(0, c.ObservedNs-c.SimulatedNs)
@@ -54,7 +54,7 @@ func (r *row) withoutMachine() bool {
 	out := r.res.OutOfBand()
 	if len(out) == 1 && out[0] == "waited" {
 		o := r.res.Observed.Waits.TotalNs - r.machine()
-		return within(r.res.Free.Simulated.Waits.TotalNs, o, bandWaits)
+		return within(r.res.Simulated.Simulated.Waits.TotalNs, o, bandWaits)
 	}
 	return len(out) == 0
 }
@@ -75,7 +75,7 @@ func good(rows []row) (strict, without int) {
 // reason names the cause of waiting in which the two runs differ most.
 func reason(r *replay.Result) string {
 	var most replay.CauseRun
-	for _, c := range r.Free.Causes {
+	for _, c := range r.Simulated.Causes {
 		if d := abs(c.ObservedNs - c.SimulatedNs); d > abs(most.ObservedNs-most.SimulatedNs) {
 			most = c
 		}
@@ -100,7 +100,7 @@ func table(w io.Writer, rows []row) {
 	fmt.Fprintln(w, "| trace | makespan, ms | makespan, % | busy, % | waited, % | p50, µs | p99, µs | starts | CPU lacked, % | machine, % | out of band | most different |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|")
 	for _, r := range rows {
-		f, o := r.res.Free, r.res.Observed
+		f, o := r.res.Simulated, r.res.Observed
 		lacked, machine := "?", "?"
 		if r.lacked != nil {
 			machine = fmt.Sprintf("%.0f", 100*float64(r.machine())/float64(max(o.Waits.TotalNs, 1)))
@@ -124,7 +124,7 @@ func causes(w io.Writer, rows []row) {
 	fmt.Fprintln(w, "\n| trace | waited, ms | more or less by cause, % of that |\n|---|---:|---|")
 	for _, r := range rows {
 		total := r.res.Observed.Waits.TotalNs
-		all := slices.Clone(r.res.Free.Causes)
+		all := slices.Clone(r.res.Simulated.Causes)
 		slices.SortStableFunc(all, func(a, b replay.CauseRun) int {
 			return cmp.Compare(abs(b.SimulatedNs-b.ObservedNs), abs(a.SimulatedNs-a.ObservedNs))
 		})

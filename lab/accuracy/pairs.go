@@ -53,10 +53,10 @@ func predict(ctx context.Context, dir string) ([]prediction, error) {
 			}
 		}
 		for i, r := range pair {
-			x := r.Free.WhatIf[0]
+			x := r.Simulated.WhatIf[0]
 			out = append(out, prediction{
 				name: filepath.Base(name), from: i + 1, to: 2 - i, measured: pair[1-i].Observed.MakespanNs,
-				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Free.Error.Makespan, bound: x.LockBoundNs, untrusted: x.UntrustedMakespan != "",
+				makespan: x.Simulated.MakespanNs, low: x.Spread.Min.MakespanNs, high: x.Spread.Max.MakespanNs, self: r.Simulated.Error.Makespan, bound: x.LockBoundNs, untrusted: x.UntrustedMakespan != "",
 			})
 		}
 	}

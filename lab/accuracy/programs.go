@@ -56,8 +56,8 @@ func programsPage(ctx context.Context, w io.Writer, dir string) error {
 			name string
 			of   func(r *row) bool
 		}{
-			{"GOMAXPROCS 1", func(r *row) bool { return r.res.Free.Workload.GOMAXPROCS == 1 }},
-			{"GOMAXPROCS 2", func(r *row) bool { return r.res.Free.Workload.GOMAXPROCS == 2 }},
+			{"GOMAXPROCS 1", func(r *row) bool { return r.res.Simulated.Workload.GOMAXPROCS == 1 }},
+			{"GOMAXPROCS 2", func(r *row) bool { return r.res.Simulated.Workload.GOMAXPROCS == 2 }},
 			{"the CPU: lacked for less than 2 %", func(r *row) bool { return r.lacked != nil && !r.lacks() }},
 			{"… and for less than 15 % of the time waited", func(r *row) bool { return r.lacked != nil && !r.lacks() && !r.lacksForWaits() }},
 		} {

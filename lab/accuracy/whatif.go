@@ -67,7 +67,7 @@ func foretell(rows []row) []foretold {
 			f.measured, f.waited = ms[(len(ms)-1)/2], ws[(len(ws)-1)/2]
 			f.spreadM, f.spreadW = [2]int64{ms[0], ms[len(ms)-1]}, [2]int64{ws[0], ws[len(ws)-1]}
 			for _, r := range from {
-				x := r.Free.WhatIf[0]
+				x := r.Simulated.WhatIf[0]
 				f.makespans, f.waits = append(f.makespans, x.Simulated.MakespanNs), append(f.waits, x.Simulated.Waits.TotalNs)
 				f.untrusted, f.makespan = append(f.untrusted, x.Untrusted), append(f.makespan, x.UntrustedMakespan)
 			}

@@ -68,11 +68,11 @@ func contradictions(ctx context.Context, file string) ([]string, error) {
 		return nil, err
 	}
 	defer src.Close()
-	r, err := replay.Guide(ctx, src, replay.Options{})
+	r, err := replay.Audit(ctx, src, replay.Options{})
 	if err != nil {
 		return append(found, fmt.Sprintf("replay: %v", err)), nil
 	}
-	if g := r.Guided; g != nil {
+	if g := r.Audit; g != nil {
 		for invariant, n := range g.Violations {
 			found = append(found, fmt.Sprintf("replay: %s, %d times", invariant, n))
 		}

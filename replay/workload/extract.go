@@ -344,7 +344,7 @@ func (e *Extractor) ready(d *reference.Decision) {
 		// There was data since some time that the P did not look.
 		e.add(i, step{kind: kRecv})
 		e.w.outer = append(e.w.outer, arrival{at: e.due(d.P, e.now, x.seg), kind: sim.ArriveSend, g: i, from: sim.WakerTrace})
-	case d.P < 0 && d.By < 0 && e.w.gs[i].flags&reference.FlagSystem != 0 && e.asked(i, x.seg):
+	case d.P < 0 && d.By < 0 && e.w.gs[i].flags&reference.FlagSystem != 0 && e.sweepRequested(i, x.seg):
 		e.add(i, step{kind: kRecv})
 	default:
 		a := arrival{at: e.now, kind: sim.ArriveSend, g: i, stack: x.stack}
@@ -361,9 +361,9 @@ func (e *Extractor) ready(d *reference.Decision) {
 	x.state = runnable
 }
 
-// asked has the sweeper ask for a goroutine, which has been blocked since some time, if it has
+// sweepRequested has the sweeper ask for a goroutine, which has been blocked since some time, if it has
 // ended a sweep since: whoever ends it wants the scavenger, which sysmon wakes (sweepone, scavenger.ready).
-func (e *Extractor) asked(g int32, since int64) bool {
+func (e *Extractor) sweepRequested(g int32, since int64) bool {
 	s := e.sweeper
 	if s == none || s == g || e.gs[s].state != blocked || e.gs[s].seg < max(since, e.now-2*pollPeriod) {
 		return false

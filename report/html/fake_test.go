@@ -133,7 +133,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		{ID: "work-conservation", Severity: findings.Note, Headline: "api.(*quotaReconciliationCoordinator).reconcileAllTenantsConcurrently.func1.1 creates goroutines for next to no work", Title: "Goroutines were created for next to no work", CostNs: 900_000, CostOf: findings.OfPTime, WholeNs: 5_000_000_000, Basis: "certain"},
 	}
 	r.Detectors = []analyze.Detector{{ID: "trace-quality", Kind: findings.KindTrace, Title: "trace quality", Found: 1}, {ID: "starvation", Title: "runnable starvation", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1}, {ID: "work-conservation", Title: "work-conservation violation"}}
-	split := &replay.Split{EndNs: end, DurationNs: end, GOMAXPROCS: ps, Seeds: 3, Ideal: "gps", Notes: []string{hostileNames[0]},
+	split := &replay.Decomposition{EndNs: end, DurationNs: end, GOMAXPROCS: ps, Seeds: 3, Ideal: "gps", Notes: []string{hostileNames[0]},
 		Total: replay.Parts{ObservedNs: 5_000_000_000, CapacityNs: 2_000_000_000, PolicyNs: 3_500_000_000, ExcessNs: -500_000_000}}
 	for i, n := range names {
 		p := replay.Parts{ObservedNs: 900_000_000, CapacityNs: 400_000_000 / int64(i+1), ExcessNs: -70_000_000}

@@ -117,7 +117,7 @@ var isDetector = func() map[string]bool {
 	return m
 }()
 
-func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Split) {
+func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Decomposition) {
 	first := map[string]int{}
 	for i, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if _, ok := first[f.ID]; !ok {

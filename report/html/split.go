@@ -23,7 +23,7 @@ type splitBar struct {
 }
 
 // newSplit returns nil if nothing was held against the reference.
-func newSplit(s *replay.Split, names *words.Names) *splitView {
+func newSplit(s *replay.Decomposition, names *words.Names) *splitView {
 	if s == nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ func guide(t testing.TB, file string) *Result {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	res, err := Guide(context.Background(), src, Options{Workers: 1})
+	res, err := Audit(context.Background(), src, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func guide(t testing.TB, file string) *Result {
 
 // Every recorded trace must give a stream without contradictions, and the
 // rules must account for nearly every start of those of ours.
-func TestGuideTraces(t *testing.T) {
+func TestAuditTraces(t *testing.T) {
 	for _, dir := range []string{"", "real"} {
 		files, err := filepath.Glob(filepath.Join("..", "testdata", "traces", dir, "*.trace.gz"))
 		if err != nil || len(files) == 0 {
@@ -46,12 +46,12 @@ func TestGuideTraces(t *testing.T) {
 				t.Parallel()
 				res := guide(t, file)
 				if strings.HasPrefix(name, "v1-") {
-					if res.Guided != nil {
-						t.Errorf("a replay of a trace without queues: %+v", res.Guided)
+					if res.Audit != nil {
+						t.Errorf("a replay of a trace without queues: %+v", res.Audit)
 					}
 					return
 				}
-				g := res.Guided
+				g := res.Audit
 				t.Logf("starts %d explained %d ambiguous %d unexplained %d corrections %d violations %v races %v", g.Starts, g.Explained, g.Ambiguous, g.Unexplained, g.Corrections, g.Violations, g.Races)
 				for _, i := range hard {
 					if n := g.Violations[i]; n > 0 {

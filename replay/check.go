@@ -6,26 +6,26 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// judgement is a verdict with its evidence.
-type judgement struct {
+// assessment is a verdict with its evidence.
+type assessment struct {
 	verdict         Verdict
 	race            Race
 	expected, found string
 }
 
-var explained = judgement{verdict: Explained}
+var explained = assessment{verdict: Explained}
 
-func ambiguous(r Race, expected, found string) judgement {
-	return judgement{Ambiguous, r, expected, found}
+func ambiguous(r Race, expected, found string) assessment {
+	return assessment{Ambiguous, r, expected, found}
 }
 
-func unexplained(expected, found string) judgement {
-	return judgement{verdict: Unexplained, expected: expected, found: found}
+func unexplained(expected, found string) assessment {
+	return assessment{verdict: Unexplained, expected: expected, found: found}
 }
 
-// worst joins what must hold together.
-func worst(a, b judgement) judgement {
-	rank := func(j judgement) int {
+// weakest joins what must hold together.
+func weakest(a, b assessment) assessment {
+	rank := func(j assessment) int {
 		switch j.verdict {
 		case Explained:
 			return 0
@@ -40,25 +40,25 @@ func worst(a, b judgement) judgement {
 	return a
 }
 
-// take is a goroutine's way out of its queue, judged when it happened.
-type take struct {
+// dequeue is a goroutine's way out of its queue, judged when it happened.
+type dequeue struct {
 	rule     reference.Source // by where it was
 	p        int32            // who took it
 	victim   int32
 	batch    int32
-	j        judgement
-	tick     judgement // if it is a pick of the 61st tick
-	ownEmpty bool      // the taker's own queue was
-	passed   bool      // the global queue held something that the 61st tick would have taken
+	j        assessment
+	tick     assessment // if it is a pick of the 61st tick
+	ownEmpty bool       // the taker's own queue was
+	passed   bool       // the global queue held something that the 61st tick would have taken
 }
 
-// take judges how p's thread takes a goroutine from where it is.
-func (a *Auditor) take(d *reference.Decision, ix, p int32) take {
-	g := &a.gs[ix]
+// dequeue judges how p's thread takes a goroutine from where it is.
+func (a *Auditor) dequeue(d *reference.Decision, index, p int32) dequeue {
+	g := &a.gs[index]
 	if g.apart == takenAway {
 		return g.took
 	}
-	if o := &a.open; o.g == ix && (o.kind == reference.KindSteal || o.kind == reference.KindGlobalBatch) {
+	if o := &a.open; o.g == index && (o.kind == reference.KindSteal || o.kind == reference.KindGlobalBatch) {
 		t := o.took
 		if p != o.p {
 			t.j = unexplained(fmt.Sprintf("P%d, which took the batch", a.ps[o.p].id), fmt.Sprintf("P%d", d.P))
@@ -66,18 +66,18 @@ func (a *Auditor) take(d *reference.Decision, ix, p int32) take {
 		a.open = batch{}
 		return t
 	}
-	t := take{rule: reference.SrcUnknown, p: p, victim: reference.None, j: explained, tick: explained}
+	t := dequeue{rule: reference.SrcUnknown, p: p, victim: reference.None, j: explained, tick: explained}
 	if p == reference.None {
 		t.j = unexplained("a P that takes it", "none")
 		return t
 	}
 	t.ownEmpty = a.q.Len(p) == 0
-	pl := a.q.Place(ix)
+	pl := a.q.Place(index)
 	switch {
 	case pl.Queue == reference.QueueUnknown && g.apart == direct:
 		t.rule = reference.SrcDirect
 	case pl.Queue == reference.QueueUnknown:
-		t.j = unexplained("a queue that it was in", a.where(ix))
+		t.j = unexplained("a queue that it was in", a.where(index))
 		if g.loose == RaceInitial {
 			t.j.found = "unknown: it was runnable before the trace began"
 		}
@@ -87,54 +87,54 @@ func (a *Auditor) take(d *reference.Decision, ix, p int32) take {
 	case pl.Queue == reference.QueueLocal && pl.P == p:
 		t.rule = reference.SrcLocal
 		t.passed = a.globalFirm(p)
-		t.j = a.heads(ix)
+		t.j = a.heads(index)
 		if x := a.q.Runnext(p); x != reference.None {
-			t.j = worst(t.j, a.inTheWay(x, "runnext of P%d empty", "goroutine %d in it"))
+			t.j = weakest(t.j, a.inTheWay(x, "runnext of P%d empty", "goroutine %d in it"))
 		}
 	case pl.Queue == reference.QueueGlobal:
 		t.rule, t.batch = reference.SrcGlobal, 1
-		t.tick = a.heads(ix)
-		t.j = worst(worst(t.tick, a.ownEmpty(p)), a.globalSize(p, 1))
+		t.tick = a.heads(index)
+		t.j = weakest(weakest(t.tick, a.ownEmpty(p)), a.globalSize(p, 1))
 	default:
 		if d.Kind == reference.KindMove || d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
-			a.violate(d, BrokenBatch, fmt.Sprintf("a steal decision for goroutine %d", d.G), "it leaves "+a.where(ix)+" without one")
+			a.violate(d, BrokenBatch, fmt.Sprintf("a steal decision for goroutine %d", d.G), "it leaves "+a.where(index)+" without one")
 		}
-		t = a.judgeSteal(ix, p, pl.P, a.position(ix)+1)
+		t = a.checkSteal(index, p, pl.P, a.position(index)+1)
 	}
 	return t
 }
 
-func (a *Auditor) judgeStart(d *reference.Decision, ix, p int32) {
-	t := a.take(d, ix, p)
-	if d.Flags&reference.FlagTaken != 0 && a.gs[ix].apart != takenAway {
-		t.j = unexplained("a move to no queue before, as the start was taken", a.where(ix))
-	} else if d.Flags&reference.FlagTaken == 0 && a.gs[ix].apart == takenAway {
+func (a *Auditor) checkStart(d *reference.Decision, index, p int32) {
+	t := a.dequeue(d, index, p)
+	if d.Flags&reference.FlagTaken != 0 && a.gs[index].apart != takenAway {
+		t.j = unexplained("a move to no queue before, as the start was taken", a.where(index))
+	} else if d.Flags&reference.FlagTaken == 0 && a.gs[index].apart == takenAway {
 		t.j = unexplained("a start that says that it was taken before", "one that does not")
 	}
 	j := t.j
 	switch src := d.Src; src {
 	case reference.SrcUnknown:
-		j = unexplained("a source", "unknown; it was "+a.where(ix))
+		j = unexplained("a source", "unknown; it was "+a.where(index))
 	case reference.SrcGlobalTick:
 		j = t.tick
 		if t.rule != reference.SrcGlobal {
-			j = a.elsewhere(d, ix, t)
+			j = a.elsewhere(d, index, t)
 		} else if p != t.p {
 			j = unexplained(fmt.Sprintf("P%d, which took it", a.pid(t.p)), fmt.Sprintf("P%d", d.P))
 		} else if d.Batch > 1 || t.batch > 1 {
 			j = unexplained("one goroutine", fmt.Sprintf("a batch of %d", max(d.Batch, t.batch)))
 		}
-		j = worst(j, a.onTick(p, t))
+		j = weakest(j, a.onTick(p, t))
 	case reference.SrcNetpoll, reference.SrcGCWorker, reference.SrcTraceReader, reference.SrcSyscallExit, reference.SrcCoroutine, reference.SrcDirect:
 		if t.rule != reference.SrcDirect {
-			j = a.elsewhere(d, ix, t)
+			j = a.elsewhere(d, index, t)
 		}
 	default:
 		switch {
 		case t.rule != src:
-			j = a.elsewhere(d, ix, t)
+			j = a.elsewhere(d, index, t)
 		case p != t.p:
-			j = worst(j, unexplained(fmt.Sprintf("P%d, which took it", a.pid(t.p)), fmt.Sprintf("P%d", d.P)))
+			j = weakest(j, unexplained(fmt.Sprintf("P%d, which took it", a.pid(t.p)), fmt.Sprintf("P%d", d.P)))
 		case src == reference.SrcSteal || src == reference.SrcStealRunnext:
 			if a.proc(d.Victim) != t.victim || d.Batch != t.batch {
 				j = unexplained(fmt.Sprintf("victim P%d, batch %d, as taken", a.pid(t.victim), t.batch), fmt.Sprintf("victim P%d, batch %d", d.Victim, d.Batch))
@@ -142,7 +142,7 @@ func (a *Auditor) judgeStart(d *reference.Decision, ix, p int32) {
 		case src == reference.SrcGlobal && max(d.Batch, 1) != t.batch:
 			j = unexplained(fmt.Sprintf("a batch of %d, as taken", t.batch), fmt.Sprintf("%d", d.Batch))
 		case t.passed && p != reference.None && a.atTick(p):
-			j = worst(j, ambiguous(RaceTick, "the global queue first, at the 61st tick", "the own queue"))
+			j = weakest(j, ambiguous(RaceTick, "the global queue first, at the 61st tick", "the own queue"))
 		}
 	}
 	a.out.Starts++
@@ -161,54 +161,54 @@ func (a *Auditor) judgeStart(d *reference.Decision, ix, p int32) {
 	}
 }
 
-func (a *Auditor) pid(ix int32) int32 {
-	if ix == reference.None {
+func (a *Auditor) pid(index int32) int32 {
+	if index == reference.None {
 		return reference.NoP
 	}
-	return a.ps[ix].id
+	return a.ps[index].id
 }
 
 // elsewhere is the judgement on a source that contradicts the place.
-func (a *Auditor) elsewhere(d *reference.Decision, ix int32, t take) judgement {
-	found := a.where(ix)
-	if a.gs[ix].apart == takenAway {
+func (a *Auditor) elsewhere(d *reference.Decision, index int32, t dequeue) assessment {
+	found := a.where(index)
+	if a.gs[index].apart == takenAway {
 		found = "taken as " + t.rule.String()
 	}
 	return unexplained("to be taken as "+d.Src.String(), found)
 }
 
 // position is how many stand in front of a goroutine.
-func (a *Auditor) position(ix int32) int32 {
+func (a *Auditor) position(index int32) int32 {
 	n := int32(0)
-	for x := a.q.Prev(ix); x != reference.None; x = a.q.Prev(x) {
+	for x := a.q.Prev(index); x != reference.None; x = a.q.Prev(x) {
 		n++
 	}
 	return n
 }
 
 // heads judges that a goroutine heads its queue.
-func (a *Auditor) heads(ix int32) judgement {
+func (a *Auditor) heads(index int32) assessment {
 	j := explained
-	g := &a.gs[ix]
-	for x := a.q.Prev(ix); x != reference.None; x = a.q.Prev(x) {
+	g := &a.gs[index]
+	for x := a.q.Prev(index); x != reference.None; x = a.q.Prev(x) {
 		f := &a.gs[x]
-		expected := func() string { return fmt.Sprintf("the head of %s: goroutine %d", a.where(ix), a.headID(ix)) }
+		expected := func() string { return fmt.Sprintf("the head of %s: goroutine %d", a.where(index), a.headID(index)) }
 		switch {
 		case g.loose != "":
 			return ambiguous(g.loose, expected(), fmt.Sprintf("goroutine %d, whose position is not known", g.id))
 		case f.loose != "":
-			j = worst(j, ambiguous(f.loose, expected(), fmt.Sprintf("goroutine %d; the position of goroutine %d is not known", g.id, f.id)))
+			j = weakest(j, ambiguous(f.loose, expected(), fmt.Sprintf("goroutine %d; the position of goroutine %d is not known", g.id, f.id)))
 		case f.putM != g.putM && f.putEnd > g.put:
-			j = worst(j, ambiguous(RacePutOrder, expected(), fmt.Sprintf("goroutine %d; it and goroutine %d were put at the same time", g.id, f.id)))
+			j = weakest(j, ambiguous(RacePutOrder, expected(), fmt.Sprintf("goroutine %d; it and goroutine %d were put at the same time", g.id, f.id)))
 		default:
-			return unexplained(expected(), fmt.Sprintf("goroutine %d, %d places behind it", g.id, a.position(ix)))
+			return unexplained(expected(), fmt.Sprintf("goroutine %d, %d places behind it", g.id, a.position(index)))
 		}
 	}
 	return j
 }
 
-func (a *Auditor) headID(ix int32) int64 {
-	x := ix
+func (a *Auditor) headID(index int32) int64 {
+	x := index
 	for y := a.q.Prev(x); y != reference.None; y = a.q.Prev(x) {
 		x = y
 	}
@@ -216,7 +216,7 @@ func (a *Auditor) headID(ix int32) int64 {
 }
 
 // inTheWay judges a goroutine that should not be where it is.
-func (a *Auditor) inTheWay(x int32, expected, found string) judgement {
+func (a *Auditor) inTheWay(x int32, expected, found string) assessment {
 	g := &a.gs[x]
 	pl := a.q.Place(x)
 	expected, found = fmt.Sprintf(expected, a.pid(pl.P)), fmt.Sprintf(found, g.id)
@@ -227,13 +227,13 @@ func (a *Auditor) inTheWay(x int32, expected, found string) judgement {
 }
 
 // ownEmpty judges that p's own queue is. Only its own thread puts there.
-func (a *Auditor) ownEmpty(p int32) judgement {
+func (a *Auditor) ownEmpty(p int32) assessment {
 	j := explained
 	if x := a.q.Runnext(p); x != reference.None {
-		j = worst(j, a.inTheWay(x, "own queue of P%d empty", "goroutine %d in runnext"))
+		j = weakest(j, a.inTheWay(x, "own queue of P%d empty", "goroutine %d in runnext"))
 	}
 	for x := a.q.Head(p); x != reference.None && j.verdict != Unexplained; x = a.q.Next(x) {
-		j = worst(j, a.inTheWay(x, "own queue of P%d empty", "goroutine %d in its ring"))
+		j = weakest(j, a.inTheWay(x, "own queue of P%d empty", "goroutine %d in its ring"))
 	}
 	return j
 }
@@ -266,7 +266,7 @@ func (a *Auditor) globalFirm(p int32) bool {
 }
 
 // globalSize judges the size of a batch from the global queue.
-func (a *Auditor) globalSize(p int32, k int) judgement {
+func (a *Auditor) globalSize(p int32, k int) assessment {
 	n := a.q.GlobalLen()
 	want := a.o.Rules.GlobalBatch(n, a.procs)
 	if k == want {
@@ -294,58 +294,58 @@ func (a *Auditor) globalSize(p int32, k int) judgement {
 }
 
 func (a *Auditor) globalBatch(d *reference.Decision) {
-	ix, p := a.gor(d.G), a.proc(d.P)
-	t := take{rule: reference.SrcGlobal, p: p, victim: reference.None, batch: d.Batch, tick: explained}
+	index, p := a.gor(d.G), a.proc(d.P)
+	t := dequeue{rule: reference.SrcGlobal, p: p, victim: reference.None, batch: d.Batch, tick: explained}
 	t.ownEmpty = a.q.Len(p) == 0
-	if a.q.Place(ix).Queue != reference.QueueGlobal {
-		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in the global queue", d.G), a.where(ix))
+	if a.q.Place(index).Queue != reference.QueueGlobal {
+		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in the global queue", d.G), a.where(index))
 	}
-	t.j = worst(worst(a.heads(ix), a.ownEmpty(p)), a.globalSize(p, int(d.Batch)))
-	a.open = batch{kind: d.Kind, g: ix, p: p, victim: reference.None, size: d.Batch, left: d.Batch - 1, took: t}
+	t.j = weakest(weakest(a.heads(index), a.ownEmpty(p)), a.globalSize(p, int(d.Batch)))
+	a.open = batch{kind: d.Kind, g: index, p: p, victim: reference.None, size: d.Batch, left: d.Batch - 1, took: t}
 }
 
 func (a *Auditor) steal(d *reference.Decision) {
-	ix, p, v := a.gor(d.G), a.proc(d.P), a.proc(d.Victim)
-	pl := a.q.Place(ix)
+	index, p, v := a.gor(d.G), a.proc(d.P), a.proc(d.Victim)
+	pl := a.q.Place(index)
 	if pl.Queue != reference.QueueLocal && pl.Queue != reference.QueueRunnext || pl.P != v {
-		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in a queue of P%d", d.G, d.Victim), a.where(ix))
-		t := take{rule: reference.SrcUnknown, p: p, victim: v, batch: d.Batch, j: unexplained(fmt.Sprintf("a queue of P%d", d.Victim), a.where(ix))}
-		a.open = batch{kind: d.Kind, g: ix, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
+		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in a queue of P%d", d.G, d.Victim), a.where(index))
+		t := dequeue{rule: reference.SrcUnknown, p: p, victim: v, batch: d.Batch, j: unexplained(fmt.Sprintf("a queue of P%d", d.Victim), a.where(index))}
+		a.open = batch{kind: d.Kind, g: index, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
 		return
 	}
-	t := a.judgeSteal(ix, p, v, d.Batch)
-	a.open = batch{kind: d.Kind, g: ix, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
+	t := a.checkSteal(index, p, v, d.Batch)
+	a.open = batch{kind: d.Kind, g: index, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
 }
 
-// judgeSteal judges that p's thread takes the first k of v's ring, the last of
+// checkSteal judges that p's thread takes the first k of v's ring, the last of
 // which is ix, or v's runnext.
-func (a *Auditor) judgeSteal(ix, p, v, k int32) take {
-	t := take{rule: reference.SrcSteal, p: p, victim: v, batch: k, tick: explained, ownEmpty: a.q.Len(p) == 0}
+func (a *Auditor) checkSteal(index, p, v, k int32) dequeue {
+	t := dequeue{rule: reference.SrcSteal, p: p, victim: v, batch: k, tick: explained, ownEmpty: a.q.Len(p) == 0}
 	t.j = a.ownEmpty(p)
 	if p == v {
 		t.j = unexplained("another P", "the thief's own queue")
 	}
 	n := a.q.RingLen(v)
-	if a.q.Place(ix).Queue == reference.QueueRunnext {
+	if a.q.Place(index).Queue == reference.QueueRunnext {
 		t.rule = reference.SrcStealRunnext
 		if n > 0 {
-			t.j = worst(t.j, a.unseenBy(p, a.q.Head(v), n, fmt.Sprintf("the ring of P%d empty", a.ps[v].id)))
+			t.j = weakest(t.j, a.unseenBy(p, a.q.Head(v), n, fmt.Sprintf("the ring of P%d empty", a.ps[v].id)))
 		}
 		if k != 1 {
-			t.j = worst(t.j, unexplained("one goroutine", fmt.Sprintf("a batch of %d", k)))
+			t.j = weakest(t.j, unexplained("one goroutine", fmt.Sprintf("a batch of %d", k)))
 		}
 	} else {
-		t.j = worst(t.j, a.stealSize(ix, p, v, int(k)))
+		t.j = weakest(t.j, a.stealSize(index, p, v, int(k)))
 	}
 	if n := a.q.GlobalLen(); n > 0 {
-		t.j = worst(t.j, a.unseenBy(p, a.q.GlobalHead(), n, "the global queue empty"))
+		t.j = weakest(t.j, a.unseenBy(p, a.q.GlobalHead(), n, "the global queue empty"))
 	}
 	return t
 }
 
 // unseenBy judges that p's thread had found a queue empty before all that it
 // holds now was put.
-func (a *Auditor) unseenBy(p, head int32, n int, expected string) judgement {
+func (a *Auditor) unseenBy(p, head int32, n int, expected string) assessment {
 	race := RacePut
 	for x := head; x != reference.None; x = a.q.Next(x) {
 		if l := a.gs[x].loose; l != "" {
@@ -358,10 +358,10 @@ func (a *Auditor) unseenBy(p, head int32, n int, expected string) judgement {
 }
 
 // stealSize judges that the k that a thief takes up to ix are half of v's ring.
-func (a *Auditor) stealSize(ix, p, v int32, k int) judgement {
+func (a *Auditor) stealSize(index, p, v int32, k int) assessment {
 	n := a.q.RingLen(v)
 	want := a.o.Rules.StealBatch(n)
-	pos := int(a.position(ix)) + 1
+	pos := int(a.position(index)) + 1
 	race := Race("")
 	late, loose := 0, 0
 	if pos != k || k != want {
@@ -376,7 +376,7 @@ func (a *Auditor) stealSize(ix, p, v int32, k int) judgement {
 	}
 	j := explained
 	if pos != k {
-		j = unexplained(fmt.Sprintf("goroutine %d at place %d of the ring of P%d, the last of the batch", a.gs[ix].id, k, a.ps[v].id), fmt.Sprintf("place %d", pos))
+		j = unexplained(fmt.Sprintf("goroutine %d at place %d of the ring of P%d, the last of the batch", a.gs[index].id, k, a.ps[v].id), fmt.Sprintf("place %d", pos))
 		if loose > 0 {
 			j.verdict, j.race = Ambiguous, race
 		}
@@ -387,11 +387,11 @@ func (a *Auditor) stealSize(ix, p, v int32, k int) judgement {
 		s := a.o.Rules.StealBatch
 		switch {
 		case k < want && k >= s(n-late):
-			j = worst(j, ambiguous(RacePut, expected, fmt.Sprintf("%d, and %d puts under way", k, late)))
+			j = weakest(j, ambiguous(RacePut, expected, fmt.Sprintf("%d, and %d puts under way", k, late)))
 		case loose > 0 && k <= s(n+loose) && k >= s(max(n-late-loose, 1)):
-			j = worst(j, ambiguous(race, expected, found))
+			j = weakest(j, ambiguous(race, expected, found))
 		default:
-			j = worst(j, unexplained(expected, found))
+			j = weakest(j, unexplained(expected, found))
 		}
 	}
 	return j
@@ -404,7 +404,7 @@ func (a *Auditor) atTick(p int32) bool {
 }
 
 // onTick judges the time of a pick at the 61st tick, and learns from it.
-func (a *Auditor) onTick(p int32, t take) judgement {
+func (a *Auditor) onTick(p int32, t dequeue) assessment {
 	if p == reference.None {
 		return explained
 	}

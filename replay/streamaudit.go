@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Options of Guide. The zero value is usable.
+// Options of Audit. The zero value is usable.
 type Options struct {
 	// Workers is as in analyze.Options.
 	Workers int
@@ -28,12 +28,12 @@ type Result struct {
 	// Policy names the rules that the trace is held against.
 	Policy     string `json:"policy"`
 	GOMAXPROCS int    `json:"gomaxprocs"` // the largest, where it changes
-	// Guided is nil where there is nothing to replay: a trace of Go 1.21 or
+	// Audit is nil where there is nothing to replay: a trace of Go 1.21 or
 	// older does not show enough to rebuild queues.
-	Guided   *Guided `json:"guided"`
-	Observed Run     `json:"observed"`
-	// Free is nil unless a [Simulation] made it.
-	Free *Free `json:"free"`
+	Audit    *AuditResult `json:"guided"`
+	Observed Run          `json:"observed"`
+	// Simulated is nil unless a [Simulation] made it.
+	Simulated *Simulated `json:"free"`
 }
 
 // Run is how a run went.
@@ -78,17 +78,17 @@ func policyName(r reference.Rules) string {
 	return name
 }
 
-// Guiding is a guided replay beside an analysis that is under way: it gets the
+// StreamAudit is a guided replay beside an analysis that is under way: it gets the
 // decisions, and then the result.
-type Guiding struct {
+type StreamAudit struct {
 	rules reference.Rules
 	audit *Auditor // nil if there is nothing to replay
 }
 
 // NewGuiding returns a Guiding for a trace with that header.
-func NewGuiding(h input.Header, o Options) *Guiding {
+func NewGuiding(h input.Header, o Options) *StreamAudit {
 	rules, _ := analyze.ChooseRules(h, o.Rules)
-	g := &Guiding{rules: rules}
+	g := &StreamAudit{rules: rules}
 	if !h.V1 {
 		g.audit = NewAuditor(AuditOptions{Rules: g.rules, Divergences: o.Divergences})
 	}
@@ -97,7 +97,7 @@ func NewGuiding(h input.Header, o Options) *Guiding {
 
 // Add takes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
-func (g *Guiding) Add(d *reference.Decision) error {
+func (g *StreamAudit) Add(d *reference.Decision) error {
 	if g.audit != nil {
 		g.audit.Add(d)
 	}
@@ -105,19 +105,19 @@ func (g *Guiding) Add(d *reference.Decision) error {
 }
 
 // Finish returns the result of the replay, given that of the analysis.
-func (g *Guiding) Finish(res *analyze.Result) *Result {
+func (g *StreamAudit) Finish(res *analyze.Result) *Result {
 	out := &Result{Trace: res.Trace, Policy: policyName(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
 	if a := g.audit; a != nil {
 		a.end(res.Trace.DurationNs)
 		guided := a.finish(res.Procs.Ps)
-		out.Guided = &guided
+		out.Audit = &guided
 	}
 	return out
 }
 
-// Guide holds a trace against the rules of the scheduler: it analyses it and
+// Audit holds a trace against the rules of the scheduler: it analyses it and
 // audits the decisions. A damaged trace gives a result for what could be read.
-func Guide(ctx context.Context, src *input.Source, o Options) (*Result, error) {
+func Audit(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	g := NewGuiding(src.Header(), o)
 	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, NoTimeline: true, OnDecision: g.Add})
 	if err != nil {
@@ -145,7 +145,7 @@ func observed(r *analyze.Result) Run {
 func (a *Auditor) end(t int64) { a.time = max(a.time, t) }
 
 // finish ends the audit, and holds the accounts of the Ps against it.
-func (a *Auditor) finish(ps []procs.Proc) Guided {
+func (a *Auditor) finish(ps []procs.Proc) AuditResult {
 	a.Finish()
 	for _, p := range ps {
 		account := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
