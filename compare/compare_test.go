@@ -312,7 +312,7 @@ func TestSuppressedIsNotNew(t *testing.T) {
 }
 
 func TestCPUsAreSaid(t *testing.T) {
-	told := func(cpus float64) []*analyze.Result {
+	withCPUs := func(cpus float64) []*analyze.Result {
 		r := trace(100*ms, 900*ms)
 		r.Trace.CPUs = cpus
 		return []*analyze.Result{r}
@@ -325,7 +325,7 @@ func TestCPUsAreSaid(t *testing.T) {
 		{0.5, 0.5, "The process had 0.5 CPUs (as told), before and after."},
 		{1, 2, "The CPUs that the processes had, as told, differ: 1 before, 2 after (0: not told)."},
 	} {
-		r := mustCompare(t, told(c.before), told(c.after))
+		r := mustCompare(t, withCPUs(c.before), withCPUs(c.after))
 		if r.Before.CPUs != c.before || r.After.CPUs != c.after {
 			t.Errorf("%v and %v: %v and %v", c.before, c.after, r.Before.CPUs, r.After.CPUs)
 		}

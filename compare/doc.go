@@ -14,7 +14,7 @@
 //     (basis.go) comes first: the same work, the same load, or neither.
 //  2. metrics.go names what is compared; each trace gives one number of each.
 //     Single waits are no samples: those of one trace depend on one another.
-//     felt.go has those that come near to what users feel: how long the same work
+//     visible.go has those that come near to what users feel: how long the same work
 //     took, how much got done, how long goroutines were held up. They decide;
 //     queueing does only where they do not change.
 //  3. test.go tells change from chance: traces are the samples. With too few of

@@ -64,7 +64,7 @@ func waitingShare(r *analyze.Result) float64 {
 	return ratio(w, w+x)
 }
 
-// The names of metrics that are asked for by name, besides those of feltMetrics.
+// The names of metrics that are asked for by name, besides those of userVisibleMetrics.
 const (
 	durationName = "trace.duration_ns"
 	waitingName  = "waiting_share"
@@ -73,7 +73,7 @@ const (
 // metricsFor are the metrics to compare on a basis. How long a trace is says something
 // only of the same work; how much got done in a second then says the same.
 func metricsFor(b Basis, before, after []*analyze.Result) []metric {
-	asked, ms := feltMetrics(before, after), slices.Clone(metrics)
+	asked, ms := userVisibleMetrics(before, after), slices.Clone(metrics)
 	if b == PerTrace || finished(before, after) {
 		i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
 		d := ms[i]

@@ -105,18 +105,18 @@ type Estimate struct {
 
 // Metric is one number of each trace, compared.
 type Metric struct {
-	Name    string      `json:"name"`     // its path in the document of analyze, where it is there
-	Title   string      `json:"title"`    // its name for people
-	Unit    string      `json:"unit"`     // "ns", "share", "1/s" or empty
-	Better  Direction   `json:"better"`   // which direction is an improvement
-	Primary bool        `json:"primary"`  // takes part in the verdict
-	Felt    bool        `json:"felt"`     // primary, and about what users feel: it decides before queueing does
-	Before  Estimate    `json:"before"`   // before the change
-	After   Estimate    `json:"after"`    // after it
-	Delta   float64     `json:"delta"`    // after less before, of the medians
-	Ratio   *float64    `json:"ratio"`    // after / before; null where before is 0
-	CI      *[2]float64 `json:"ci"`       // confidence interval of Delta, which it contains; null with too few traces
-	RatioCI *[2]float64 `json:"ratio_ci"` // confidence interval of Ratio; null with too few traces, and where before may be 0
+	Name        string      `json:"name"`     // its path in the document of analyze, where it is there
+	Title       string      `json:"title"`    // its name for people
+	Unit        string      `json:"unit"`     // "ns", "share", "1/s" or empty
+	Better      Direction   `json:"better"`   // which direction is an improvement
+	Primary     bool        `json:"primary"`  // takes part in the verdict
+	UserVisible bool        `json:"felt"`     // primary, and about what users feel: it decides before queueing does
+	Before      Estimate    `json:"before"`   // before the change
+	After       Estimate    `json:"after"`    // after it
+	Delta       float64     `json:"delta"`    // after less before, of the medians
+	Ratio       *float64    `json:"ratio"`    // after / before; null where before is 0
+	CI          *[2]float64 `json:"ci"`       // confidence interval of Delta, which it contains; null with too few traces
+	RatioCI     *[2]float64 `json:"ratio_ci"` // confidence interval of Ratio; null with too few traces, and where before may be 0
 	// P is the p value of this metric by itself: Mann–Whitney, or by block bootstrap
 	// with windows. Null where none can be had.
 	P           *float64 `json:"p"`

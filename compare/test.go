@@ -27,7 +27,7 @@ func test(ms []metric, before, after [][]float64) []Metric {
 	for i, m := range ms {
 		b := benchmath.NewSample(slices.Clone(before[i]), &benchmath.DefaultThresholds)
 		a := benchmath.NewSample(slices.Clone(after[i]), &benchmath.DefaultThresholds)
-		x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: m.primary, Felt: m.primary && slices.Contains(felt, m.name),
+		x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: m.primary, UserVisible: m.primary && slices.Contains(userVisible, m.name),
 			Before: estimate(b), After: estimate(a)}
 		x.Delta = x.After.Median - x.Before.Median
 		if x.Before.Median != 0 {
@@ -136,10 +136,10 @@ func quantiles(xs []float64) *[2]float64 {
 // as extreme as this one. Metrics that move together so cost nothing.
 //
 // Those that are felt are a group by themselves.
-func adjust(out []Metric, before, after [][]float64, felt bool) {
+func adjust(out []Metric, before, after [][]float64, visible bool) {
 	var rows []int
 	for i := range out {
-		if out[i].Primary && out[i].Felt == felt && out[i].P != nil {
+		if out[i].Primary && out[i].UserVisible == visible && out[i].P != nil {
 			rows = append(rows, i)
 		}
 	}

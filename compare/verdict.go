@@ -27,7 +27,7 @@ func (m *moves) without(name string) moves {
 // do. Only then does queueing, and only if goroutines were held up more, or less, as well:
 // who waits for a P instead of for a lock has lost nothing.
 func (r *Result) judge() {
-	var felt, queueing moves
+	var visible, queueing moves
 	tested := false
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
@@ -39,8 +39,8 @@ func (r *Result) judge() {
 			continue
 		}
 		of := &queueing
-		if m.Felt {
-			of = &felt
+		if m.UserVisible {
+			of = &visible
 		}
 		if (m.Delta < 0) == (m.Better == Lower) {
 			of.up = append(of.up, m)
@@ -48,9 +48,9 @@ func (r *Result) judge() {
 			of.down = append(of.down, m)
 		}
 	}
-	m := felt.without(heldName)
+	m := visible.without(heldName)
 	if m.none() {
-		m = r.backed(felt, heldName, r.held)
+		m = r.backed(visible, heldName, r.held)
 	}
 	if m.none() {
 		m = r.confirmed(queueing)
@@ -60,13 +60,13 @@ func (r *Result) judge() {
 		switch {
 		case m.up[0].Name == durationName:
 			r.Verdict = Better
-			if outweighed(m.up[0], m.down) {
+			if durationOutweighed(m.up[0], m.down) {
 				r.Verdict = Worse
 				m.up = m.up[1:]
 			}
 		case m.down[0].Name == durationName:
 			r.Verdict = Worse
-			if outweighed(m.down[0], m.up) {
+			if durationOutweighed(m.down[0], m.up) {
 				r.Verdict = Better
 				m.down = m.down[1:]
 			}
@@ -87,14 +87,14 @@ func (r *Result) judge() {
 	// What speaks against the verdict is told, too.
 	switch r.Verdict {
 	case Better:
-		m.down = append(m.down, others(slices.Concat(felt.down, queueing.down), m.down)...)
+		m.down = append(m.down, others(slices.Concat(visible.down, queueing.down), m.down)...)
 	case Worse:
-		m.up = append(m.up, others(slices.Concat(felt.up, queueing.up), m.up)...)
+		m.up = append(m.up, others(slices.Concat(visible.up, queueing.up), m.up)...)
 	}
 	r.Headline, r.Lines = r.headline(m.up, m.down), r.lines(m.up, m.down)
 	if r.Verdict == NoChange && len(queueing.up)+len(queueing.down) > 0 {
 		r.Headline = "No significant change of what users feel, though queueing changed"
-		r.Lines = told(r.Lines, "Queueing", slices.Concat(queueing.up, queueing.down))
+		r.Lines = appendLine(r.Lines, "Queueing", slices.Concat(queueing.up, queueing.down))
 	}
 }
 
@@ -105,8 +105,8 @@ const (
 	greatly  = 2
 )
 
-// outweighed reports whether what the duration says is little beside what speaks against it.
-func outweighed(duration *Metric, against []*Metric) bool {
+// durationOutweighed reports whether what the duration says is little beside what speaks against it.
+func durationOutweighed(duration *Metric, against []*Metric) bool {
 	return timesOf(duration) < slightly && slices.ContainsFunc(against, func(m *Metric) bool { return m.Name != heldName && timesOf(m) > greatly })
 }
 
@@ -209,14 +209,14 @@ func (r *Result) lines(up, down []*Metric) []string {
 	out := []string{}
 	switch r.Verdict {
 	case Better:
-		out = told(out, "Likewise", up[1:])
-		out = told(out, "On the other hand", down)
+		out = appendLine(out, "Likewise", up[1:])
+		out = appendLine(out, "On the other hand", down)
 	case Worse:
-		out = told(out, "Likewise", down[1:])
-		out = told(out, "On the other hand", up)
+		out = appendLine(out, "Likewise", down[1:])
+		out = appendLine(out, "On the other hand", up)
 	case Mixed:
-		out = told(out, "Better", up)
-		out = told(out, "Worse", down)
+		out = appendLine(out, "Better", up)
+		out = appendLine(out, "Worse", down)
 	case Inconclusive:
 		out = append(out, "A change of the program cannot be told from the difference between two runs: record more on each side.")
 	}
@@ -232,8 +232,8 @@ func (r *Result) lines(up, down []*Metric) []string {
 	return out
 }
 
-// told adds a line about some metrics, if there are any.
-func told(lines []string, what string, ms []*Metric) []string {
+// appendLine adds a line about some metrics, if there are any.
+func appendLine(lines []string, what string, ms []*Metric) []string {
 	if len(ms) == 0 {
 		return lines
 	}

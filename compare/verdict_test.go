@@ -5,9 +5,9 @@ import "testing"
 // What users feel decides: a duration above all, but not one that hardly changed against
 // what is done in a fraction of the time.
 func TestJudge(t *testing.T) {
-	felt := func(name string, before, after float64) Metric {
+	visible := func(name string, before, after float64) Metric {
 		p := 0.01
-		m := Metric{Name: name, Title: name, Unit: "ns", Better: Lower, Primary: true, Felt: true, Significant: true, PAdjusted: &p, Delta: after - before}
+		m := Metric{Name: name, Title: name, Unit: "ns", Better: Lower, Primary: true, UserVisible: true, Significant: true, PAdjusted: &p, Delta: after - before}
 		m.Before.Median, m.After.Median = before, after
 		return m
 	}
@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		{"a little sooner, each much later", 930, 2500, Worse},
 		{"later, each much sooner", 1200, 400, Worse},
 	} {
-		r := &Result{Metrics: []Metric{felt(durationName, 1000, c.duration), felt(lifeName, 1000, c.life)}}
+		r := &Result{Metrics: []Metric{visible(durationName, 1000, c.duration), visible(lifeName, 1000, c.life)}}
 		if r.judge(); r.Verdict != c.want {
 			t.Errorf("%s: %s: %s, want %s", c.name, r.Verdict, r.Headline, c.want)
 		}

@@ -140,9 +140,9 @@ func byWindows(ms []Metric, before, after []*analyze.Result, valuesBefore, value
 	n := min(len(before), len(after))
 	for i := range ms {
 		m := &ms[i]
-		f, felt := runs[m.Name]
+		f, visible := runs[m.Name]
 		switch {
-		case felt && m.Primary:
+		case visible && m.Primary:
 			times := timesOf(m)
 			m.Significant = !noisy && apart(valuesBefore[i], valuesAfter[i]) && times >= lessWith(f.hardly, n)
 			m.suggestive = times >= lessWith(f.seldom, n)

@@ -27,14 +27,14 @@ const (
 	taskName = "task_ns"
 )
 
-// felt are the primary metrics that are asked first.
-var felt = []string{durationName, heldName, workName, lifeName, taskName}
+// userVisible are the primary metrics that are asked first.
+var userVisible = []string{durationName, heldName, workName, lifeName, taskName}
 
 // the least number of times, in each trace, from which on something counts as work.
 const minWork = 20
 
-// feltMetrics are those that need what the sides have in common.
-func feltMetrics(before, after []*analyze.Result) (ms []metric) {
+// userVisibleMetrics are those that need what the sides have in common.
+func userVisibleMetrics(before, after []*analyze.Result) (ms []metric) {
 	all := slices.Concat(before, after)
 	if slices.ContainsFunc(all, func(r *analyze.Result) bool { return r.Breakdown.Program.LifeNs() == 0 }) {
 		return nil
@@ -46,9 +46,9 @@ func feltMetrics(before, after []*analyze.Result) (ms []metric) {
 			return mean(done, doneOf(r), func(n float64) float64 { return n / (float64(r.RecordedNs()) / 1e9) })
 		}})
 	}
-	if lives := common(all, completeOf); len(lives) > 0 && alikeRates(lives, before, after) {
+	if lifetimes := common(all, completeOf); len(lifetimes) > 0 && alikeRates(lifetimes, before, after) {
 		ms = append(ms, metric{name: lifeName, title: "life of a goroutine, mean", unit: "ns", better: Lower, primary: true, of: func(r *analyze.Result) float64 {
-			return mean(lives, lifeOf(r), func(ns float64) float64 { return ns })
+			return mean(lifetimes, lifeOf(r), func(ns float64) float64 { return ns })
 		}})
 	}
 	if tasks := common(all, tasksOf); len(tasks) > 0 {
