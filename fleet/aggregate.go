@@ -63,7 +63,7 @@ type aggregator struct {
 	classes   classes
 	findings  foundSet
 	trend     trend
-	worst     []jsondoc.FleetStory
+	worst     []jsondoc.FleetWait
 	conflicts []jsondoc.FleetTrace
 	conflictN int64
 }
@@ -82,9 +82,9 @@ func (a *aggregator) add(r *Record) {
 	a.findings.add(r, values)
 	a.trend.add(r, values)
 	for i := range r.Worst {
-		a.worst = append(a.worst, storyOf(r, &r.Worst[i]))
+		a.worst = append(a.worst, longWaitOf(r, &r.Worst[i]))
 	}
-	a.worst = firstStories(a.worst)
+	a.worst = longestWaits(a.worst)
 	if r.Conflict {
 		a.conflictN++
 		if len(a.conflicts) < maxReportConflicts {
@@ -119,14 +119,14 @@ func (a *aggregator) groupsFor(list [][]string) []*group {
 // groupsOf returns the groups that a trace is in.
 func (a *aggregator) groupsOf(r *Record) []*group { return a.groupsFor(valuesOf(r, a.By)) }
 
-func storyOf(r *Record, s *Story) jsondoc.FleetStory {
+func longWaitOf(r *Record, s *LongWait) jsondoc.FleetWait {
 	t := traceOf(r)
 	t.FromNs, t.ToNs = s.FromNs, add(s.FromNs, s.WaitNs)
-	return jsondoc.FleetStory{FleetTrace: t, G: s.G, Class: className(r, s.Class), WaitNs: s.WaitNs, Source: s.Source, Cause: s.Causes.largest()}
+	return jsondoc.FleetWait{FleetTrace: t, G: s.G, Class: className(r, s.Class), WaitNs: s.WaitNs, Source: s.Source, Cause: s.Causes.largest()}
 }
 
-func firstStories(list []jsondoc.FleetStory) []jsondoc.FleetStory {
-	slices.SortFunc(list, func(x, y jsondoc.FleetStory) int {
+func longestWaits(list []jsondoc.FleetWait) []jsondoc.FleetWait {
+	slices.SortFunc(list, func(x, y jsondoc.FleetWait) int {
 		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), strings.Compare(x.Key, y.Key), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
 	})
 	return list[:min(len(list), maxWorst)]
@@ -153,7 +153,7 @@ func (a *aggregator) document(found *outliers, problems []Problem) *Report {
 		d.Unread = append(d.Unread, jsondoc.FleetUnread{Name: p.Name, Why: p.Why})
 	}
 	if d.Worst == nil {
-		d.Worst = []jsondoc.FleetStory{}
+		d.Worst = []jsondoc.FleetWait{}
 	}
 	if d.Conflicts == nil {
 		d.Conflicts = []jsondoc.FleetTrace{}

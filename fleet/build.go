@@ -27,7 +27,7 @@ func contentOf(res *analyze.Result) Content {
 		User:   waitsOf(&res.Waits.User), Self: waitsOf(&res.Waits.Self), System: waitsOf(&res.Waits.System),
 		Ps:      psOf(&res.Procs),
 		Spread:  Spread{millionths(res.Fairness.Jain), millionths(res.Pressure.Some), millionths(res.Span.Parallelism)},
-		Classes: classesOf(res.Waits.Classes), Findings: []Finding{}, Worst: []Story{},
+		Classes: classesOf(res.Waits.Classes), Findings: []Finding{}, Worst: []LongWait{},
 	}
 	if at, err := time.Parse(time.RFC3339, t.Wall); err == nil {
 		c.Trace.WallUnix = max(0, at.Unix())
@@ -43,11 +43,11 @@ func contentOf(res *analyze.Result) Content {
 		})
 	}
 	for i := range res.Waits.Worst {
-		if i == maxStories {
+		if i == maxLongWaits {
 			break
 		}
 		s := &res.Waits.Worst[i]
-		c.Worst = append(c.Worst, Story{G: max(0, s.G), Class: cut(s.Name), FromNs: max(0, s.FromNs), WaitNs: max(0, s.WaitNs), Source: s.Source, Causes: causesOf(s.Causes)})
+		c.Worst = append(c.Worst, LongWait{G: max(0, s.G), Class: cut(s.Name), FromNs: max(0, s.FromNs), WaitNs: max(0, s.WaitNs), Source: s.Source, Causes: causesOf(s.Causes)})
 	}
 	return c
 }

@@ -40,7 +40,7 @@ func outliersOf(groups []*group, by []string) *outliers {
 		median, mad := g.center()
 		o.center[g] = [2]int64{median, mad}
 	}
-	o.judgeGroups(groups)
+	o.compareGroups(groups)
 	return o
 }
 
@@ -49,10 +49,10 @@ func score(value, median, mad int64) float64 {
 	return zFactor * float64(value-median) / max(float64(mad), leastMAD*float64(median), leastMADUnits)
 }
 
-// judgeGroups holds each group against those that differ from it in one label of users: in
+// compareGroups holds each group against those that differ from it in one label of users: in
 // the version, if there are enough, or else in another one but the first, such as the
 // host. Other services, and other GOMAXPROCS, are other work.
-func (o *outliers) judgeGroups(groups []*group) {
+func (o *outliers) compareGroups(groups []*group) {
 	judged := map[*group]bool{}
 	for _, d := range o.dimensions() {
 		families := map[string][]*group{}
@@ -71,7 +71,7 @@ func (o *outliers) judgeGroups(groups []*group) {
 		}
 		for _, key := range order {
 			if family := families[key]; len(family) >= minPeers {
-				o.judgeFamily(family, d, judged)
+				o.compareFamily(family, d, judged)
 			}
 		}
 	}
@@ -103,8 +103,8 @@ func rank(label string) int {
 	return 1
 }
 
-// judgeFamily judges the groups of a family that have not been judged.
-func (o *outliers) judgeFamily(family []*group, d int, judged map[*group]bool) {
+// compareFamily judges the groups of a family that have not been judged.
+func (o *outliers) compareFamily(family []*group, d int, judged map[*group]bool) {
 	var medians Histogram
 	var by [len(Causes{})]Histogram
 	for _, g := range family {

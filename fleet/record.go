@@ -18,12 +18,12 @@ const Schema = 1
 
 // Bounds of a record. What is beyond them is summed up, or left out and counted.
 const (
-	maxSources  = 64
-	maxLabels   = 16
-	maxClasses  = 48
-	maxFindings = 32
-	maxStories  = 4
-	maxName     = 512 // bytes
+	maxSources   = 64
+	maxLabels    = 16
+	maxClasses   = 48
+	maxFindings  = 32
+	maxLongWaits = 4
+	maxName      = 512 // bytes
 )
 
 // Record is the summary of one trace. Times are ns. All numbers are integers that are not
@@ -41,17 +41,17 @@ type Record struct {
 
 // Content is what a record says of its trace, and equal for equal traces and settings.
 type Content struct {
-	Trace     Trace     `json:"trace"`
-	Starts    Starts    `json:"starts"`
-	User      Waits     `json:"user"`   // waits of the program, those in Self left out
-	Self      Waits     `json:"self"`   // after runtime.Gosched
-	System    Waits     `json:"system"` // of the runtime's and the tracer's goroutines
-	Ps        Ps        `json:"ps"`
-	Spread    Spread    `json:"spread"`
-	Classes   []Class   `json:"classes"`             // of the program, by waiting, longest first; at most 48
-	Findings  []Finding `json:"findings"`            // in their order, at most 32
-	Worst     []Story   `json:"worst"`               // the longest waits, at most 4
-	Anonymous bool      `json:"anonymous,omitempty"` // names that are not Go's own are replaced
+	Trace     Trace      `json:"trace"`
+	Starts    Starts     `json:"starts"`
+	User      Waits      `json:"user"`   // waits of the program, those in Self left out
+	Self      Waits      `json:"self"`   // after runtime.Gosched
+	System    Waits      `json:"system"` // of the runtime's and the tracer's goroutines
+	Ps        Ps         `json:"ps"`
+	Spread    Spread     `json:"spread"`
+	Classes   []Class    `json:"classes"`             // of the program, by waiting, longest first; at most 48
+	Findings  []Finding  `json:"findings"`            // in their order, at most 32
+	Worst     []LongWait `json:"worst"`               // the longest waits, at most 4
+	Anonymous bool       `json:"anonymous,omitempty"` // names that are not Go's own are replaced
 	// OwnNames is set where names are numbers that mean nothing beyond this trace.
 	OwnNames bool `json:"own_names,omitempty"`
 }
@@ -158,8 +158,8 @@ type Finding struct {
 	Basis    string `json:"basis"`
 }
 
-// Story is one long wait.
-type Story struct {
+// LongWait is one long wait.
+type LongWait struct {
 	G      int64  `json:"g"`
 	Class  string `json:"class"`
 	FromNs int64  `json:"from_ns"`
@@ -267,7 +267,7 @@ func (r *Record) validate() error {
 		return fmt.Errorf("it has %d sources", len(r.Sources))
 	case !slices.IsSortedFunc(r.Sources, compareSources):
 		return errors.New("its sources are not sorted")
-	case len(r.Classes) > maxClasses || len(r.Findings) > maxFindings || len(r.Worst) > maxStories:
+	case len(r.Classes) > maxClasses || len(r.Findings) > maxFindings || len(r.Worst) > maxLongWaits:
 		return errors.New("a list in it is too long")
 	}
 	for _, s := range r.Sources {

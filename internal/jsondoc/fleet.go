@@ -18,7 +18,7 @@ type Fleet struct {
 	Classes    []FleetClass   `json:"classes"`        // of the program, by waiting, longest first; at most 200
 	Versions   []FleetTrend   `json:"versions"`       // by service and version, in their order; empty without a label "version"
 	Times      []FleetTrend   `json:"times"`          // by hour or day of UTC, in their order; of traces that tell it
-	Worst      []FleetStory   `json:"worst"`          // the longest waits, at most 20
+	Worst      []FleetWait    `json:"worst"`          // the longest waits, at most 20
 	Unread     []FleetUnread  `json:"unread"`         // inputs that could not be used, or not to their end
 	Conflicts  []FleetTrace   `json:"conflicts"`      // traces of which there are different summaries; one of them counts; at most 100
 	ConflictN  int64          `json:"conflict_count"` // all of them
@@ -150,8 +150,8 @@ type FleetTrend struct {
 	Causes            []waits.CauseTime `json:"causes"`              // all causes, in a fixed order
 }
 
-// FleetStory is one long wait.
-type FleetStory struct {
+// FleetWait is one long wait.
+type FleetWait struct {
 	FleetTrace
 	G      int64  `json:"g"`       // the goroutine
 	Class  string `json:"class"`   // its class

@@ -39,6 +39,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[analyze.RulesApplied](): "Rules",
 	reflect.TypeFor[jsondoc.TimeInStates](): "Lives",
 	reflect.TypeFor[replay.AuditResult]():   "Guided",
+	reflect.TypeFor[jsondoc.FleetWait]():    "FleetStory",
 	reflect.TypeFor[waits.CauseTime]():      "Cause",
 	reflect.TypeFor[waits.Cause]():          "CauseName",
 	reflect.TypeFor[procs.Proc]():           "P",
