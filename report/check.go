@@ -34,8 +34,8 @@ type Check struct {
 	Budget     []budget.Outcome
 }
 
-// Judged returns a result with what NewCheck looks at and nothing else.
-func Judged(r *analyze.Result) *analyze.Result {
+// CheckInput returns a result with what NewCheck looks at and nothing else.
+func CheckInput(r *analyze.Result) *analyze.Result {
 	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name, Rules: r.Trace.Rules}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
 }
 

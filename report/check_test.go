@@ -56,7 +56,7 @@ func TestDoubtfulFailsNothing(t *testing.T) {
 const acceptedLine = "1 finding suppressed: serialization of main.worker (serial by design; team-x, until 2027-03-01)"
 
 func TestSuppressedBreaksNothing(t *testing.T) {
-	rs := []*analyze.Result{Judged(accepted("a")), Judged(accepted("b"))}
+	rs := []*analyze.Result{CheckInput(accepted("a")), CheckInput(accepted("b"))}
 	if c := NewCheck(rs, findings.Critical, nil); c.Failed() || len(c.Findings) != 1 || len(c.Suppressed) != 1 {
 		t.Errorf("a suppressed finding fails: %+v", c)
 	}

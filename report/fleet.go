@@ -21,7 +21,7 @@ const (
 	textFleetClasses  = 12
 	textTrend         = 24
 	textUnread        = 12
-	textFleetStories  = 5
+	textFleetWaits    = 5
 )
 
 // WriteFleetJSON writes a report about many traces as one JSON object, a line for each key
@@ -53,7 +53,7 @@ func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	t.fleetTrend("By version", f.Versions)
 	t.fleetTrend("Over time (UTC)", f.Times)
 	t.fleetClasses(f)
-	t.fleetStories(f)
+	t.fleetWaits(f)
 	t.fleetProblems(f)
 	return t.w.Flush()
 }
@@ -200,11 +200,11 @@ func (t *text) fleetClasses(f *jsondoc.Fleet) {
 	t.more(len(f.Classes)-textFleetClasses, "more class", "more classes")
 }
 
-func (t *text) fleetStories(f *jsondoc.Fleet) {
+func (t *text) fleetWaits(f *jsondoc.Fleet) {
 	t.head("The longest waits")
 	for i := range f.Worst {
 		s := &f.Worst[i]
-		if i == textFleetStories {
+		if i == textFleetWaits {
 			break
 		}
 		t.hang("  - ", 4, fmt.Sprintf("%s: goroutine %d, %s, mostly %s", quantity.Duration(s.WaitNs), s.G, t.names.Shortened(cmp.Or(s.Class, words.Unknown), 60), words.Cause(waits.Cause(s.Cause))))

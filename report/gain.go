@@ -31,7 +31,7 @@ func GainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 	if a := p.Advice; a != nil {
 		out = append(out, adviceLine(names, s, p, a))
 	}
-	if p.ObservedNs > 0 && !told(s, p) {
+	if p.ObservedNs > 0 && !alreadyShown(s, p) {
 		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
 			quantity.Duration(p.ObservedNs), names.Class(p.Class), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
 		if len(s.OutOfBand) > 0 {
@@ -42,8 +42,8 @@ func GainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 	return out
 }
 
-// told reports whether an earlier finding has the same victims: once is enough.
-func told(s *replay.Decomposition, p *replay.Gain) bool {
+// alreadyShown reports whether an earlier finding has the same victims: once is enough.
+func alreadyShown(s *replay.Decomposition, p *replay.Gain) bool {
 	for i := range s.Prospects {
 		x := &s.Prospects[i]
 		if x.Finding >= p.Finding {

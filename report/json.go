@@ -246,7 +246,7 @@ func classesOf(r *analyze.Result, names *words.Names) []jsondoc.Class {
 			causes = c.Waits.Causes
 		}
 		out = append(out, jsondoc.Class{
-			ID: c.ID, Name: c.Name, Short: names.Short(c.Name), Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
+			ID: c.ID, Name: c.Name, Short: names.ShortName(c.Name), Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
 			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Life: lifeOfClass(&r.Breakdown, c.ID),
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst), WokenBy: orEmpty(c.WokenBy), BlockedBefore: orEmpty(c.BlockedBefore),

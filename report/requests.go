@@ -105,14 +105,14 @@ func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x 
 	if whole == 0 {
 		return s + "."
 	}
-	told := []string{quantity.Part(x.RunningNs, whole) + " running", quantity.Part(x.RunnableNs, whole) + " waiting for a P" + chiefCause(&x.Spent)}
+	parts := []string{quantity.Part(x.RunningNs, whole) + " running", quantity.Part(x.RunnableNs, whole) + " waiting for a P" + chiefCause(&x.Spent)}
 	if b := BlockedInWords(&x.TimeByState, 2); b != "" {
-		told = append(told, "blocked: "+b)
+		parts = append(parts, "blocked: "+b)
 	}
 	if x.SyscallNs > 0 {
-		told = append(told, quantity.Part(x.SyscallNs, whole)+" in system calls")
+		parts = append(parts, quantity.Part(x.SyscallNs, whole)+" in system calls")
 	}
-	return s + ": " + words.List(told) + "."
+	return s + ": " + words.List(parts) + "."
 }
 
 // chiefCause says why, where one cause is more than half.

@@ -100,8 +100,8 @@ func StatesLead(r *analyze.Result) string {
 
 // Shares of a life in the verdict.
 const (
-	toldPart  = 0.1 // from which on a part of it besides scheduling is told
-	mostParts = 2   // how many of them at most
+	minLifePart = 0.1 // from which on a part of it besides scheduling is told
+	mostParts   = 2   // how many of them at most
 )
 
 // lived says what the class that the verdict is about did with its life: how much of it
@@ -120,14 +120,14 @@ func (w *wording) lived() string {
 		parts = append(parts, part{b.Ns, "blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.ns, x.ns) })
-	told := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " waiting for a P"}
+	list := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " waiting for a P"}
 	for _, p := range parts[:mostParts] {
-		if quantity.Ratio(p.ns, c.LifeNs()) >= toldPart {
-			told = append(told, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
+		if quantity.Ratio(p.ns, c.LifeNs()) >= minLifePart {
+			list = append(list, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
 		}
 	}
 	return fmt.Sprintf(" The life of %s (%s, %s in all): %s.",
-		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(told))
+		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(list))
 }
 
 // timeInStates is the lives of all goroutines as the JSON has them.

@@ -17,11 +17,11 @@ const Width = 100
 
 // Bounds on what the text shows; what is left out is said.
 const (
-	textStories  = 5
-	textClasses  = 15
-	textPs       = 32
-	textFindings = 12 // in full; notes and further ones take a line each
-	textWarnings = 20
+	textLongWaits = 5
+	textClasses   = 15
+	textPs        = 32
+	textFindings  = 12 // in full; notes and further ones take a line each
+	textWarnings  = 20
 )
 
 // TextOptions are the choices of WriteText.
@@ -47,7 +47,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.findings(doc.Result, doc.Split)
 	t.work(doc.Result)
 	t.waiting(doc.Result)
-	t.stories(doc.Result)
+	t.longestWaits(doc.Result)
 	t.processors(doc.Result)
 	t.machine(doc.Result)
 	t.movements(doc.Result)
@@ -58,7 +58,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.requests(doc.Result)
 	t.fairness(doc.Result)
 	t.splitSection(doc.Split)
-	t.honesty(doc.Result)
+	t.confidence(doc.Result)
 	t.elsewhere(doc.Result)
 	t.warnings(doc.Result)
 	return t.w.Flush()

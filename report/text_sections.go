@@ -389,14 +389,14 @@ func (t *text) antagonists(r *analyze.Result) {
 	}
 }
 
-func (t *text) stories(r *analyze.Result) {
-	told := r.Waits.LongestWaits()
-	if len(told) == 0 {
+func (t *text) longestWaits(r *analyze.Result) {
+	longest := r.Waits.LongestWaits()
+	if len(longest) == 0 {
 		return
 	}
 	t.head("The longest waits")
-	for i, s := range told[:min(len(told), textStories)] {
-		text := t.story(s.WaitDetail)
+	for i, s := range longest[:min(len(longest), textLongWaits)] {
+		text := t.waitText(s.WaitDetail)
 		if s.Like > 0 {
 			text += fmt.Sprintf(" %s at the same time much the same.", quantity.Plural(int64(s.Like), "more long wait was", "more long waits were"))
 		}
@@ -405,12 +405,12 @@ func (t *text) stories(r *analyze.Result) {
 }
 
 // storyOf tells one wait in sentences.
-func (t *text) story(s waits.WaitDetail) string {
+func (t *text) waitText(s waits.WaitDetail) string {
 	name := ", " + t.names.Class(s.Name) + ","
 	if s.Name == "" {
 		name = ""
 	}
-	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(t.names.Story(s), " "))
+	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(t.names.WaitSentences(s), " "))
 }
 
 func (t *text) processors(r *analyze.Result) {
@@ -606,7 +606,7 @@ func (t *text) fairness(r *analyze.Result) {
 	}
 }
 
-func (t *text) honesty(r *analyze.Result) {
+func (t *text) confidence(r *analyze.Result) {
 	t.head("How sure is this?")
 	t.rebuilt(r)
 	t.para(2, words.WhatIsAWait())

@@ -21,14 +21,14 @@ import (
 
 // Bounds on what a verdict says; what it decides is in package diagnosis.
 const (
-	fewStarts     = 100        // fewer starts say little
-	shortTrace    = 50_000_000 // so does a shorter trace, ns
-	longHeadline  = 160        // characters; a headline has some 90
-	headlineLen   = 90         // beyond which a shorter headline is taken
-	openWaiting   = 0.01       // share of all waiting from which on waits that were not over are told
-	smallInLine   = 0.2        // share of waiting behind others below which it is not told who they are
-	largeSelf     = 0.1        // self-inflicted per other waiting from which on it is told
-	sufferersTold = 2
+	fewStarts    = 100        // fewer starts say little
+	shortTrace   = 50_000_000 // so does a shorter trace, ns
+	longHeadline = 160        // characters; a headline has some 90
+	headlineLen  = 90         // beyond which a shorter headline is taken
+	openWaiting  = 0.01       // share of all waiting from which on waits that were not over are told
+	smallInLine  = 0.2        // share of waiting behind others below which it is not told who they are
+	largeSelf    = 0.1        // self-inflicted per other waiting from which on it is told
+	maxSufferers = 2
 )
 
 // A wording puts a diagnosis into words.
@@ -50,7 +50,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc([]string{v.Detail, v.Try, w.collected(), w.lost(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}, func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc([]string{v.Detail, v.Try, w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}, func(s string) bool { return s == "" })
 	return v
 }
 
@@ -64,7 +64,7 @@ func (w *wording) known() map[string]string {
 		"ran":       quantity.Duration(w.RanNs),
 		"detectors": quantity.Plural(int64(len(w.r.Detectors)), "detector", "detectors"),
 		"advice":    w.advice(),
-		"next":      w.next(),
+		"next":      w.whereToLook(),
 	}
 	if f := w.Subject; f != nil {
 		m["finding"] = w.names.Prose(cmp.Or(f.Headline, f.Title))
@@ -164,9 +164,9 @@ func (w *wording) advice() string {
 	return ended(do)
 }
 
-// next says where to look if a program is slow, though scheduling is not why; "" if that is
+// whereToLook says where to look if a program is slow, though scheduling is not why; "" if that is
 // not known.
-func (w *wording) next() string {
+func (w *wording) whereToLook() string {
 	used, of := w.r.Procs.InUse()
 	life := &w.r.Breakdown.Program
 	c, computes := w.SlowBy()
@@ -215,8 +215,8 @@ func (w *wording) collected() string {
 	return fmt.Sprintf("The garbage collector ran for longer than the program: %s against %s of P-time.", quantity.Duration(w.GCNs), quantity.Duration(w.RanNs))
 }
 
-// lost says how much goroutine-time was lost, and to what.
-func (w *wording) lost() string {
+// costSentence says how much goroutine-time was lost, and to what.
+func (w *wording) costSentence() string {
 	u := w.r.Waits.User
 	if u.Count == 0 {
 		return ""
@@ -271,15 +271,15 @@ func (w *wording) sufferers() string {
 		return ""
 	}
 	var who []string
-	var told, total int64
+	var shown, total int64
 	for _, c := range w.Waiting {
 		total += c.Waits.TotalNs
 	}
 	for i, c := range w.Waiting {
-		if i == sufferersTold || i > 0 && told*10 > total*8 {
+		if i == maxSufferers || i > 0 && shown*10 > total*8 {
 			break
 		}
-		told += c.Waits.TotalNs
+		shown += c.Waits.TotalNs
 		var about []string
 		if c.Goroutines > 0 {
 			about = append(about, quantity.Plural(c.Goroutines, "goroutine", "goroutines"))
@@ -345,17 +345,17 @@ func (w *wording) lackOfCPUs() string {
 	if cpus == 0 {
 		return lacked
 	}
-	told := " The process had " + quantity.Amount(cpus, "CPU", "CPUs") + " (as told)"
+	had := " The process had " + quantity.Amount(cpus, "CPU", "CPUs") + " (as told)"
 	switch procs := w.r.Trace.GOMAXPROCS; {
 	case procs == 0:
 	case cpus < float64(procs):
-		told += ", fewer than its " + quantity.Count(int64(procs)) + " Ps"
+		had += ", fewer than its " + quantity.Count(int64(procs)) + " Ps"
 	case lacked != "":
-		told += ": more Ps than CPUs is ruled out, and other processes remain"
+		had += ": more Ps than CPUs is ruled out, and other processes remain"
 	default:
-		told += ": more Ps than CPUs is ruled out"
+		had += ": more Ps than CPUs is ruled out"
 	}
-	return told + "." + lacked
+	return had + "." + lacked
 }
 
 // sureness says how far all this can be trusted.

@@ -316,7 +316,7 @@ func TestMainIsNotBlockedLongest(t *testing.T) {
 	few := m // thousands that were blocked for a third of their life
 	few.Name, few.RunningNs = "main.brief", 15e9
 	r.Breakdown.Classes = append(r.Breakdown.Classes, m, few)
-	if got := wordingOf(r).next(); !strings.Contains(got, "Longest blocked was main.serve") {
+	if got := wordingOf(r).whereToLook(); !strings.Contains(got, "Longest blocked was main.serve") {
 		t.Error(got)
 	}
 }
@@ -336,7 +336,7 @@ func TestWhyBlockedLongest(t *testing.T) {
 		m := &r.Breakdown.Classes[0]
 		m.BlockedNs = [len(m.BlockedNs)]int64{}
 		m.BlockedNs[c.reason], m.SyscallNs = 50e9, c.calls
-		if got := wordingOf(r).next(); !strings.Contains(got, c.want) {
+		if got := wordingOf(r).whereToLook(); !strings.Contains(got, c.want) {
 			t.Errorf("%v, %d: %s", c.reason, c.calls, got)
 		}
 	}

@@ -183,7 +183,7 @@ func (a *app) documents(ctx context.Context, names []string, r reading, rules []
 		if err != nil {
 			return nil, nil, err
 		}
-		results, docs = append(results, report.Judged(res)), append(docs, d.Only(rules))
+		results, docs = append(results, report.CheckInput(res)), append(docs, d.Only(rules))
 	}
 	r.name(results...)
 	return results, docs, nil

@@ -86,14 +86,14 @@ func newAntagonists(cs []waits.Class, names *words.Names) *antagonists {
 		}
 	}
 	for _, v := range rows {
-		r := antRow{Name: className(v.Name, names), Note: quantity.Plural(v.Waits.Count, "wait", "waits"), Total: num(quantity.Duration(v.ns), v.ns)}
+		r := antRow{Name: className(v.Name, names), Note: quantity.Plural(v.Waits.Count, "wait", "waits"), Total: intCell(quantity.Duration(v.ns), v.ns)}
 		left := v.ns
 		add := func(ns int64, self bool) {
 			if ns <= 0 {
 				r.Cells = append(r.Cells, antCell{Text: "–", Sort: "0"})
 				return
 			}
-			n := num(quantity.Duration(ns), ns)
+			n := intCell(quantity.Duration(ns), ns)
 			r.Cells = append(r.Cells, antCell{Text: n.Text, Sort: n.Sort, Self: self, Bar: bar([]segment{{"behind", ns, quantity.Part(ns, v.ns) + " of the row"}}, most, 5, quantity.Part(ns, v.ns)+" of the row")})
 		}
 		for _, c := range cols {

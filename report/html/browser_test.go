@@ -342,7 +342,7 @@ func TestBrowserUse(t *testing.T) {
 	p.Click("#finding-1 a.jump")
 	p.Wait(framed)
 	p.Screenshot("finding", false)
-	// A click into an exact window shows the stint.
+	// A click into an exact window shows the interval.
 	type point struct{ X, Y float64 }
 	pt := browsertest.Eval[point](p, `(() => { document.getElementById("tl-canvas").scrollIntoView({block: "center"}); const r = document.getElementById("tl-canvas").getBoundingClientRect(); return { X: r.left + 500, Y: r.top + 150 } })()`)
 	p.Hover(pt.X, pt.Y)
@@ -352,11 +352,11 @@ func TestBrowserUse(t *testing.T) {
 	p.Screenshot("details", false)
 	p.Type("n")
 	p.Wait(`document.getElementById("tl-details").textContent.includes("of 2")`)
-	// A wait tells its story, and the address bar keeps it.
+	// A wait is shown step by step, and the address bar keeps it.
 	p.Focus("#tl-canvas")
 	p.Type("w")
 	p.Wait(`/^G\d+ .* waited /.test(document.querySelector("#tl-details h3").textContent) && location.hash.includes("s=w")`)
-	story := strings.TrimPrefix(browsertest.Eval[string](p, `location.hash`), "#")
+	wait := strings.TrimPrefix(browsertest.Eval[string](p, `location.hash`), "#")
 	// Themes.
 	for _, want := range []string{"light", "dark", "auto"} {
 		p.Click("#theme")
@@ -366,7 +366,7 @@ func TestBrowserUse(t *testing.T) {
 	}
 	p.Check()
 
-	r := b.Open(t, file, story, browsertest.View{Width: 1280, Height: 900})
+	r := b.Open(t, file, wait, browsertest.View{Width: 1280, Height: 900})
 	r.Wait(`!document.getElementById("tl-details").hidden && /waited/.test(document.querySelector("#tl-details h3").textContent)`)
 	r.Check()
 	// A link opens at its place.

@@ -320,5 +320,5 @@ func dash(key string) string {
 // round keeps so many decimals, and is finite.
 func round(f float64, decimals int) float64 {
 	s := math.Pow(10, float64(decimals))
-	return math.Round(fin(f)*s) / s
+	return math.Round(finite(f)*s) / s
 }

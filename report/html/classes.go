@@ -96,11 +96,11 @@ func newClasses(r *analyze.Result, names *words.Names) *classesView {
 		o.Bar = bar(causeSegments(causes, w.TotalNs), max(sumCauses(causes), 1), 10, "waiting by cause")
 		o.Tasks, o.Regions = types(c.Tasks), types(c.Regions)
 		o.Cells = []cell{
-			num(quantity.Count(c.Goroutines), c.Goroutines), num(quantity.Count(c.Starts), c.Starts), num(quantity.Duration(c.RunningNs), c.RunningNs),
-			num(quantity.Duration(w.TotalNs), w.TotalNs), num(quantity.Duration(w.P50), w.P50), num(quantity.Duration(w.P99), w.P99), num(quantity.Duration(w.MaxNs), w.MaxNs), main,
+			intCell(quantity.Count(c.Goroutines), c.Goroutines), intCell(quantity.Count(c.Starts), c.Starts), intCell(quantity.Duration(c.RunningNs), c.RunningNs),
+			intCell(quantity.Duration(w.TotalNs), w.TotalNs), intCell(quantity.Duration(w.P50), w.P50), intCell(quantity.Duration(w.P99), w.P99), intCell(quantity.Duration(w.MaxNs), w.MaxNs), main,
 		}
 		if f, ok := fair[c.ID]; ok && f.N > 1 {
-			o.Cells = append(o.Cells, fnum(quantity.Index(f.Jain), f.Jain))
+			o.Cells = append(o.Cells, floatCell(quantity.Index(f.Jain), f.Jain))
 		} else {
 			o.Cells = append(o.Cells, cell{Text: "–", Sort: "2"})
 		}
@@ -180,7 +180,7 @@ func newFair(r *analyze.Result, names *words.Names) *fairView {
 		measure("fairness.bypass.inversions", quantity.Percent(f.Bypass.Inversions)),
 		span,
 		measure("span.efficiency", quantity.Percent(r.Span.Efficiency)),
-		measure("little_error", quantity.Percent(math.Abs(fin(f.LittleError)))),
+		measure("little_error", quantity.Percent(math.Abs(finite(f.LittleError)))),
 	}
 	v.Pressure = []row{
 		measure("pressure.some", quantity.Percent(p.Some)),
@@ -192,13 +192,13 @@ func newFair(r *analyze.Result, names *words.Names) *fairView {
 	}
 	for _, w := range p.Windows {
 		v.Windows = append(v.Windows, row{Label: quantity.Duration(w.LengthNs), Cells: []cell{
-			num(quantity.Count(w.N), w.N), {Text: quantity.Percent(w.Some.P50)}, {Text: quantity.Percent(w.Some.P99)}, {Text: quantity.Percent(w.Some.Max), More: "at " + quantity.Instant(w.Some.AtNs)},
+			intCell(quantity.Count(w.N), w.N), {Text: quantity.Percent(w.Some.P50)}, {Text: quantity.Percent(w.Some.P99)}, {Text: quantity.Percent(w.Some.Max), More: "at " + quantity.Instant(w.Some.AtNs)},
 			{Text: quantity.Percent(w.Full.P99)}, {Text: quantity.Percent(w.Full.Max), More: "at " + quantity.Instant(w.Full.AtNs)},
 		}})
 	}
 	for _, d := range f.Slowdown.ByService {
 		v.Deciles = append(v.Deciles, row{Label: quantity.Duration(d.FromNs) + " to " + quantity.Duration(d.ToNs), Cells: []cell{
-			num(quantity.Count(d.N), d.N), fnum(quantity.Number(d.Mean)+"×", d.Mean), fnum(quantity.Number(d.Max)+"×", d.Max),
+			intCell(quantity.Count(d.N), d.N), floatCell(quantity.Number(d.Mean)+"×", d.Mean), floatCell(quantity.Number(d.Max)+"×", d.Max),
 		}})
 	}
 	if a := p.Age; a.MaxNs > 0 && r.EndNs() > 0 && len(a.Bins) > 1 {
@@ -220,9 +220,9 @@ func newFair(r *analyze.Result, names *words.Names) *fairView {
 			break
 		}
 		n := className(c.Name, names)
-		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, num(quantity.Count(c.N), c.N),
-			fnum(quantity.Index(c.Jain), c.Jain), fnum(quantity.Index(c.Gini), c.Gini),
-			fnum(quantity.Index(c.MinMax), c.MinMax), num(quantity.Duration(c.MaxLagNs), c.MaxLagNs)}})
+		v.Classes = append(v.Classes, row{Cells: []cell{{Name: &n}, intCell(quantity.Count(c.N), c.N),
+			floatCell(quantity.Index(c.Jain), c.Jain), floatCell(quantity.Index(c.Gini), c.Gini),
+			floatCell(quantity.Index(c.MinMax), c.MinMax), intCell(quantity.Duration(c.MaxLagNs), c.MaxLagNs)}})
 	}
 	return v
 }

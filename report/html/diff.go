@@ -188,7 +188,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 		}
 		x := &c.Classes[i]
 		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: creatorName(x.Creator, names), In: x.In, Cells: []cell{
-			num(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), num(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
+			intCell(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), intCell(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
 		}})
@@ -217,7 +217,7 @@ func orUnnamed(s string) string {
 	return s
 }
 
-func lasting(ns int64) cell { return num(quantity.Duration(ns), ns) }
+func lasting(ns int64) cell { return intCell(quantity.Duration(ns), ns) }
 
 func newDiffDoc(side string, doc *report.Document) diffDoc {
 	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: words.Cut(words.Visible(doc.Verdict.Headline), 1200)}

@@ -101,12 +101,12 @@ func fakeDoc(ps, bins int) *report.Document {
 			Ahead:  []waits.RanAhead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
 		})
 	}
-	told := &r.Waits.Worst[10]
-	told.By, told.Victim = &waits.By{G: 34, Name: names[8], Stack: []string{names[9]}}, -1
-	told.AheadFromNs = told.FromNs + 3_000_000
+	longest := &r.Waits.Worst[10]
+	longest.By, longest.Victim = &waits.By{G: 34, Name: names[8], Stack: []string{names[9]}}, -1
+	longest.AheadFromNs = longest.FromNs + 3_000_000
 	for i := range int64(8) {
-		from := told.AheadFromNs + i*3_000_000
-		told.Runs = append(told.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 1_500_000, End: "block", Later: i%2 > 0})
+		from := longest.AheadFromNs + i*3_000_000
+		longest.Runs = append(longest.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 1_500_000, End: "block", Later: i%2 > 0})
 	}
 	r.Waits.OverTime = waits.OverTime{BinNs: 1 << 26}
 	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePMissed, waits.CauseBehind, waits.CauseOvertaken} {

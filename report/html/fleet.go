@@ -50,7 +50,7 @@ type fleetPage struct {
 	MoreFindings         int
 	Trends               []fleetTrend
 	Classes              []fleetClass
-	Stories              []fleetStory
+	Waits                []fleetWait
 	Unread               []jsondoc.FleetUnread
 	MoreUnread           int
 	Conflicts            string
@@ -100,7 +100,7 @@ type fleetClass struct {
 	Cells         []cell
 }
 
-type fleetStory struct {
+type fleetWait struct {
 	Wait, Cause, Key, Command string
 	Class                     Name
 	G                         int64
@@ -154,7 +154,7 @@ func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 	p.classes(f, names)
 	for i := range f.Worst {
 		s := &f.Worst[i]
-		p.Stories = append(p.Stories, fleetStory{
+		p.Waits = append(p.Waits, fleetWait{
 			Wait: quantity.Duration(s.WaitNs), Cause: words.Cause(waits.Cause(s.Cause)), Key: causeKey(waits.Cause(s.Cause)),
 			Command: words.FleetCommand(&s.FleetTrace), Class: name(cmp.Or(s.Class, words.Unknown), names), G: s.G,
 		})
@@ -237,8 +237,8 @@ func (p *fleetPage) groups(f *jsondoc.Fleet, names *words.Names) {
 			Name: wholeName(label), Finding: words.Visible(g.Finding),
 			Bar: causesBar(g.Causes, g.WaitingNs, quantity.Ratio(g.WaitingNs, most), "waiting by cause, of "+label),
 			Cells: []cell{
-				num(quantity.Count(g.Traces), g.Traces), lasting(g.RunningNs), lasting(g.WaitingNs), fnum(words.PerRunning(g.WaitingPerRunning), g.WaitingPerRunning),
-				fnum(words.PerRunning(g.Median), g.Median), fnum(words.PerRunning(g.MAD), g.MAD), lasting(g.P99Ns), lasting(g.MaxNs), num(quantity.Count(g.OutlierN), g.OutlierN),
+				intCell(quantity.Count(g.Traces), g.Traces), lasting(g.RunningNs), lasting(g.WaitingNs), floatCell(words.PerRunning(g.WaitingPerRunning), g.WaitingPerRunning),
+				floatCell(words.PerRunning(g.Median), g.Median), floatCell(words.PerRunning(g.MAD), g.MAD), lasting(g.P99Ns), lasting(g.MaxNs), intCell(quantity.Count(g.OutlierN), g.OutlierN),
 			},
 		}
 		chief := cell{Text: "–"}
@@ -310,7 +310,7 @@ func (p *fleetPage) classes(f *jsondoc.Fleet, names *words.Names) {
 		p.Classes = append(p.Classes, fleetClass{
 			Name: name(cmp.Or(c.Name, words.Unknown), names), Creator: name(orUnnamed(c.Creator), names),
 			Bar: causesBar(c.Causes, c.WaitingNs, quantity.Ratio(c.WaitingNs, f.Classes[0].WaitingNs), "waiting by cause"),
-			Cells: []cell{num(quantity.Count(c.Traces), c.Traces), num(quantity.Count(c.Goroutines), c.Goroutines), lasting(c.RunningNs), num(quantity.Count(c.Waits), c.Waits),
+			Cells: []cell{intCell(quantity.Count(c.Traces), c.Traces), intCell(quantity.Count(c.Goroutines), c.Goroutines), lasting(c.RunningNs), intCell(quantity.Count(c.Waits), c.Waits),
 				lasting(c.WaitingNs), lasting(c.P99Ns)},
 		})
 	}

@@ -5,7 +5,7 @@
 // How the page is made:
 //
 //  1. view.go, and a file for each large section (findings.go, waiting.go,
-//     story.go, processors.go, timeline.go, classes.go), turn the document into
+//     waitview.go, processors.go, timeline.go, classes.go), turn the document into
 //     a view: only strings ready to be read, numbers to be sorted by, and
 //     drawings (svg.go). The vocabulary is in words.go.
 //  2. charts.go builds the options of the interactive charts with go-echarts

@@ -39,7 +39,7 @@ func newMachine(r *analyze.Result, names *words.Names) *machineView {
 	for i := range k.ByProcess {
 		p := &k.ByProcess[i]
 		v.Processes = append(v.Processes, row{Label: report.ProcessName(p), Cells: []cell{
-			num(quantity.Count(p.Threads), p.Threads), timed(p.CPUNs), timed(p.InsteadNs),
+			intCell(quantity.Count(p.Threads), p.Threads), timed(p.CPUNs), timed(p.InsteadNs),
 		}})
 	}
 	for _, c := range k.CPUs[:min(len(k.CPUs), maxCPUs)] {
@@ -51,7 +51,7 @@ func newMachine(r *analyze.Result, names *words.Names) *machineView {
 	for i := range k.Classes[:min(len(k.Classes), maxOffClasses)] {
 		if c := &k.Classes[i]; report.WorthOff(k, c) {
 			v.Classes = append(v.Classes, offClass{Name: className(c.Name, names), Cells: []cell{
-				timed(c.RunningNs), timed(c.OnCPUNs), timed(c.OffCPUNs), fnum(quantity.Percent(c.OffShare()), c.OffShare()),
+				timed(c.RunningNs), timed(c.OnCPUNs), timed(c.OffCPUNs), floatCell(quantity.Percent(c.OffShare()), c.OffShare()),
 			}})
 		}
 	}
@@ -59,10 +59,10 @@ func newMachine(r *analyze.Result, names *words.Names) *machineView {
 }
 
 // timed is a cell with a time.
-func timed(ns int64) cell { return num(quantity.Duration(ns), ns) }
+func timed(ns int64) cell { return intCell(quantity.Duration(ns), ns) }
 
 func wakePathRow(p *kernel.WakePath) row {
-	out := row{Label: report.WakeKind(p.Kind), Cells: []cell{num(quantity.Count(p.Count), p.Count)}}
+	out := row{Label: report.WakeKind(p.Kind), Cells: []cell{intCell(quantity.Count(p.Count), p.Count)}}
 	for _, part := range []kernel.WakePart{p.Decided, p.Woken, p.Ran} {
 		out.Cells = append(out.Cells, timed(part.P50Ns), timed(part.P99Ns))
 	}
@@ -73,7 +73,7 @@ func cpuRow(c *kernel.CPUUse) row {
 	whole := c.ProgramNs + c.OthersNs + c.IdleNs + c.UnknownNs
 	out := row{Label: "CPU " + quantity.Count(int64(c.CPU))}
 	for _, ns := range []int64{c.ProgramNs, c.OthersNs, c.IdleNs, c.UnknownNs} {
-		out.Cells = append(out.Cells, num(quantity.Part(ns, whole), ns))
+		out.Cells = append(out.Cells, intCell(quantity.Part(ns, whole), ns))
 	}
 	return out
 }

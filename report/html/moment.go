@@ -41,7 +41,7 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 	}
 	m := &moment{
 		G: fmt.Sprintf("G%d", s.G), Name: className(s.Name, names), Waited: quantity.Duration(s.WaitNs),
-		Href: waitWindow(s), Text: names.Story(*s),
+		Href: waitWindow(s), Text: names.WaitSentences(*s),
 	}
 	if len(s.Runs) > 0 {
 		m.draw(s, names)
@@ -55,9 +55,9 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 // worstWait is the longest told wait of a goroutine that f names as a victim, or of one of
 // its class, in the window of f.
 func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.WaitDetail) {
-	look := func(told []waits.WaitDetail) {
-		for i := range told {
-			s := &told[i]
+	look := func(list []waits.WaitDetail) {
+		for i := range list {
+			s := &list[i]
 			inside := s.ToNs > s.FromNs && s.ToNs > f.FromNs && s.FromNs < f.ToNs
 			if inside && isVictim(s, f) && (worst == nil || s.WaitNs > worst.WaitNs) {
 				worst = s

@@ -12,13 +12,13 @@ import (
 
 const ms = int64(1_000_000)
 
-// momentStories are waits of three goroutines, the longest of which began last.
-func momentStories() *waits.Result {
-	story := func(g, from, to int64, name string) waits.WaitDetail {
+// momentWaits are waits of three goroutines, the longest of which began last.
+func momentWaits() *waits.Result {
+	detail := func(g, from, to int64, name string) waits.WaitDetail {
 		return waits.WaitDetail{G: g, FromNs: from, ToNs: to, WaitNs: to - from, P: 3, Name: name, Source: "local", AheadFromNs: from, Path: []waits.Step{{AtNs: from, Queue: "local", P: 3, Why: "unblock"}}}
 	}
 	return &waits.Result{Worst: []waits.WaitDetail{
-		story(7, 10*ms, 20*ms, "main.a"), story(8, 10*ms, 30*ms, "main.b"), story(9, 100*ms, 150*ms, "main.a"),
+		detail(7, 10*ms, 20*ms, "main.a"), detail(8, 10*ms, 30*ms, "main.b"), detail(9, 100*ms, 150*ms, "main.a"),
 	}}
 }
 
@@ -42,7 +42,7 @@ func TestMomentIsOfAVictim(t *testing.T) {
 		{"of the cause alone", 0, 200 * ms, victim(findings.Actor{})[:1], 0},
 	} {
 		got := int64(0)
-		if s := worstWait(momentStories(), &findings.Finding{FromNs: c.from, ToNs: c.to, Actors: c.actors}); s != nil {
+		if s := worstWait(momentWaits(), &findings.Finding{FromNs: c.from, ToNs: c.to, Actors: c.actors}); s != nil {
 			got = s.G
 		}
 		if got != c.want {
@@ -53,7 +53,7 @@ func TestMomentIsOfAVictim(t *testing.T) {
 
 // TestMomentIsDrawn draws when who ran, and who woke it.
 func TestMomentIsDrawn(t *testing.T) {
-	w := momentStories()
+	w := momentWaits()
 	s := &w.Worst[2]
 	s.By = &waits.By{G: 5, Name: "main.<b>"}
 	s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms, Later: true}}
@@ -92,7 +92,7 @@ func TestMomentHatchesWhatIsNotKept(t *testing.T) {
 		{"shorter runs are dropped", 0, 2, "85%"},
 		{"both", 10 * ms, 2, "85%"},
 	} {
-		w := momentStories()
+		w := momentWaits()
 		s := &w.Worst[2]
 		s.AheadFromNs, s.MoreRuns = s.FromNs+c.lost, c.moreRuns
 		s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms}}
@@ -107,7 +107,7 @@ func TestMomentHatchesWhatIsNotKept(t *testing.T) {
 		}
 	}
 	// Of runs none of which is known there is nothing to draw.
-	w := momentStories()
+	w := momentWaits()
 	if m := newMoment(w, &findings.Finding{FromNs: 0, ToNs: 200 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}, nil); m == nil || m.SVG != "" {
 		t.Errorf("a picture of no run: %+v", m)
 	}

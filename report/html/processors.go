@@ -82,9 +82,9 @@ func newPs(r *analyze.Result) *psView {
 	}
 	q := p.Queues
 	v.Queues = []row{
-		{Label: "global queue", Help: "shared by all Ps", Cells: []cell{fnum(quantity.Number(q.GlobalMean), q.GlobalMean), num(quantity.Count(int64(q.GlobalMax)), int64(q.GlobalMax))}},
-		{Label: "local queues together", Help: "runnext slots included", Cells: []cell{fnum(quantity.Number(q.LocalMean), q.LocalMean), {Text: "–"}}},
-		{Label: "all runnable goroutines", Help: "in queues or on the way", Cells: []cell{fnum(quantity.Number(q.RunnableMean), q.RunnableMean), num(quantity.Count(q.RunnableMax), q.RunnableMax)}},
+		{Label: "global queue", Help: "shared by all Ps", Cells: []cell{floatCell(quantity.Number(q.GlobalMean), q.GlobalMean), intCell(quantity.Count(int64(q.GlobalMax)), int64(q.GlobalMax))}},
+		{Label: "local queues together", Help: "runnext slots included", Cells: []cell{floatCell(quantity.Number(q.LocalMean), q.LocalMean), {Text: "–"}}},
+		{Label: "all runnable goroutines", Help: "in queues or on the way", Cells: []cell{floatCell(quantity.Number(q.RunnableMean), q.RunnableMean), intCell(quantity.Count(q.RunnableMax), q.RunnableMax)}},
 	}
 	if r.Trace.Reduced {
 		v.HeatSVG, v.HeatNote, v.Queues = "", "", nil
@@ -112,17 +112,17 @@ func newPRow(label string, q procs.Proc, states int) psRow {
 	for i, s := range procStates[:states] {
 		seg := segment{stateKeys[i], ns[i], fmt.Sprintf("%s: %s", s.Title, quantity.Duration(ns[i]))}
 		if stateKeys[i] == "gap" {
-			out.Cells = append(out.Cells, num(quantity.Duration(ns[i]), ns[i]))
+			out.Cells = append(out.Cells, intCell(quantity.Duration(ns[i]), ns[i]))
 		} else {
 			part := quantity.Part(ns[i], q.LifetimeNs-q.NotRecordedNs)
 			seg.Title += ", " + part
-			out.Cells = append(out.Cells, num(part, ns[i]))
+			out.Cells = append(out.Cells, intCell(part, ns[i]))
 		}
 		segs = append(segs, seg)
 	}
 	out.Bar = bar(segs, max(q.LifetimeNs, 1), 16, label+": what it did")
-	out.Cells = append(out.Cells, num(quantity.Duration(q.LifetimeNs), q.LifetimeNs), num(quantity.Count(q.Starts), q.Starts), num(quantity.Count(q.Parks), q.Parks),
-		fnum(quantity.Number(q.QueueMean), q.QueueMean), num(quantity.Count(int64(q.QueueMax)), int64(q.QueueMax)))
+	out.Cells = append(out.Cells, intCell(quantity.Duration(q.LifetimeNs), q.LifetimeNs), intCell(quantity.Count(q.Starts), q.Starts), intCell(quantity.Count(q.Parks), q.Parks),
+		floatCell(quantity.Number(q.QueueMean), q.QueueMean), intCell(quantity.Count(int64(q.QueueMax)), int64(q.QueueMax)))
 	return out
 }
 
@@ -140,7 +140,7 @@ func newCounts(title, help string, c procs.Counts) countTable {
 	})
 	for _, k := range keys {
 		n := c.ByCause[k]
-		t.Rows = append(t.Rows, row{Label: words.Phrase(vocabulary.Reason, k), Cells: []cell{num(quantity.Count(n), n), {Text: quantity.Part(n, c.Count)}}})
+		t.Rows = append(t.Rows, row{Label: words.Phrase(vocabulary.Reason, k), Cells: []cell{intCell(quantity.Count(n), n), {Text: quantity.Part(n, c.Count)}}})
 	}
 	return t
 }

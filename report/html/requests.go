@@ -87,10 +87,10 @@ func slowTypes(q *requests.Result) []requests.Type {
 func newRequestRow(x *requests.Type) requestRow {
 	whole := x.LifeNs()
 	out := requestRow{Name: words.Cut(words.Visible(cmp.Or(x.Name, words.Unknown)), 200), Cells: []cell{
-		num(quantity.Count(x.Count), x.Count), num(quantity.Duration(x.P50Ns), x.P50Ns), num(quantity.Duration(x.P99Ns), x.P99Ns), num(quantity.Duration(x.MaxNs), x.MaxNs),
+		intCell(quantity.Count(x.Count), x.Count), intCell(quantity.Duration(x.P50Ns), x.P50Ns), intCell(quantity.Duration(x.P99Ns), x.P99Ns), intCell(quantity.Duration(x.MaxNs), x.MaxNs),
 	}}
 	for _, p := range lifeParts(&x.TimeByState)[:4] { // what is not known is in the bar
-		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
+		out.Cells = append(out.Cells, floatCell(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
 	out.Cells = append(out.Cells, cell{Text: cmp.Or(words.Visible(report.BlockedInWords(&x.TimeByState, 1)), "–")})
 	out.Bar = lifeBar(&x.Spent, whole)

@@ -54,7 +54,7 @@ func newSplit(s *replay.Decomposition, names *words.Names) *splitView {
 		c, p := &s.Classes[i], s.Classes[i].Parts
 		v.Bars = append(v.Bars, splitBar{
 			Name: className(c.Name, names), Bar: bar(segments(p), whole, 16, "waiting by capacity, policy and excess"),
-			Cells: []cell{num(quantity.Duration(p.ObservedNs), p.ObservedNs), num(quantity.Duration(p.CapacityNs), p.CapacityNs), num(quantity.Duration(p.PolicyNs), p.PolicyNs), num(quantity.Duration(p.ExcessNs), p.ExcessNs)},
+			Cells: []cell{intCell(quantity.Duration(p.ObservedNs), p.ObservedNs), intCell(quantity.Duration(p.CapacityNs), p.CapacityNs), intCell(quantity.Duration(p.PolicyNs), p.PolicyNs), intCell(quantity.Duration(p.ExcessNs), p.ExcessNs)},
 		})
 	}
 	return v

@@ -76,8 +76,8 @@ func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class, names *words
 		chief = cell{Text: words.Cause(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, row.WaitNs)}
 	}
 	o.Cells = []cell{
-		num(quantity.Duration(row.WaitNs), row.WaitNs), {Text: quantity.Part(row.WaitNs, c.Waits.TotalNs)},
-		num(quantity.Count(row.Waits), row.Waits), chief, num(quantity.Duration(row.BlockedNs), row.BlockedNs),
+		intCell(quantity.Duration(row.WaitNs), row.WaitNs), {Text: quantity.Part(row.WaitNs, c.Waits.TotalNs)},
+		intCell(quantity.Count(row.Waits), row.Waits), chief, intCell(quantity.Duration(row.BlockedNs), row.BlockedNs),
 	}
 	return o
 }

@@ -56,11 +56,11 @@ func newStatesView(r *analyze.Result, names *words.Names) *statesView {
 
 func newLifeRow(c *breakdown.Class, names *words.Names) lifeRow {
 	whole := c.LifeNs()
-	out := lifeRow{Name: className(c.Name, names), System: c.Runtime, Cells: []cell{num(quantity.Duration(whole), whole)}}
+	out := lifeRow{Name: className(c.Name, names), System: c.Runtime, Cells: []cell{intCell(quantity.Duration(whole), whole)}}
 	var segments []segment
 	for _, p := range lifeParts(&c.TimeByState) {
 		segments = append(segments, segment{p.key, p.ns, p.title + ": " + quantity.Duration(p.ns) + ", " + quantity.Part(p.ns, whole)})
-		out.Cells = append(out.Cells, fnum(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
+		out.Cells = append(out.Cells, floatCell(quantity.Part(p.ns, whole), quantity.Ratio(p.ns, whole)))
 	}
 	out.Bar = bar(segments, whole, 10, "life by what its goroutines did")
 	blocked := report.BlockedInWords(&c.TimeByState, 2)

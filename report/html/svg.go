@@ -250,13 +250,13 @@ func meanOf(s []float32, recorded []float64) float64 {
 	sum, whole := 0.0, float64(len(s))
 	if recorded == nil {
 		for _, v := range s {
-			sum += fin(float64(v))
+			sum += finite(float64(v))
 		}
 		return sum / whole
 	}
 	whole = 0
 	for i, v := range s {
-		sum += fin(float64(v)) * recorded[i]
+		sum += finite(float64(v)) * recorded[i]
 		whole += recorded[i]
 	}
 	return sum / max(1, whole)

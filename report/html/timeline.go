@@ -112,7 +112,7 @@ type packedWindow struct {
 	Title  string        `json:"title"`
 	From   int64         `json:"f"`
 	To     int64         `json:"t"`
-	N      int           `json:"n"`              // stints
+	N      int           `json:"n"`              // intervals
 	CPUs   int64         `json:"cf,omitempty"`   // from when on the CPUs are kept exactly
 	Left   int           `json:"left,omitempty"` // tasks and regions that are left out
 	Arrows []packedArrow `json:"arrows"`
@@ -181,7 +181,7 @@ func (b *block) text(name string, v any) error {
 func (b *block) f32(name string, s []float32) {
 	out := make([]float32, len(s))
 	for i, v := range s {
-		out[i] = float32(math.Round(fin(float64(v))*64) / 64)
+		out[i] = float32(math.Round(finite(float64(v))*64) / 64)
 	}
 	b.add(name, "f32", out, len(out))
 }
@@ -300,7 +300,7 @@ func windowTitle(w *timeline.Window, fs []findings.Finding, names *words.Names) 
 	return words.Cut(names.Prose(title), 90)
 }
 
-// maxWaits bounds the waits whose story the timeline tells.
+// maxWaits bounds the waits that the timeline shows step by step.
 const maxWaits = 100
 
 // packWaits are the waits that the page tells, and the longest of each class.
@@ -315,13 +315,13 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 		}
 		seen[k] = true
 		w := packedWait{G: s.G, Name: className(s.Name, names).Short, From: s.FromNs - r.Timeline.FromNs, To: s.ToNs - r.Timeline.FromNs, ID: id}
-		for _, t := range names.Story(s) {
+		for _, t := range names.WaitSentences(s) {
 			w.Text = append(w.Text, words.Cut(t, 600))
 		}
 		out = append(out, w)
 	}
 	for i, s := range r.Waits.LongestWaits() {
-		if i == maxStories {
+		if i == maxLongWaits {
 			break
 		}
 		add(s.WaitDetail, fmt.Sprintf("story-%d", i+1))

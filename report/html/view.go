@@ -21,8 +21,8 @@ import (
 // trace. What is left out is said.
 const (
 	maxClasses     = 400
-	maxStories     = 20
-	openStories    = 3
+	maxLongWaits   = 20
+	openLongWaits  = 3
 	maxFindings    = 60
 	sideFindings   = 12
 	openFindings   = 3 // as many as a person reads; notes and further ones are a click away
@@ -49,13 +49,13 @@ type view struct {
 	Keys     []keyFigure
 	Nav      []navItem
 
-	HasResult bool
-	Card      []fact
-	Honesty   *honesty
-	Warnings  []string
-	Reduced   bool
-	Gaps      bool // something is not recorded, or not kept
-	Procs     string
+	HasResult  bool
+	Card       []fact
+	Confidence *confidence
+	Warnings   []string
+	Reduced    bool
+	Gaps       bool // something is not recorded, or not kept
+	Procs      string
 
 	Findings     []finding
 	Doubts       []doubt
@@ -95,7 +95,7 @@ type fact struct {
 	Name  *Name
 }
 
-type honesty struct {
+type confidence struct {
 	Explained, Ambiguous, Unexplained string
 	Bar                               template.HTML
 	Sentence                          string
@@ -184,7 +184,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.keys(r)
 	v.card(r)
 	v.warnings(r.Trace)
-	v.Honesty = newHonesty(r)
+	v.Confidence = newConfidence(r)
 	v.findings(r, names, doc.Split)
 	v.first(doc)
 	v.Work = newWork(r, names)
@@ -340,14 +340,14 @@ func (v *view) warnings(t analyze.Trace) {
 	}
 }
 
-// newHonesty says how far the queues can be believed; nil where nothing was
+// newConfidence says how far the queues can be believed; nil where nothing was
 // started, or no queues were rebuilt.
-func newHonesty(r *analyze.Result) *honesty {
+func newConfidence(r *analyze.Result) *confidence {
 	c := r.Reconstruction
 	if c.Starts == 0 || r.Trace.Reduced {
 		return nil
 	}
-	h := &honesty{
+	h := &confidence{
 		Explained:   quantity.Part(c.Explained, c.Starts),
 		Ambiguous:   quantity.Part(c.Ambiguous, c.Starts),
 		Unexplained: quantity.Part(c.Unexplained, c.Starts),
@@ -382,22 +382,22 @@ func newHonesty(r *analyze.Result) *honesty {
 	}
 	sort.Slice(by, func(i, j int) bool { return by[i].n > by[j].n || by[i].n == by[j].n && by[i].k < by[j].k })
 	for _, e := range by {
-		h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: termID(vocabulary.Source, e.k), Help: words.Meaning(vocabulary.Source, e.k), Cells: []cell{num(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
+		h.Sources = append(h.Sources, row{Label: words.Visible(e.k), Link: termID(vocabulary.Source, e.k), Help: words.Meaning(vocabulary.Source, e.k), Cells: []cell{intCell(quantity.Count(e.n), e.n), {Text: quantity.Part(e.n, c.Starts)}}})
 	}
 	return h
 }
 
-func num(text string, n int64) cell { return cell{Text: text, Sort: strconv.FormatInt(n, 10)} }
+func intCell(text string, n int64) cell { return cell{Text: text, Sort: strconv.FormatInt(n, 10)} }
 
-func fnum(text string, f float64) cell {
+func floatCell(text string, f float64) cell {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return cell{Text: "–", Sort: "-1"}
 	}
 	return cell{Text: text, Sort: strconv.FormatFloat(f, 'g', -1, 64)}
 }
 
-// fin replaces what no number can be shown for.
-func fin(f float64) float64 {
+// finite replaces what no number can be shown for.
+func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
 	}

@@ -24,9 +24,9 @@ type waitsView struct {
 	Open       string
 	DistSVG    template.HTML
 	DistN      string
-	Stories    []story // told at length
-	More       []story // folded
-	MoreStory  int
+	Longest    []waitView // in full
+	Folded     []waitView // folded
+	MoreWaits  int
 	ClassBars  []causeBar
 	ClassN     string
 	OverTime   template.HTML
@@ -40,7 +40,7 @@ type causeBar struct {
 	Bar                template.HTML
 }
 
-type story struct {
+type waitView struct {
 	ID     string
 	Head   string
 	Name   Name
@@ -103,7 +103,7 @@ func newWaits(r *analyze.Result, names *words.Names) *waitsView {
 	v.causes(r)
 	v.quantiles(r)
 	v.distribution(r)
-	v.stories(r, names)
+	v.longest(r, names)
 	v.classBars(r.Waits.Classes, names)
 	u, all := r.Waits.User, r.Waits.All
 	if all.OpenCount > 0 {
@@ -151,7 +151,7 @@ func (v *waitsView) causes(r *analyze.Result) {
 		un, sn, yn := waits.CauseNs(u.Causes, c), waits.CauseNs(self.Causes, c), waits.CauseNs(sys.Causes, c)
 		v.Legend = append(v.Legend, legendItem{causeKey(c), words.Cause(c)})
 		v.Causes = append(v.Causes, row{Key: causeKey(c), Label: words.Cause(c), Link: termID(vocabulary.Cause, string(c)), Help: words.Meaning(vocabulary.Cause, string(c)), Cells: []cell{
-			num(quantity.Duration(un), un), num(quantity.Part(un, u.TotalNs), un), num(quantity.Duration(sn), sn), num(quantity.Duration(yn), yn)}})
+			intCell(quantity.Duration(un), un), intCell(quantity.Part(un, u.TotalNs), un), intCell(quantity.Duration(sn), sn), intCell(quantity.Duration(yn), yn)}})
 	}
 	if u.BehindLongNs > 0 {
 		v.BehindLong = fmt.Sprintf("Of “queueing” and “overtaken”, %s (%s of the program's waiting) was spent behind a single run longer than a time slice.",
@@ -169,7 +169,7 @@ func (v *waitsView) quantiles(r *analyze.Result) {
 				row.Cells = append(row.Cells, cell{Text: "–"})
 				continue
 			}
-			row.Cells = append(row.Cells, num(quantity.Duration(f(s)), f(s)))
+			row.Cells = append(row.Cells, intCell(quantity.Duration(f(s)), f(s)))
 		}
 		v.Quantiles = append(v.Quantiles, row)
 	}
@@ -207,23 +207,23 @@ func (v *waitsView) distribution(r *analyze.Result) {
 	v.DistN = quantity.Plural(n, "wait", "waits")
 }
 
-// stories fills in the longest waits.
-func (v *waitsView) stories(r *analyze.Result, names *words.Names) {
-	told := r.Waits.LongestWaits()
-	for i, s := range told {
-		if i == maxStories {
-			v.MoreStory = len(told) - i
+// longest fills in the longest waits.
+func (v *waitsView) longest(r *analyze.Result, names *words.Names) {
+	longest := r.Waits.LongestWaits()
+	for i, s := range longest {
+		if i == maxLongWaits {
+			v.MoreWaits = len(longest) - i
 			break
 		}
-		o := newStory(s.WaitDetail, names)
+		o := newWaitView(s.WaitDetail, names)
 		o.ID = fmt.Sprintf("story-%d", i+1)
 		if s.Like > 0 {
 			o.Text = append(o.Text, quantity.Plural(int64(s.Like), "more long wait", "more long waits")+" of this class at the same time had much the same story.")
 		}
-		if i < openStories {
-			v.Stories = append(v.Stories, o)
+		if i < openLongWaits {
+			v.Longest = append(v.Longest, o)
 		} else {
-			v.More = append(v.More, o)
+			v.Folded = append(v.Folded, o)
 		}
 	}
 }

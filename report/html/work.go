@@ -36,8 +36,8 @@ func newWork(r *analyze.Result, names *words.Names) *workView {
 	for _, k := range kinds {
 		l, texts := &k.Latency, report.KindCells(k)
 		v.Rows = append(v.Rows, workRow{wholeName(report.KindName(names, k)), []cell{
-			{Text: texts[0]}, num(texts[1], k.Count), fnum(texts[2], k.PerS), num(texts[3], l.P50Ns), num(texts[4], l.P95Ns),
-			num(texts[5], l.P99Ns), num(texts[6], l.MaxNs), fnum(quantity.Number(k.Concurrency), k.Concurrency),
+			{Text: texts[0]}, intCell(texts[1], k.Count), floatCell(texts[2], k.PerS), intCell(texts[3], l.P50Ns), intCell(texts[4], l.P95Ns),
+			intCell(texts[5], l.P99Ns), intCell(texts[6], l.MaxNs), floatCell(quantity.Number(k.Concurrency), k.Concurrency),
 		}})
 	}
 	for _, k := range report.SlowKinds(kinds) {

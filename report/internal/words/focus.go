@@ -19,7 +19,7 @@ func Focus(f *analyze.Focused) (window, only string) {
 		for i, name := range f.Classes {
 			names[i] = Cut(Visible(name), 120)
 		}
-		parts = append(parts, "goroutines of "+some(names))
+		parts = append(parts, "goroutines of "+firstOf(names))
 	}
 	if len(f.Goroutines) > 0 {
 		numbers := make([]string, len(f.Goroutines))
@@ -30,13 +30,13 @@ func Focus(f *analyze.Focused) (window, only string) {
 		if len(numbers) > 1 {
 			what = "goroutines "
 		}
-		parts = append(parts, what+some(numbers))
+		parts = append(parts, what+firstOf(numbers))
 	}
 	return window, strings.Join(parts, ", of them ")
 }
 
-// some are the first few of a list.
-func some(list []string) string {
+// firstOf are the first few of a list.
+func firstOf(list []string) string {
 	const most = 5
 	s := strings.Join(list[:min(len(list), most)], ", ")
 	if n := len(list); n > most {

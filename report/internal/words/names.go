@@ -101,10 +101,10 @@ func (n *Names) Full() *Names {
 // InFull reports whether functions are called in full.
 func (n *Names) InFull() bool { return n != nil && n.full }
 
-// Short is the short name of a class, also where names are shown in full. That a function of
+// ShortName is the short name of a class, also where names are shown in full. That a function of
 // the standard library has started it, or one that is called Go, is left out where that is not
 // what tells it from another: it says nothing about the program.
-func (n *Names) Short(class string) string {
+func (n *Names) ShortName(class string) string {
 	class = Visible(class)
 	if n == nil {
 		return (*funcname.Shorts)(nil).Class(class)
@@ -136,7 +136,7 @@ func (n *Names) Function(s string) string {
 	if n.InFull() {
 		return Visible(s)
 	}
-	return n.Short(s)
+	return n.ShortName(s)
 }
 
 // Cut shortens s, in which there are names, to most runes unless names are shown in
@@ -177,7 +177,7 @@ func (n *Names) Prose(s string) string {
 		}
 		dir := s[from:to]
 		if fn := n.at(s[from:]); fn != "" {
-			b.WriteString(s[at:from] + n.Short(fn))
+			b.WriteString(s[at:from] + n.ShortName(fn))
 			at = from + len(fn)
 			continue
 		}

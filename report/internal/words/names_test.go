@@ -38,7 +38,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is called %q in full, want %q", c.name, got, c.full)
 		}
 	}
-	if got := names.Full().Short("a.com/x/server.Run"); got != "x/server.Run" {
+	if got := names.Full().ShortName("a.com/x/server.Run"); got != "x/server.Run" {
 		t.Errorf("where names are in full the short one is %q", got)
 	}
 	long := "a.com/" + strings.Repeat("x", 300) + ".F"
@@ -66,7 +66,7 @@ func TestNamesWithoutTheLibrary(t *testing.T) {
 		{"(unknown function), started by testing.tRunner", "(unknown function), started by testing.tRunner"},
 	} {
 		for _, n := range []*Names{names, names.Full()} {
-			if got := n.Short(c.name); got != c.want {
+			if got := n.ShortName(c.name); got != c.want {
 				t.Errorf("%q is %q for short, want %q", c.name, got, c.want)
 			}
 		}

@@ -73,7 +73,7 @@ func byCount[T any](in []T, count func(T) int64) []T {
 	return out
 }
 
-// wokenBy tells in a story who made the goroutine runnable, and what it was blocked on;
+// wokenBy reports who made the goroutine runnable, and what it was blocked on;
 // "" if neither is known.
 func (n *Names) wokenBy(s waits.WaitDetail) string {
 	text := ""

@@ -9,10 +9,10 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// newStory tells one wait in sentences.
-func newStory(s waits.WaitDetail, names *words.Names) story {
+// newWaitView tells one wait in sentences.
+func newWaitView(s waits.WaitDetail, names *words.Names) waitView {
 	n := className(s.Name, names)
-	o := story{
+	o := waitView{
 		Name:  n,
 		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, quantity.Duration(s.WaitNs)),
 		Basis: words.Basis(s.Basis),
@@ -35,7 +35,7 @@ func newStory(s waits.WaitDetail, names *words.Names) story {
 		o.Steps = append(o.Steps, step{At: "…", Text: quantity.Plural(int64(s.MoreSteps), "more move", "more moves")})
 	}
 	o.Steps = append(o.Steps, step{At: since(s.WaitNs), Text: fmt.Sprintf("P%d %s, and it ran", s.P, words.Phrase(vocabulary.Source, s.Source))})
-	o.Text = names.Story(s)
+	o.Text = names.WaitSentences(s)
 	for _, h := range s.Held {
 		o.Held = append(o.Held, heldWords(h, names))
 	}

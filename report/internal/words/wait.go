@@ -8,23 +8,23 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// Bounds on what a story tells in its sentences.
+// Bounds on the sentences on a wait.
 const (
-	toldMoves = 3
-	toldAhead = 2
+	maxMoves    = 3
+	maxRanAhead = 2
 )
 
-// Story tells one wait in sentences: where the goroutine stood, what ran
+// WaitSentences tells one wait in sentences: where the goroutine stood, what ran
 // meanwhile, what else kept the P, and how the wait ended.
-func (n *Names) Story(s waits.WaitDetail) []string {
-	out := []string{placed(s)}
+func (n *Names) WaitSentences(s waits.WaitDetail) []string {
+	out := []string{queuePosition(s)}
 	if by := n.wokenBy(s); by != "" {
 		out = append(out, by)
 	}
 	if len(s.Ahead) > 0 {
 		var who []string
 		for i, a := range s.Ahead {
-			if i == toldAhead {
+			if i == maxRanAhead {
 				who = append(who, quantity.Plural(int64(len(s.Ahead)-i), "other class", "other classes"))
 				break
 			}
@@ -46,8 +46,8 @@ func (n *Names) Story(s waits.WaitDetail) []string {
 	return append(out, end)
 }
 
-// placed says where the goroutine stood.
-func placed(s waits.WaitDetail) string {
+// queuePosition says where the goroutine stood.
+func queuePosition(s waits.WaitDetail) string {
 	text := fmt.Sprintf("At %s it", quantity.Instant(s.FromNs))
 	if len(s.Path) == 0 {
 		return text + " became runnable."
@@ -55,7 +55,7 @@ func placed(s waits.WaitDetail) string {
 	st := s.Path[0]
 	text += fmt.Sprintf(" was put into %s %s", Queue(st.Queue, st.P), Phrase(vocabulary.Why, st.Why))
 	for i, st := range s.Path[1:] {
-		if i == toldMoves {
+		if i == maxMoves {
 			text += fmt.Sprintf(", and moved %s", quantity.Plural(int64(len(s.Path)-1-i+s.MoreSteps), "more time", "more times"))
 			break
 		}
