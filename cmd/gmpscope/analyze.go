@@ -31,7 +31,7 @@ func interrupted(ctx context.Context, res *analyze.Result) error {
 
 func (a *app) analyzeCmd() *cobra.Command {
 	var (
-		r        reading
+		r        readFlags
 		format   *choice
 		timeline bool
 		against  bool
@@ -75,7 +75,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if _, err := a.configure(ctx, r); err != nil {
 				return err
 			}
-			res, split, err := a.reference(ctx, args[0], r, against)
+			res, split, err := a.analyzeWithSplit(ctx, args[0], r, against)
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ type app struct {
 	ran            bool
 	guard          files.Guard
 	names          *analyze.Pseudonyms // with --anonymize, those of all traces
-	judging        judging             // by default, or by --config
+	findingsConfig findingsConfig      // by default, or by --config
 	now            func() time.Time
 }
 
@@ -44,8 +44,8 @@ func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.C
 	}
 }
 
-// reading holds the flags of every command that reads a trace.
-type reading struct {
+// readFlags holds the flags of every command that reads a trace.
+type readFlags struct {
 	quiet     bool
 	workers   int
 	anonymize bool
@@ -62,7 +62,7 @@ type reading struct {
 	rules     reference.Rules // of goVersion, after check
 }
 
-func (r *reading) flags(f *pflag.FlagSet) {
+func (r *readFlags) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
 	f.Var(&r.memory, "max-memory", "limit memory to about `SIZE`, such as 512MiB; reduces detail, and reports what was reduced")
@@ -71,11 +71,11 @@ func (r *reading) flags(f *pflag.FlagSet) {
 }
 
 // pathFlag adds the flag of commands whose output names traces.
-func (r *reading) pathFlag(f *pflag.FlagSet) {
+func (r *readFlags) pathFlag(f *pflag.FlagSet) {
 	f.BoolVar(&r.fullPath, "full-path", false, "name a trace by its path as given, not only by the last part of it")
 }
 
-func (r *reading) check() error {
+func (r *readFlags) check() error {
 	if r.workers < 0 {
 		return usagef("--workers %d: must not be negative", r.workers)
 	}
@@ -104,7 +104,7 @@ func (r *reading) check() error {
 }
 
 // name gives the traces of a command the names that its output shows.
-func (r *reading) name(results ...*analyze.Result) {
+func (r *readFlags) name(results ...*analyze.Result) {
 	if r.fullPath {
 		return
 	}
@@ -119,11 +119,11 @@ func (r *reading) name(results ...*analyze.Result) {
 
 // analyze reads the trace called name and analyses it. The observer, if any,
 // sees every decision, and hears before that what the trace's header says.
-func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (res *analyze.Result, err error) {
+func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer) (res *analyze.Result, err error) {
 	if name == "-" && term.Is(a.stdin) {
 		return nil, usagef("standard input is a terminal: pipe a trace into it, or name a file")
 	}
-	if err := a.reads("the trace", name); err != nil {
+	if err := a.declareInputs("the trace", name); err != nil {
 		return nil, err
 	}
 	var p *term.Progress
@@ -149,11 +149,11 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.judging.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture}
 	if r.anonymize {
 		opts.Anonymize = a.anonymous()
 	}
-	done, err := a.kernel(ctx, &r, &opts)
+	done, err := a.openKernel(ctx, &r, &opts)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (a *app) analyze(ctx context.Context, name string, r reading, o observer) (
 }
 
 // focusOnTasks reads the trace for the part of it that is about the tasks asked for.
-func (a *app) focusOnTasks(ctx context.Context, name string, r reading, in input.Options) (f focus.Focus, err error) {
+func (a *app) focusOnTasks(ctx context.Context, name string, r readFlags, in input.Options) (f focus.Focus, err error) {
 	if name == "-" || strings.Contains(name, "://") {
 		return f, usagef("--task reads the trace twice: save it to a file first")
 	}
@@ -193,7 +193,7 @@ type observer func(input.Header, *analyze.Options)
 
 // simulating returns what shows the progress of simulations until done is
 // called.
-func (a *app) simulating(r reading) (on func(done, total int64), done func()) {
+func (a *app) simulating(r readFlags) (on func(done, total int64), done func()) {
 	if r.quiet || !term.Controls(a.stderr, a.getenv) {
 		return nil, func() {}
 	}
@@ -211,9 +211,9 @@ func fullNamesFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "full-names", false, "in text and HTML: call functions by their full names, with the paths of their packages; JSON has both")
 }
 
-// reference analyses a trace and, if asked, holds it against the reference. If
+// analyzeWithSplit analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
-func (a *app) reference(ctx context.Context, name string, r reading, asked bool) (*analyze.Result, *replay.Decomposition, error) {
+func (a *app) analyzeWithSplit(ctx context.Context, name string, r readFlags, asked bool) (*analyze.Result, *replay.Decomposition, error) {
 	if asked && !r.focus.Whole() {
 		return nil, nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
 	}

@@ -19,9 +19,9 @@ import (
 // their output says what.
 var errGate = errors.New("findings, a broken budget or a bad verdict")
 
-func (a *app) check() *cobra.Command {
+func (a *app) checkCmd() *cobra.Command {
 	var (
-		r            reading
+		r            readFlags
 		format, fail *choice
 		budgetFile   string
 		write        string
@@ -91,10 +91,10 @@ describes, and the JSON Schema docs/schema/check.json.`,
 					}
 				}
 			}
-			if err := a.reads("the trace", args...); err != nil {
+			if err := a.declareInputs("the trace", args...); err != nil {
 				return err
 			}
-			if err := a.reads("the baseline", baseline...); err != nil {
+			if err := a.declareInputs("the baseline", baseline...); err != nil {
 				return err
 			}
 			if _, err := a.configure(ctx, r); err != nil {
@@ -156,7 +156,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 // documents analyses traces and makes the document of each. With saved, the JSON
 // of an analysis is taken as it is; it gives no result. Of results and documents
 // only what the check looks at is kept, since there can be many traces.
-func (a *app) documents(ctx context.Context, names []string, r reading, rules []budget.Rule, saved bool) ([]*analyze.Result, []budget.Document, error) {
+func (a *app) documents(ctx context.Context, names []string, r readFlags, rules []budget.Rule, saved bool) ([]*analyze.Result, []budget.Document, error) {
 	var results []*analyze.Result
 	var docs []budget.Document
 	for _, name := range names {
@@ -205,7 +205,7 @@ func savedDocument(ctx context.Context, name string) (d budget.Document, ok bool
 }
 
 // writeBudget writes a budget that these traces keep.
-func (a *app) writeBudget(ctx context.Context, target string, traces []string, r reading) error {
+func (a *app) writeBudget(ctx context.Context, target string, traces []string, r readFlags) error {
 	out, err := a.create(ctx, "--write-budget", target)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ func TestCheckKeepsLittle(t *testing.T) {
 	a := &app{stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
 	for _, name := range []string{"uneven-go1.26-p4", "thousand-go1.26-p4", "network-go1.24-p4", "real/annot-go1.26-p4to8"} {
 		file := filepath.Join("..", "..", "testdata", "traces", name+".trace.gz")
-		results, docs, err := a.documents(t.Context(), []string{file}, reading{quiet: true}, rules, false)
+		results, docs, err := a.documents(t.Context(), []string{file}, readFlags{quiet: true}, rules, false)
 		if err != nil {
 			t.Fatal(err)
 		}

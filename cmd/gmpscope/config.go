@@ -15,7 +15,7 @@ import (
 
 func (a *app) configCmd() *cobra.Command {
 	var (
-		r      reading
+		r      readFlags
 		schema bool
 	)
 	cmd := &cobra.Command{
@@ -60,15 +60,15 @@ threshold means, its unit, its default and its bounds.`,
 }
 
 // configFlag adds the flag of commands that judge by findings.
-func (r *reading) configFlag(cmd *cobra.Command) {
+func (r *readFlags) configFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope config prints them")
 	if err := cmd.MarkFlagFilename("config", "json"); err != nil {
 		panic(err) // the flag was added above
 	}
 }
 
-// judging is what a command judges the findings of its traces by.
-type judging struct {
+// findingsConfig is what a command judges the findings of its traces by.
+type findingsConfig struct {
 	thresholds all.Thresholds
 	suppress   []findings.Suppression // that have not expired
 	used       []bool                 // which of them covered a finding
@@ -76,7 +76,7 @@ type judging struct {
 
 // configure reads the configuration that --config names, if any, declares it an
 // input, and has analyze judge by it.
-func (a *app) configure(ctx context.Context, r reading) (*config.Config, error) {
+func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error) {
 	if r.config == "" {
 		return config.Default(), nil
 	}
@@ -93,7 +93,7 @@ func (a *app) configure(ctx context.Context, r reading) (*config.Config, error) 
 		return nil, err
 	}
 	inForce, expired := c.InForce(a.now())
-	a.judging = judging{thresholds: c.Thresholds, suppress: inForce, used: make([]bool, len(inForce))}
+	a.findingsConfig = findingsConfig{thresholds: c.Thresholds, suppress: inForce, used: make([]bool, len(inForce))}
 	var warnings []string
 	for _, s := range expired {
 		warnings = append(warnings, fmt.Sprintf("the suppression of %s expired on %s: renew or remove it", ofClass(s), s.Until))
@@ -104,9 +104,9 @@ func (a *app) configure(ctx context.Context, r reading) (*config.Config, error) 
 
 // suppress takes out of a result what is accepted.
 func (a *app) suppress(res *analyze.Result, names *analyze.Pseudonyms) {
-	for i, used := range res.Suppress(a.judging.suppress, names) {
+	for i, used := range res.Suppress(a.findingsConfig.suppress, names) {
 		if used || res.Trace.Interrupted { // what was not read may have had one
-			a.judging.used[i] = true
+			a.findingsConfig.used[i] = true
 		}
 	}
 }
@@ -114,8 +114,8 @@ func (a *app) suppress(res *analyze.Result, names *analyze.Pseudonyms) {
 // noteUnused names the suppressions that covered no finding of any trace.
 func (a *app) noteUnused() {
 	var notes []string
-	for i, s := range a.judging.suppress {
-		if !a.judging.used[i] {
+	for i, s := range a.findingsConfig.suppress {
+		if !a.findingsConfig.used[i] {
 			notes = append(notes, fmt.Sprintf("the suppression of %s covers no finding: correct or remove it", ofClass(s)))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 func (a *app) diff() *cobra.Command {
 	var (
-		r             reading
+		r             readFlags
 		format, fail  *choice
 		before, after []string
 		target        string
@@ -63,7 +63,7 @@ findings, see gmpscope check.`,
 			if target == "-" {
 				return usagef("-o needs a file: the text goes to standard output")
 			}
-			if err := a.reads("the trace", slices.Concat(b, f)...); err != nil {
+			if err := a.declareInputs("the trace", slices.Concat(b, f)...); err != nil {
 				return err
 			}
 			if _, err := a.configure(ctx, r); err != nil {
@@ -174,7 +174,7 @@ func sides(args, before, after []string) (b, f []string, err error) {
 
 // compare analyses the traces of both sides, one after the other. first are the
 // documents of the first trace of each.
-func (a *app) compare(ctx context.Context, before, after []string, r reading) (c *compare.Result, first [2]*report.Document, warnings []string, err error) {
+func (a *app) compare(ctx context.Context, before, after []string, r readFlags) (c *compare.Result, first [2]*report.Document, warnings []string, err error) {
 	r.picture = true // by its windows the sides are compared
 	all := func(names []string) ([]*analyze.Result, error) {
 		var out []*analyze.Result

@@ -25,7 +25,7 @@ const dumpAtOnce = 128 << 10
 
 func (a *app) dump() *cobra.Command {
 	var (
-		r        reading
+		r        readFlags
 		from, to time.Duration
 		stacks   bool
 		units    bool

@@ -44,14 +44,14 @@ docs/export.md says what each holds, and how to open it.`,
 	return cmd
 }
 
-// exporting holds the flags of the formats.
-type exporting struct {
-	reading
+// exportFlags holds the flags of the formats.
+type exportFlags struct {
+	readFlags
 	output string
 }
 
-func (x *exporting) flags(cmd *cobra.Command, usage string) {
-	x.reading.flags(cmd.Flags())
+func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
+	x.readFlags.flags(cmd.Flags())
 	x.pathFlag(cmd.Flags())
 	x.focusing.flags(cmd.Flags())
 	completeClasses(cmd)
@@ -59,11 +59,11 @@ func (x *exporting) flags(cmd *cobra.Command, usage string) {
 }
 
 // check is an error if the flags make no sense.
-func (x *exporting) check() error {
+func (x *exportFlags) check() error {
 	if x.output == "" {
 		return usagef("name what to write with -o")
 	}
-	return x.reading.check()
+	return x.readFlags.check()
 }
 
 // exporter is the writer of a format.
@@ -74,14 +74,14 @@ type exporter interface {
 }
 
 // exportFile writes the analysis of a trace to the file that -o names.
-func (a *app) exportFile(ctx context.Context, trace string, x exporting, to func(io.Writer) exporter) error {
+func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
 	if err := x.check(); err != nil {
 		return err
 	}
-	if err := a.reads("the trace", trace); err != nil {
+	if err := a.declareInputs("the trace", trace); err != nil {
 		return err
 	}
-	if _, err := a.configure(ctx, x.reading); err != nil {
+	if _, err := a.configure(ctx, x.readFlags); err != nil {
 		return err
 	}
 	out, err := a.create(ctx, "-o", x.output)
@@ -96,8 +96,8 @@ func (a *app) exportFile(ctx context.Context, trace string, x exporting, to func
 }
 
 // exportTo has an exporter write the analysis of a trace.
-func (a *app) exportTo(ctx context.Context, trace string, x exporting, to exporter) error {
-	res, err := a.analyze(ctx, trace, x.reading, func(_ input.Header, o *analyze.Options) { o.Observer = to })
+func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to exporter) error {
+	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) { o.Observer = to })
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *app) exportTo(ctx context.Context, trace string, x exporting, to export
 
 func (a *app) exportPprof() *cobra.Command {
 	var (
-		x   exporting
+		x   exportFlags
 		all bool
 	)
 	cmd := &cobra.Command{
@@ -139,7 +139,7 @@ runnable). The profile is compressed.`,
 }
 
 func (a *app) exportPerfetto() *cobra.Command {
-	var x exporting
+	var x exportFlags
 	cmd := &cobra.Command{
 		Use:   "perfetto TRACE -o FILE",
 		Short: "Write what the scheduler did, for the Perfetto UI",
@@ -160,7 +160,7 @@ the run queues, arrows for wake-ups and steals, and the findings.`,
 }
 
 func (a *app) exportParquet() *cobra.Command {
-	var x exporting
+	var x exportFlags
 	cmd := &cobra.Command{
 		Use:   "parquet TRACE -o FOLDER",
 		Short: "Write waits, starts and run intervals as tables, for a database",
@@ -181,17 +181,17 @@ DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 }
 
 // exportTables writes the tables of a trace into the folder that -o names.
-func (a *app) exportTables(ctx context.Context, trace string, x exporting) (err error) {
+func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (err error) {
 	if err := x.check(); err != nil {
 		return err
 	}
 	if x.output == "-" {
 		return usagef("-o -: the tables are several files: name a folder")
 	}
-	if err := a.reads("the trace", trace); err != nil {
+	if err := a.declareInputs("the trace", trace); err != nil {
 		return err
 	}
-	if _, err := a.configure(ctx, x.reading); err != nil {
+	if _, err := a.configure(ctx, x.readFlags); err != nil {
 		return err
 	}
 	made, err := makeFolder(x.output)

@@ -15,10 +15,10 @@ const (
 	theStderr = "standard error"
 )
 
-// reads declares inputs, before the command creates an output: it fails if they are the same
+// declareInputs declares inputs, before the command creates an output: it fails if they are the same
 // file, and the message names the flag or argument. Inputs that only opening them declares are
 // found out then, or when the output would be committed.
-func (a *app) reads(what string, names ...string) error {
+func (a *app) declareInputs(what string, names ...string) error {
 	for _, name := range names {
 		id, shown := files.Named(name), what+" "+name
 		if name == "-" {
@@ -33,7 +33,7 @@ func (a *app) reads(what string, names ...string) error {
 
 // open declares an input, and opens it.
 func (a *app) open(ctx context.Context, what, name string) (*files.File, error) {
-	if err := a.reads(what, name); err != nil {
+	if err := a.declareInputs(what, name); err != nil {
 		return nil, err
 	}
 	f, err := files.Open(ctx, name)
@@ -45,7 +45,7 @@ func (a *app) open(ctx context.Context, what, name string) (*files.File, error) 
 
 // readStdin declares standard input as an input, and returns what reads it until the context ends.
 func (a *app) readStdin(ctx context.Context, what string) (io.Reader, error) {
-	if err := a.reads(what, "-"); err != nil {
+	if err := a.declareInputs(what, "-"); err != nil {
 		return nil, err
 	}
 	return files.Reader(ctx, a.stdin), nil

@@ -24,9 +24,9 @@ import (
 	"github.com/gmpscope/gmpscope/report/html"
 )
 
-// gathering holds the flags of the commands that read many traces.
-type gathering struct {
-	reading
+// gatherFlags holds the flags of the commands that read many traces.
+type gatherFlags struct {
+	readFlags
 	labels []string
 	paths  string // pattern of labels
 	cache  string
@@ -35,7 +35,7 @@ type gathering struct {
 	output string
 }
 
-func (g *gathering) flags(cmd *cobra.Command) {
+func (g *gatherFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&g.workers, "workers", 0, "analyse `N` traces at once; 0 means GOMAXPROCS, or fewer with --max-memory; the result is the same")
@@ -55,7 +55,7 @@ func (g *gathering) flags(cmd *cobra.Command) {
 }
 
 func (a *app) summarize() *cobra.Command {
-	var g gathering
+	var g gatherFlags
 	cmd := &cobra.Command{
 		Use:   "summarize TRACE... -o FILE.sum",
 		Short: "Write summaries of traces, which add up to a fleet",
@@ -89,7 +89,7 @@ fail the others. gmpscope fleet makes a report of summaries. docs/fleet.md has m
 
 func (a *app) fleet() *cobra.Command {
 	var (
-		g      gathering
+		g      gatherFlags
 		format *choice
 		by     []string
 		since  string
@@ -221,7 +221,7 @@ func (a *app) listed(ctx context.Context, args []string) ([]string, error) {
 type fleetRecords = func() iter.Seq2[*fleet.Record, error]
 
 // gather reads the inputs and has write make the output of them, which may be a file of summaries.
-func (a *app) gather(ctx context.Context, args []string, g *gathering, sums bool, write func(io.Writer, fleetRecords, []fleet.Problem) error) error {
+func (a *app) gather(ctx context.Context, args []string, g *gatherFlags, sums bool, write func(io.Writer, fleetRecords, []fleet.Problem) error) error {
 	o, err := a.collecting(ctx, g)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gathering, sums bool
 }
 
 // collect reads the inputs. It fails where there was nothing in them.
-func (a *app) collect(ctx context.Context, names []string, g *gathering, o fleet.Collecting) (*fleet.Set, []fleet.Problem, error) {
+func (a *app) collect(ctx context.Context, names []string, g *gatherFlags, o fleet.Collecting) (*fleet.Set, []fleet.Problem, error) {
 	if g.memory > 0 {
 		debug.SetMemoryLimit(int64(g.memory) * 7 / 8) // as in analyze
 	}
@@ -330,7 +330,7 @@ func conflicts(records iter.Seq2[*fleet.Record, error], warnings *[]string) iter
 }
 
 // collecting are the options that the flags ask for.
-func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting, err error) {
+func (a *app) collecting(ctx context.Context, g *gatherFlags) (o fleet.Collecting, err error) {
 	if err := g.check(); err != nil {
 		return o, err
 	}
@@ -340,7 +340,7 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 	if g.anonymize && g.key == "" && (len(g.labels) > 0 || g.paths != "") {
 		return o, usagef("labels with --anonymize: the values are replaced by a key: name its file with --anonymize-key")
 	}
-	conf, err := a.configure(ctx, g.reading)
+	conf, err := a.configure(ctx, g.readFlags)
 	if err != nil {
 		return o, err
 	}
@@ -372,7 +372,7 @@ func (a *app) collecting(ctx context.Context, g *gathering) (o fleet.Collecting,
 		o.Workers = min(o.Workers, int(memory/analyze.MinMemory))
 		memory /= int64(o.Workers)
 	}
-	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.judging.thresholds, Rules: g.rules, NoTimeline: true}
+	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.findingsConfig.thresholds, Rules: g.rules, NoTimeline: true}
 	o.Settings = tool() + "\n" + settings.String()
 	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
 	var mu sync.Mutex
@@ -408,7 +408,7 @@ func (a *app) anonymizeKey(ctx context.Context, name string) ([]byte, error) {
 // find returns the inputs that the arguments name, but for those that a folder has in the cache,
 // and declares them. If the output is to be a file of summaries, and one of the inputs is that
 // file, the records are added to it: adds is its name among them.
-func (a *app) find(args []string, g *gathering, sums bool) (names []string, adds string, err error) {
+func (a *app) find(args []string, g *gatherFlags, sums bool) (names []string, adds string, err error) {
 	var shard fleet.Shard
 	if g.shard != "" {
 		if shard, err = fleet.ParseShard(g.shard); err != nil {
@@ -431,7 +431,7 @@ func (a *app) find(args []string, g *gathering, sums bool) (names []string, adds
 			}
 		}
 	}
-	if err := a.reads("the input", found...); err != nil {
+	if err := a.declareInputs("the input", found...); err != nil {
 		return nil, "", err
 	}
 	return names, adds, nil

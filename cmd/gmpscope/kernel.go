@@ -18,14 +18,14 @@ const (
 )
 
 // kernelFlags adds the flags of commands that can tell who had the CPUs.
-func (r *reading) kernelFlags(cmd *cobra.Command) {
+func (r *readFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.kernel, "kernel", "", "the text of ftrace or perf script from the time of the trace is in `FILE` (- is standard input): says who had the CPUs; docs/kernel.md has how to record it")
 	f.StringVar(&r.cgroup, "cgroup-stat", "", "the cpu.stat of the process's control group is in `FILE`: says whether a CPU quota held it up; needs --kernel")
 }
 
 // readsKernel declares the inputs that the flags of kernelFlags name.
-func (a *app) readsKernel(r *reading, trace string) error {
+func (a *app) readsKernel(r *readFlags, trace string) error {
 	switch {
 	case r.kernel == "" && r.cgroup == "":
 		return nil
@@ -36,17 +36,17 @@ func (a *app) readsKernel(r *reading, trace string) error {
 	case r.kernel == "-" && term.Is(a.stdin):
 		return usagef("standard input is a terminal: pipe the kernel's records into it, or name a file")
 	}
-	if err := a.reads(theRecords, r.kernel); err != nil {
+	if err := a.declareInputs(theRecords, r.kernel); err != nil {
 		return err
 	}
 	if r.cgroup == "" {
 		return nil
 	}
-	return a.reads(theCgroup, r.cgroup)
+	return a.declareInputs(theCgroup, r.cgroup)
 }
 
-// kernel opens what the flags of kernelFlags name, for an analysis; done closes it.
-func (a *app) kernel(ctx context.Context, r *reading, o *analyze.Options) (done func(), err error) {
+// openKernel opens what the flags of kernelFlags name, for an analysis; done closes it.
+func (a *app) openKernel(ctx context.Context, r *readFlags, o *analyze.Options) (done func(), err error) {
 	if r.kernel == "" {
 		return func() {}, nil
 	}

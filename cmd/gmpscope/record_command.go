@@ -182,11 +182,11 @@ func (a *app) readsOfCommand(args []string, tests bool, r recording) error {
 			}
 		}
 	}
-	if err := a.reads("the input of the "+inputOf(tests), "-"); err != nil {
+	if err := a.declareInputs("the input of the "+inputOf(tests), "-"); err != nil {
 		return err
 	}
 	if program, err := exec.LookPath(args[0]); err == nil {
-		if err := a.reads("the program", program); err != nil {
+		if err := a.declareInputs("the program", program); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (a *app) readsOfCommand(args []string, tests bool, r recording) error {
 		if _, err := os.Stat(arg); err != nil {
 			continue // a package, a pattern, or a file to be made
 		}
-		if err := a.reads("the argument", arg); err != nil {
+		if err := a.declareInputs("the argument", arg); err != nil {
 			return err
 		}
 	}

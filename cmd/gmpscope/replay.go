@@ -23,7 +23,7 @@ import (
 
 func (a *app) replay() *cobra.Command {
 	var (
-		r           reading
+		r           readFlags
 		format      *choice
 		divergences int
 		free        simulateFlags

@@ -22,7 +22,7 @@ import (
 )
 
 type reportFlags struct {
-	reading
+	readFlags
 	output  string
 	open    bool
 	noFetch bool
@@ -58,7 +58,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 			return a.writeReport(ctx, args[0], f)
 		}),
 	}
-	f.reading.flags(cmd.Flags())
+	f.readFlags.flags(cmd.Flags())
 	f.pathFlag(cmd.Flags())
 	f.cpusFlag(cmd.Flags())
 	f.kernelFlags(cmd)
@@ -90,13 +90,13 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	case target == "":
 		target = reportName(trace)
 	}
-	if err := a.reads("the trace", trace); err != nil {
+	if err := a.declareInputs("the trace", trace); err != nil {
 		return err
 	}
-	if err := a.readsKernel(&f.reading, trace); err != nil {
+	if err := a.readsKernel(&f.readFlags, trace); err != nil {
 		return err
 	}
-	if _, err := a.configure(ctx, f.reading); err != nil {
+	if _, err := a.configure(ctx, f.readFlags); err != nil {
 		return err
 	}
 	out, err := a.create(ctx, "-o", target)
@@ -105,7 +105,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	}
 	defer out.Discard()
 	f.picture = true
-	r, split, err := a.reference(ctx, trace, f.reading, f.against)
+	r, split, err := a.analyzeWithSplit(ctx, trace, f.readFlags, f.against)
 	if err != nil {
 		return err
 	}

@@ -106,16 +106,16 @@ func (g *Guard) written(id ID) {
 }
 
 // table finds files by their IDs. Those that may be the same are in one bucket.
-type table map[bucket][]*handled
+type table map[bucket][]*claimedFile
 
-// handled is a file of the program.
-type handled struct {
+// claimedFile is a file of the program.
+type claimedFile struct {
 	id   ID
 	what string // what messages call it
 	kept bool   // see Adds
 }
 
-func (t table) find(id ID) *handled {
+func (t table) find(id ID) *claimedFile {
 	for _, h := range t[id.bucket()] {
 		if h.id.Same(id) {
 			return h
@@ -124,18 +124,18 @@ func (t table) find(id ID) *handled {
 	return nil
 }
 
-func (t *table) add(id ID, what string) *handled {
+func (t *table) add(id ID, what string) *claimedFile {
 	if *t == nil {
 		*t = table{}
 	}
-	h := &handled{id: id, what: what}
+	h := &claimedFile{id: id, what: what}
 	(*t)[id.bucket()] = append((*t)[id.bucket()], h)
 	return h
 }
 
 func (t table) remove(id ID) {
 	b := id.bucket()
-	t[b] = slices.DeleteFunc(t[b], func(h *handled) bool { return h.id == id })
+	t[b] = slices.DeleteFunc(t[b], func(h *claimedFile) bool { return h.id == id })
 	if len(t[b]) == 0 {
 		delete(t, b)
 	}
