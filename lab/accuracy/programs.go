@@ -87,7 +87,7 @@ func programsPage(ctx context.Context, w io.Writer, dir string) error {
 	table(w, hungry)
 	causes(w, hungry)
 	fmt.Fprint(w, programsWhatIf)
-	foretellings(w, foretell(rows))
+	writeWhatIfs(w, predictWhatIfs(rows))
 	return nil
 }
 

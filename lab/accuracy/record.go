@@ -226,9 +226,9 @@ func writeManifest(dir string, all []recording) error {
 	return os.WriteFile(filepath.Join(dir, "manifest.json"), append(text, '\n'), 0o644)
 }
 
-// look is how often the kernel is asked for how long threads lacked a CPU. That takes some
+// pollEvery is how often the kernel is asked for how long threads lacked a CPU. That takes some
 // 100 µs of one.
-const look = 20 * time.Millisecond
+const pollEvery = 20 * time.Millisecond
 
 // record runs a program and returns for how many ns its threads could run and had no
 // CPU, up to the last time that the kernel was asked; -1 if it does not tell.
@@ -246,7 +246,7 @@ func (r ready) record(ctx context.Context, procs int, trace string) (int64, erro
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	waited := map[string]int64{}
 	for {

@@ -18,8 +18,8 @@ const bandWaited = 0.25
 // recorded is the name of a recording that -record makes: program, GOMAXPROCS, run.
 var recorded = regexp.MustCompile(`^(.+)-p([12])-(\d+)\.trace\.gz$`)
 
-// foretold is what the recordings of a program with one GOMAXPROCS say of another.
-type foretold struct {
+// whatIfPrediction is what the recordings of a program with one GOMAXPROCS say of another.
+type whatIfPrediction struct {
 	name             string
 	from, to         int
 	measured, waited int64   // medians, as recorded with the other
@@ -30,9 +30,9 @@ type foretold struct {
 	makespan         []string // in the makespan
 }
 
-// foretell has each recording of a program predict its makespan and time waited with the
+// predictWhatIfs has each recording of a program predict its makespan and time waited with the
 // other GOMAXPROCS, which is held against the median of those recordings.
-func foretell(rows []row) []foretold {
+func predictWhatIfs(rows []row) []whatIfPrediction {
 	type key struct {
 		name  string
 		procs int
@@ -50,14 +50,14 @@ func foretell(rows []row) []foretold {
 			names = append(names, m[1])
 		}
 	}
-	var out []foretold
+	var out []whatIfPrediction
 	for _, name := range names {
 		for procs := 1; procs <= 2; procs++ {
 			from, to := all[key{name, procs}], all[key{name, 3 - procs}]
 			if len(from) == 0 || len(to) == 0 {
 				continue
 			}
-			f := foretold{name: name, from: procs, to: 3 - procs, runs: runs[key{name, procs}]}
+			f := whatIfPrediction{name: name, from: procs, to: 3 - procs, runs: runs[key{name, procs}]}
 			var ms, ws []int64
 			for _, r := range to {
 				ms, ws = append(ms, r.Observed.MakespanNs), append(ws, r.Observed.Waits.TotalNs)
@@ -98,9 +98,9 @@ func (v *verdicts) add(trusted, right bool) {
 	}
 }
 
-// foretellings writes a row for each program and direction, and how far trust can be
+// writeWhatIfs writes a row for each program and direction, and how far trust can be
 // trusted.
-func foretellings(w io.Writer, fs []foretold) {
+func writeWhatIfs(w io.Writer, fs []whatIfPrediction) {
 	halves := []struct {
 		name           string
 		makespan, both verdicts

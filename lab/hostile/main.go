@@ -259,11 +259,11 @@ func (b *bench) try(file string, c command, limit int64) {
 		}
 	}
 	u := run()
-	why := b.judge(c.name, u, limit, bound)
+	why := b.exceeded(c.name, u, limit, bound)
 	if why != "" {
 		again := run()
 		again.CPU, again.Memory = min(u.CPU, again.CPU), min(u.Memory, again.Memory)
-		u, why = again, b.judge(c.name, again, limit, bound)
+		u, why = again, b.exceeded(c.name, again, limit, bound)
 	}
 	if why != "" {
 		b.failed++
@@ -295,8 +295,8 @@ func (b *bench) plant(file string) error {
 	return err
 }
 
-// judge returns which bound a run exceeds; "" if none.
-func (b *bench) judge(command string, u taken, limit, memory int64) string {
+// exceeded returns which bound a run exceeds; "" if none.
+func (b *bench) exceeded(command string, u taken, limit, memory int64) string {
 	switch {
 	case u.Exit != 0 && u.Exit != 1 && u.Exit != 3:
 		return fmt.Sprintf("FAILS: exit code %d: %s", u.Exit, u.Said)

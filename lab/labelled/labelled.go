@@ -25,16 +25,16 @@ import (
 // Label says what is wrong with a program. README.md beside the programs explains the
 // keys.
 type Label struct {
-	Name    string   `json:"name"`
-	Wrong   bool     `json:"wrong"`
-	Culprit []string `json:"culprit"` // functions, each of which names it; empty: the machine, or nothing
-	Cause   string   `json:"cause"`
-	Not     []string `json:"not"` // functions that would be accused wrongly
-	Story   string   `json:"story"`
-	Remedy  string   `json:"remedy"`
-	Procs   int      `json:"procs"` // GOMAXPROCS
-	Kept    bool     `json:"kept"`
-	Proof   string   `json:"proof"`
+	Name        string   `json:"name"`
+	Wrong       bool     `json:"wrong"`
+	Culprit     []string `json:"culprit"` // functions, each of which names it; empty: the machine, or nothing
+	Cause       string   `json:"cause"`
+	Not         []string `json:"not"` // functions that would be accused wrongly
+	Description string   `json:"story"`
+	Remedy      string   `json:"remedy"`
+	Procs       int      `json:"procs"` // GOMAXPROCS
+	Kept        bool     `json:"kept"`
+	Proof       string   `json:"proof"`
 	// Want is the verdict that is right, of a program before and after a change.
 	Want compare.Verdict `json:"want"`
 }

@@ -45,7 +45,7 @@ func TestLabels(t *testing.T) {
 	wrong, kept := 0, 0
 	for _, l := range labels {
 		source := sources(t, filepath.Join(root, Dir, l.Name))
-		if l.Wrong != (l.Cause != "none") || !slices.Contains(Causes, l.Cause) || l.Story == "" || l.Remedy == "" || l.Proof == "" || l.Procs < 1 {
+		if l.Wrong != (l.Cause != "none") || !slices.Contains(Causes, l.Cause) || l.Description == "" || l.Remedy == "" || l.Proof == "" || l.Procs < 1 {
 			t.Errorf("%s: %+v", l.Name, l)
 		}
 		if l.Wrong && l.Cause != "machine" && len(l.Culprit) == 0 || !l.Wrong && len(l.Culprit) > 0 {
@@ -72,7 +72,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range pairs {
-		if !slices.Contains([]compare.Verdict{compare.Better, compare.Worse, compare.NoChange}, l.Want) || l.Story == "" || l.Proof == "" {
+		if !slices.Contains([]compare.Verdict{compare.Better, compare.Worse, compare.NoChange}, l.Want) || l.Description == "" || l.Proof == "" {
 			t.Errorf("%s: %+v", l.Name, l)
 		}
 	}

@@ -252,10 +252,10 @@ Generated from %s by the recorder; do not edit.
 Each is recorded by a program of ours, ` + "`programs/SCENARIO`" + `, whose comment says in full what its traces must show. ` + "`lab/scenarios/facts.go`" + ` checks it on each recording.
 
 `)
-	told := make(map[string]bool)
+	list := make(map[string]bool)
 	for _, r := range m.Traces {
-		if !r.Real && !told[r.Scenario] {
-			told[r.Scenario] = true
+		if !r.Real && !list[r.Scenario] {
+			list[r.Scenario] = true
 			fmt.Fprintf(&b, "* **%s**: %s\n", r.Scenario, r.Shows)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 // what is in front of it and behind it in the queue, and by the size of its
 // batch, which says how long the queue was. Times of operations are not used.
 
-// Open says which queue lengths right after a start the trace leaves open.
-type Open struct {
+// OpenLengths says which queue lengths right after a start the trace leaves open.
+type OpenLengths struct {
 	Start int  // index of the start's line
 	LL    bool // the length of the P's own queue
 	// The least and the greatest length of the global queue that it allows.
@@ -34,7 +34,7 @@ type Open struct {
 }
 
 // GL reports whether the length of the global queue is open.
-func (o *Open) GL() bool { return o.GLLeast != o.GLMost }
+func (o *OpenLengths) GL() bool { return o.GLLeast != o.GLMost }
 
 // ErrNoMoves means that a truth lacks the lines of kind move.
 var ErrNoMoves = errors.New("the truth has no move lines")
@@ -285,7 +285,7 @@ func (r *ring) between(s ringSteal) span {
 
 // FindOpen tells for each start, in their order, which lengths the trace leaves
 // open. The truth must have move lines, else the error is [ErrNoMoves].
-func FindOpen(lines []Line, r io.Reader) ([]Open, error) {
+func FindOpen(lines []Line, r io.Reader) ([]OpenLengths, error) {
 	if !slices.ContainsFunc(lines, func(l Line) bool { return l.K == "move" }) {
 		return nil, ErrNoMoves
 	}
@@ -458,7 +458,7 @@ func (f *follower) follow(lines []Line) {
 }
 
 // open looks at every start.
-func (f *follower) open(lines []Line) []Open {
+func (f *follower) open(lines []Line) []OpenLengths {
 	steals := make(map[int64][]span)
 	for p, r := range f.rings {
 		for _, x := range r.steals {
@@ -466,13 +466,13 @@ func (f *follower) open(lines []Line) []Open {
 		}
 	}
 	next := make(map[int64]int) // by P: the first steal that is not over
-	var out []Open
+	var out []OpenLengths
 	for i := range lines {
 		l := &lines[i]
 		if l.K != "start" {
 			continue
 		}
-		o := Open{Start: i}
+		o := OpenLengths{Start: i}
 		o.GLLeast, o.GLMost = f.global.lengths(l.T)
 		list, k := steals[l.P], next[l.P]
 		for k < len(list) && list[k].hi <= l.T {
@@ -505,9 +505,9 @@ func (s *Lengths) Add(o *Lengths) {
 }
 
 // CompareLengths scores the starts of a dump, whose matches [Compare] returned.
-func CompareLengths(truth, dump []Line, starts []Match, open []Open) Lengths {
+func CompareLengths(truth, dump []Line, starts []Match, open []OpenLengths) Lengths {
 	var s Lengths
-	byLine := make(map[int]*Open, len(open))
+	byLine := make(map[int]*OpenLengths, len(open))
 	for i := range open {
 		byLine[open[i].Start] = &open[i]
 	}

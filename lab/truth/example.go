@@ -173,10 +173,10 @@ func (x *Example) String() string {
 	b.WriteString("```\n")
 	fmt.Fprintf(&b, "%10s  %-3s %-8s %-42s %s\n", "µs", "P", "G", "", "without the hypothesis")
 	for _, i := range x.around() {
-		x.tell(&b, i)
+		x.writeLine(&b, i)
 	}
 	b.WriteString("```\n")
-	x.tellAnswer(&b)
+	x.writeAnswer(&b)
 	return b.String()
 }
 
@@ -221,8 +221,8 @@ func (x *Example) around() []int {
 	return lines
 }
 
-// tell writes line i of the dump.
-func (x *Example) tell(b *strings.Builder, i int) {
+// writeLine writes line i of the dump.
+func (x *Example) writeLine(b *strings.Builder, i int) {
 	l, start := &x.with.dump[i], x.with.of(x.start)
 	mark, p, g, says, without := ' ', "", "", "", ""
 	if l == start {
@@ -258,8 +258,8 @@ func (x *Example) tell(b *strings.Builder, i int) {
 	b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// tellAnswer writes what the hypothesis answered last before the start.
-func (x *Example) tellAnswer(b *strings.Builder) {
+// writeAnswer writes what the hypothesis answered last before the start.
+func (x *Example) writeAnswer(b *strings.Builder) {
 	at := x.with.of(x.start).T
 	var last *reconstruct.Answer
 	for i := range x.with.answers {

@@ -37,7 +37,7 @@ func Join(recs []Record, r io.Reader) (*Joint, error) {
 
 // join does the work of Join on any source of events.
 func join(recs []Record, read func() (trace.Event, error)) (*Joint, error) {
-	s := tell(recs)
+	s := newTranscript(recs)
 	slices.SortStableFunc(s.other, func(a, b Line) int { return cmpInt(a.T, b.T) })
 	j := &Joint{NoTake: s.noTake}
 	seenStarts := make(map[trace.GoID]int)
@@ -100,7 +100,7 @@ func join(recs []Record, read func() (trace.Event, error)) (*Joint, error) {
 	return j, nil
 }
 
-func (j *Joint) start(s *story, ev trace.Event, id trace.GoID, n int, t int64) Line {
+func (j *Joint) start(s *transcript, ev trace.Event, id trace.GoID, n int, t int64) Line {
 	l := newLine("start")
 	l.T, l.G, l.P, l.M, l.N = t, int64(id), int64(ev.Proc()), int64(ev.Thread()), int64(n)
 	list := s.starts[int64(id)]
@@ -118,7 +118,7 @@ func (j *Joint) start(s *story, ev trace.Event, id trace.GoID, n int, t int64) L
 	return l
 }
 
-func (j *Joint) preempt(s *story, ev trace.Event, id trace.GoID, n int, t int64) Line {
+func (j *Joint) preempt(s *transcript, ev trace.Event, id trace.GoID, n int, t int64) Line {
 	l := newLine("preempt")
 	l.T, l.G, l.P, l.M, l.N = t, int64(id), int64(ev.Proc()), int64(ev.Thread()), int64(n)
 	list := s.preempts[int64(id)]
@@ -131,7 +131,7 @@ func (j *Joint) preempt(s *story, ev trace.Event, id trace.GoID, n int, t int64)
 }
 
 // readyLine says where the goroutine went; n of its starts were seen so far.
-func (s *story) readyLine(ev trace.Event, id trace.GoID, n int, t int64) (Line, bool) {
+func (s *transcript) readyLine(ev trace.Event, id trace.GoID, n int, t int64) (Line, bool) {
 	l := newLine("ready")
 	l.T, l.G, l.N = t, int64(id), int64(n)
 	if ev.Proc() != trace.NoProc {

@@ -61,12 +61,12 @@ type waiter struct {
 // of the queues. What a start then says of where its goroutine really was
 // corrects that: see settle.
 type replay struct {
-	// told reports whether the truth has a line for each move, so that nothing has to
+	// movesKnown reports whether the truth has a line for each move, so that nothing has to
 	// be found out.
-	told bool
-	q    *reference.Queues
-	ix   map[int64]int32
-	gs   []waiter
+	movesKnown bool
+	q          *reference.Queues
+	index      map[int64]int32
+	gs         []waiter
 	// moved holds, for two queues, when something was moved from one to the
 	// other, in order.
 	moved map[[2]int32][]int64
@@ -76,16 +76,16 @@ type replay struct {
 func newReplay() *replay {
 	return &replay{
 		q:     reference.NewQueues(ruleBook), // the sizes of batches are the truth's own
-		ix:    make(map[int64]int32),
+		index: make(map[int64]int32),
 		moved: make(map[[2]int32][]int64),
 	}
 }
 
 func (r *replay) goroutine(id int64) int32 {
-	g, ok := r.ix[id]
+	g, ok := r.index[id]
 	if !ok {
 		g = int32(len(r.gs))
-		r.ix[id] = g
+		r.index[id] = g
 		r.gs = append(r.gs, waiter{})
 		r.q.Grow(len(r.gs), r.np)
 	}
@@ -103,7 +103,7 @@ func (r *replay) proc(p int64) int32 {
 // put lets goroutine g, which is in no queue, be in a place from time t on.
 func (r *replay) put(g int32, in reference.Place, t int64) {
 	switch {
-	case r.told:
+	case r.movesKnown:
 	case in.Queue == reference.QueueRunnext:
 		if old := r.q.PutRunnext(in.P, g); old != reference.None {
 			r.put(old, reference.Place{Queue: reference.QueueLocal, P: in.P}, t)
@@ -161,7 +161,7 @@ func (r *replay) line(l *Line, t int64, p int64) {
 			}
 			r.put(g, r.target(l.To, l.P), t)
 		}
-	case r.told:
+	case r.movesKnown:
 	case l.K == "overflow":
 		if l.P == none {
 			return
@@ -247,7 +247,7 @@ func (r *replay) empty(p int32, t int64) {
 // procs follows a change of GOMAXPROCS to n: what is queued on the Ps that go
 // away goes to the global queue (procresize).
 func (r *replay) procs(n int, t int64) {
-	if r.told {
+	if r.movesKnown {
 		return
 	}
 	for p := n; p < r.np; p++ {
@@ -265,13 +265,13 @@ func (r *replay) start(l *Line, p, t, from int64) history {
 	w := &r.gs[g]
 	if !w.queued {
 		w.history = history{stays: []stay{{from, in}}, open: math.MaxInt64}
-	} else if l.Src != srcUnknown && !r.told && !w.stolen && !same(w.stays[len(w.stays)-1].in, in) {
+	} else if l.Src != srcUnknown && !r.movesKnown && !w.stolen && !same(w.stays[len(w.stays)-1].in, in) {
 		r.settle(w, in, t)
 	}
 	r.q.Remove(g)
 	h, stolen := w.history, w.stolen
 	*w = waiter{}
-	if !stolen && !r.told {
+	if !stolen && !r.movesKnown {
 		r.batch(l, in, thief, t)
 	}
 	return h

@@ -28,7 +28,7 @@ func replayed(lines []Line) map[string]string {
 	out := make(map[string]string)
 	r := newReplay()
 	for i := range lines {
-		r.told = r.told || lines[i].K == "move"
+		r.movesKnown = r.movesKnown || lines[i].K == "move"
 	}
 	for i := range lines {
 		l := &lines[i]
@@ -41,7 +41,7 @@ func replayed(lines []Line) map[string]string {
 			out[fmt.Sprint(l.G)] = "open"
 			continue
 		}
-		out[fmt.Sprint(l.G)] = tellPath(h.stays, 0)
+		out[fmt.Sprint(l.G)] = pathString(h.stays, 0)
 	}
 	return out
 }

@@ -116,9 +116,9 @@ func (w *Waiting) PrintLost(out io.Writer, n int) {
 	}
 }
 
-// A told is a wait of a stream of decisions: the indices of its KindReady and
+// An observedWait is a wait of a stream of decisions: the indices of its KindReady and
 // its KindStart there, and where it was.
-type told struct {
+type observedWait struct {
 	ready, start int
 	stays        []stay
 }
@@ -136,14 +136,14 @@ func CompareWaiting(truth []Line, ds []reference.Decision) *Waiting {
 		from, to := ds[list[i].ready].Time, ds[list[i].start].Time
 		w.lose(LostWait{
 			G: ds[list[i].ready].G, From: from, To: to, Ns: ns,
-			Truth: tellPath(real[i].stays, from), Dump: tellPath(list[i].stays, from),
+			Truth: pathString(real[i].stays, from), Dump: pathString(list[i].stays, from),
 		})
 	})
 	return w
 }
 
-// tellPath tells where a wait was, with times in ns since its beginning.
-func tellPath(stays []stay, from int64) string {
+// pathString tells where a wait was, with times in ns since its beginning.
+func pathString(stays []stay, from int64) string {
 	var b strings.Builder
 	for i, s := range stays {
 		if i == maxPath {
@@ -165,14 +165,14 @@ func tellPath(stays []stay, from int64) string {
 const maxPath = 8
 
 // waitsOf lists all waits of a stream, in the order in which they end.
-func waitsOf(ds []reference.Decision) []told {
-	var out []told
-	open := make(map[int64]*told)
+func waitsOf(ds []reference.Decision) []observedWait {
+	var out []observedWait
+	open := make(map[int64]*observedWait)
 	for i := range ds {
 		d := &ds[i]
 		switch d.Kind {
 		case reference.KindReady:
-			open[d.G] = &told{ready: i, stays: []stay{{d.Time, placeOf(d)}}}
+			open[d.G] = &observedWait{ready: i, stays: []stay{{d.Time, placeOf(d)}}}
 		case reference.KindMove:
 			if w := open[d.G]; w != nil {
 				w.stays = append(w.stays, stay{d.Time, placeOf(d)})
@@ -200,7 +200,7 @@ func placeOf(d *reference.Decision) reference.Place {
 
 // histories finds the truth of each wait. A wait whose start the truth does not
 // have is open from its beginning.
-func histories(truth []Line, ds []reference.Decision, list []told) []history {
+func histories(truth []Line, ds []reference.Decision, list []observedWait) []history {
 	// The decisions that have a partner in the truth; N is their index.
 	var said []Line
 	var procs []int
@@ -247,7 +247,7 @@ func histories(truth []Line, ds []reference.Decision, list []told) []history {
 		out[i] = history{stays: []stay{{from, reference.Place{P: reference.NoP}}}, open: from}
 	}
 	r := newReplay()
-	r.told = slices.ContainsFunc(truth, func(l Line) bool { return l.K == "move" })
+	r.movesKnown = slices.ContainsFunc(truth, func(l Line) bool { return l.K == "move" })
 	for i := range truth {
 		l := &truth[i]
 		t, p := l.T, l.P
@@ -275,7 +275,7 @@ func histories(truth []Line, ds []reference.Decision, list []told) []history {
 		if !ok {
 			continue
 		}
-		if l.Locked && !r.told {
+		if l.Locked && !r.movesKnown {
 			h.handOver(list[wait].stays)
 		}
 		out[wait] = h
@@ -298,7 +298,7 @@ func (h *history) handOver(said []stay) {
 }
 
 // compare adds a wait in [from, to).
-func (w *Waiting) compare(said *told, real *history, from, to int64) {
+func (w *Waiting) compare(said *observedWait, real *history, from, to int64) {
 	w.Queue.Of += to - from
 	w.Place.Of += to - from
 	w.OpenNs += max(0, to-max(from, real.open))
@@ -345,7 +345,7 @@ func pairOf(a, b reference.Place) Pair {
 // trueDecisions returns ds with the true queues: each KindReady puts its
 // goroutine where the truth did, and the moves are those of the truth, at the
 // end of their instant. What is unknown stays as in ds.
-func trueDecisions(ds []reference.Decision, list []told, real []history) []reference.Decision {
+func trueDecisions(ds []reference.Decision, list []observedWait, real []history) []reference.Decision {
 	type move struct {
 		at int64
 		d  reference.Decision

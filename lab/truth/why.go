@@ -201,9 +201,9 @@ func (f *followed) begin(lines []Line) {
 
 // FindReasons says why lengths of a dump are wrong. The matches are those that
 // [Compare] returned, open is what [FindOpen] did.
-func FindReasons(truth, dump []Line, starts []Match, open []Open) *Reasons {
+func FindReasons(truth, dump []Line, starts []Match, open []OpenLengths) *Reasons {
 	r := NewReasons()
-	opens := make(map[int]*Open, len(open))
+	opens := make(map[int]*OpenLengths, len(open))
 	for i := range open {
 		opens[open[i].Start] = &open[i]
 	}

@@ -23,26 +23,26 @@ func TestFindReasons(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		truth, dump []Line
-		open        Open
+		open        OpenLengths
 		ll, gl      string // why it is wrong, empty for right
 	}{
-		{"equal", []Line{ready, start(1, 0)}, []Line{ready, start(1, 0)}, Open{}, "", ""},
+		{"equal", []Line{ready, start(1, 0)}, []Line{ready, start(1, 0)}, OpenLengths{}, "", ""},
 		{"an overflow that was none", []Line{ready, start(1, 0)},
-			[]Line{ready, line("move", 1, none, toGlobal, "overflow"), start(0, 1)}, Open{}, whyOverflow, whyOverflow},
+			[]Line{ready, line("move", 1, none, toGlobal, "overflow"), start(0, 1)}, OpenLengths{}, whyOverflow, whyOverflow},
 		{"an overflow that was not seen", []Line{ready, line("move", 1, none, toGlobal, ""), start(0, 1)},
-			[]Line{ready, start(1, 0)}, Open{}, whyOverflow, whyOverflow},
-		{"a drain", []Line{ready, start(1, 0)}, []Line{ready, line("move", 1, none, toGlobal, "gc"), start(0, 1)}, Open{}, whyDrain, whyDrain},
-		{"a steal", []Line{ready, line("move", 1, 1, toLocal, ""), start(0, 0)}, []Line{ready, start(1, 0)}, Open{}, whySteal, ""},
+			[]Line{ready, start(1, 0)}, OpenLengths{}, whyOverflow, whyOverflow},
+		{"a drain", []Line{ready, start(1, 0)}, []Line{ready, line("move", 1, none, toGlobal, "gc"), start(0, 1)}, OpenLengths{}, whyDrain, whyDrain},
+		{"a steal", []Line{ready, line("move", 1, 1, toLocal, ""), start(0, 0)}, []Line{ready, start(1, 0)}, OpenLengths{}, whySteal, ""},
 		{"a batch", []Line{line("ready", 1, none, toGlobal, ""), line("move", 1, 0, toLocal, ""), start(1, 0)},
-			[]Line{line("ready", 1, none, toGlobal, ""), start(0, 1)}, Open{}, whyBatch, whyBatch},
-		{"a put", []Line{line("ready", 1, none, toGlobal, ""), start(0, 1)}, []Line{ready, start(1, 0)}, Open{}, whyPut, whyPut},
-		{"an event without its operation", []Line{ready, start(0, 0)}, []Line{ready, start(1, 0)}, Open{}, whyUnderWay, ""},
+			[]Line{line("ready", 1, none, toGlobal, ""), start(0, 1)}, OpenLengths{}, whyBatch, whyBatch},
+		{"a put", []Line{line("ready", 1, none, toGlobal, ""), start(0, 1)}, []Line{ready, start(1, 0)}, OpenLengths{}, whyPut, whyPut},
+		{"an event without its operation", []Line{ready, start(0, 0)}, []Line{ready, start(1, 0)}, OpenLengths{}, whyUnderWay, ""},
 		{"from before the trace", []Line{start(1, 0), func() Line {
 			l := line("start", 2, 0, "", "")
 			l.Src, l.LL, l.GL = srcLocal, 0, 0
 			return l
-		}()}, []Line{start(0, 0)}, Open{}, whyBefore, ""},
-		{"open", []Line{ready, start(1, 0)}, []Line{start(0, 1)}, Open{LL: true, GLLeast: 0, GLMost: 1}, whyOpen, whyOpen},
+		}()}, []Line{start(0, 0)}, OpenLengths{}, whyBefore, ""},
+		{"open", []Line{ready, start(1, 0)}, []Line{start(0, 1)}, OpenLengths{LL: true, GLLeast: 0, GLMost: 1}, whyOpen, whyOpen},
 	} {
 		_, starts := Compare(c.truth, c.dump)
 		for i := range c.truth {
@@ -51,7 +51,7 @@ func TestFindReasons(t *testing.T) {
 				break
 			}
 		}
-		got := FindReasons(c.truth, c.dump, starts, []Open{c.open})
+		got := FindReasons(c.truth, c.dump, starts, []OpenLengths{c.open})
 		want := func(why string) map[string]int64 {
 			if why == "" {
 				return map[string]int64{}

@@ -21,7 +21,7 @@ func (t *tape) add(k Kind, g int64, p int32, arg uint64) *Record {
 
 func batchOf(victim, n uint64) uint64 { return victim | n<<32 }
 
-func sources(s *story, g int64) (out []string) {
+func sources(s *transcript, g int64) (out []string) {
 	for _, e := range s.starts[g] {
 		out = append(out, e.ready+">"+e.src)
 	}
@@ -88,7 +88,7 @@ func TestWhereStartsComeFrom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var tp tape
 			c.fill(&tp)
-			if d := cmp.Diff(c.want, sources(tell(tp.recs), 1)); d != "" {
+			if d := cmp.Diff(c.want, sources(newTranscript(tp.recs), 1)); d != "" {
 				t.Error(d)
 			}
 			if name != "starts that nothing explains" && name != "coroutine switch" {
@@ -108,7 +108,7 @@ func TestStealDetails(t *testing.T) {
 	tp.add(TookSteal, 1, 3, batchOf(0, 1))
 	tp.add(LockedHand, 1, 3, 0)
 	tp.add(Start, 1, 3, 0)
-	e := tell(tp.recs).starts[1][0]
+	e := newTranscript(tp.recs).starts[1][0]
 	if e.src != srcStealRunnext || e.victim != 0 || e.batch != 1 || !e.locked {
 		t.Errorf("got %+v", e)
 	}
@@ -118,7 +118,7 @@ func TestMoves(t *testing.T) {
 	r := func(k Kind, when, g int64, m uint32, p int32) Record {
 		return Record{Kind: k, When: when, G: g, M: m, P: p}
 	}
-	s := tell([]Record{
+	s := newTranscript([]Record{
 		r(PutRunnext, 1, 1, 10, 0), r(PutRunnext, 2, 2, 10, 0), r(PutLocal, 3, 1, 10, 0), // displaced
 		r(PutGlobal, 4, 1, 10, 0), // overflow
 		r(PutLocal, 5, 1, 11, 1),  // global batch
@@ -197,7 +197,7 @@ func TestCausesOfPreemption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var tp tape
 			c.fill(&tp)
-			p := tell(tp.recs).preempts[1][0]
+			p := newTranscript(tp.recs).preempts[1][0]
 			if p.why != c.why || !cmp.Equal(p.also, c.also) {
 				t.Errorf("got %s %v, want %s %v", p.why, p.also, c.why, c.also)
 			}

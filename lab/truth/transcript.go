@@ -2,9 +2,9 @@ package truth
 
 import "slices"
 
-// A story is the recording told per goroutine: what made it runnable, who took
+// A transcript is the recording by goroutine: what made it runnable, who took
 // it from where, when it started.
-type story struct {
+type transcript struct {
 	starts   map[int64][]episode    // by goroutine, in order
 	tail     map[int64]string       // where a goroutine went that was made runnable and never started again
 	preempts map[int64][]preemption // by goroutine, in order
@@ -30,11 +30,11 @@ type preemption struct {
 
 // What is known of a goroutine between two starts.
 type progress struct {
-	queued bool
-	ready  string
-	take   Record // Kind 0: none
-	locked bool
-	asked  []string // who asked it to stop since it started
+	queued         bool
+	ready          string
+	take           Record // Kind 0: none
+	locked         bool
+	stopRequesters []string // who asked it to stop since it started
 }
 
 // A request to stop what runs on a P.
@@ -98,9 +98,9 @@ var stealName = [...]string{bySysmon: "sysmon", byExit: "syscall-exit", bySTW: "
 
 var visitName = [...]string{whyOther: "other", whyGeneration: "generation-switch", whyGC: "gc"}
 
-// tell reads the records of one program.
-func tell(recs []Record) *story {
-	s := &story{
+// newTranscript reads the records of one program.
+func newTranscript(recs []Record) *transcript {
+	s := &transcript{
 		starts:   make(map[int64][]episode),
 		tail:     make(map[int64]string),
 		preempts: make(map[int64][]preemption),
@@ -198,8 +198,8 @@ func tell(recs []Record) *story {
 			}
 		case PreemptRequest:
 			cause := m.cause()
-			if !slices.Contains(g.asked, cause) {
-				g.asked = append(g.asked, cause)
+			if !slices.Contains(g.stopRequesters, cause) {
+				g.stopRequesters = append(g.stopRequesters, cause)
 			}
 			ps[r.P] = request{cause, r.When}
 		case TracePreempt:
@@ -213,14 +213,14 @@ func tell(recs []Record) *story {
 		case Gosched:
 			if m.leaving != 0 && m.leavingG == r.G {
 				p := &s.preempts[r.G][m.leaving-1]
-				p.why, p.also = judge(r, g.asked)
+				p.why, p.also = preemptionCause(r, g.stopRequesters)
 				// A signal meant for the goroutine before hits its successor.
 				if q := ps[r.P]; p.why == "other" && q.cause != "" && r.When-q.when < stray {
 					p.why = q.cause
 				}
 			}
 			m.leaving = 0
-			g.asked = nil
+			g.stopRequesters = nil
 		}
 	}
 	for id, g := range gs {
@@ -249,10 +249,10 @@ func (m *doing) cause() string {
 	return "other"
 }
 
-// judge names the cause of a preemption. A request is anonymous, so when
+// preemptionCause names the cause of a preemption. A request is anonymous, so when
 // several are open the first one counts; but a stop of the world that already
 // waits decides where the goroutine goes (Go 1.26 and later), so it comes first.
-func judge(r Record, asked []string) (why string, also []string) {
+func preemptionCause(r Record, asked []string) (why string, also []string) {
 	if r.Flag&2 != 0 {
 		why = "stw"
 	} else if len(asked) > 0 {
@@ -269,7 +269,7 @@ func judge(r Record, asked []string) (why string, also []string) {
 }
 
 // finish turns what is known of a goroutine into the episode that r ends.
-func (s *story) finish(r Record, g *progress) episode {
+func (s *transcript) finish(r Record, g *progress) episode {
 	e := episode{start: r, victim: none, batch: none, locked: g.locked, ready: g.ready}
 	if r.Flag == 1 {
 		e.src, e.ready, e.locked = srcCoroutine, toDirect, false
