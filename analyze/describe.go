@@ -18,7 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// nothing says why there is nothing that could be analysed.
+// nothing reports why there is nothing that could be analysed.
 func nothing(src *input.Source, st *events.Stats) error {
 	if why := src.Stats().OverLimit; why != "" {
 		return fmt.Errorf("reading %s: %s", src.Name(), why)
@@ -37,7 +37,7 @@ func nothing(src *input.Source, st *events.Stats) error {
 	return fmt.Errorf("reading %s: %w: it holds a header only; the program ended before the tracer wrote anything: call trace.Stop, or record for longer", src.Name(), ErrNoEvents)
 }
 
-// salvaged tells in one line what is missing of a generation.
+// salvaged reports in one line what is missing of a generation.
 func salvaged(s *events.Salvage) string {
 	var parts []string
 	table := func(e *wire.Entries, one, many, effect string) {
@@ -61,7 +61,7 @@ func salvaged(s *events.Salvage) string {
 	return fmt.Sprintf("generation %d at byte %d: %s", s.Generation, s.Offset, strings.Join(parts, "; "))
 }
 
-// damage says what is wrong with a table, with the words for an entry and for several.
+// damage reports what is wrong with a table, with the words for an entry and for several.
 func damage(e *wire.Entries, one, many string) string {
 	missing := e.Missing - e.Damaged // those of the damaged ones are among them
 	found := quantity.Count(int64(e.Found))
@@ -83,7 +83,7 @@ func damage(e *wire.Entries, one, many string) string {
 	return s
 }
 
-// during says when a gap is.
+// during reports when a gap is.
 func during(g events.Gap) string {
 	from, to, length := quantity.Duration(g.From), quantity.Duration(g.To), quantity.Duration(g.To-g.From)
 	if from == to {
@@ -122,7 +122,7 @@ func lostBytes(in *input.Stats, st *events.Stats) int64 {
 	return min(n, in.Bytes)
 }
 
-// describe says what the trace is, how much of it was read, and what is missing.
+// describe reports what the trace is, how much of it was read, and what is missing.
 func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *reconstruct.Summary, words *Pseudonyms, interrupted bool, full string) Trace {
 	h := src.Header()
 	in := src.Stats()
@@ -235,7 +235,7 @@ func program(stacks iter.Seq[[]*events.Frame], first string) string {
 	return strings.TrimSuffix(first, ".main")
 }
 
-// testsOf says which package is under test, "" for none, and what stacks show of its tests.
+// testsOf reports which package is under test, "" for none, and what stacks show of its tests.
 func testsOf(stacks iter.Seq[[]*events.Frame], words *Pseudonyms) (tested string, t findings.Tests) {
 	t.Functions = map[string]bool{}
 	tests := false

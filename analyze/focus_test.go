@@ -154,7 +154,7 @@ func TestSelectionsAddUp(t *testing.T) {
 	}
 }
 
-// TestNothingInFocus says what there is where nothing matches.
+// TestNothingInFocus checks what there is where nothing matches.
 func TestNothingInFocus(t *testing.T) {
 	name := someTraces(t)[0]
 	for want, f := range map[string]focus.Focus{

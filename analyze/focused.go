@@ -14,7 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Focused says which part of the trace a result is about. The description of the trace
+// Focused reports which part of the trace a result is about. The description of the trace
 // and the reconstruction are those of all of it.
 type Focused struct {
 	FromNs int64 `json:"from_ns"` // beginning of the window
@@ -135,7 +135,7 @@ func (a *analysis) focusMissing(res *Result) error {
 	return a.chosen.Missing(names)
 }
 
-// focused says what a result is about, and leaves out of it what is about others.
+// focused records what a result is about, and leaves out of it what is about others.
 func (a *analysis) focused(res *Result, facts *findings.Facts) {
 	f := &a.Focus
 	if f.Whole() || a.DecisionsOnly {

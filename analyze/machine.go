@@ -119,7 +119,7 @@ const (
 	muchUnknown = 0.1 // share of the running time: from there on findings do without them
 )
 
-// doubts says what speaks against the kernel's records.
+// doubts reports what speaks against the kernel's records.
 func doubts(k *kernel.Machine) (out []string) {
 	if k.InsideShare < fewInside {
 		out = append(out, fmt.Sprintf("by the kernel's records threads were on a CPU at %s of their events only: records are missing, or their clock drifts", quantity.Percent(k.InsideShare)))

@@ -32,7 +32,7 @@ type lowered struct {
 	said     []string // what was lowered, and from what to what
 }
 
-// lower says how to stay within o.MaxMemory. What it does depends on the options
+// lower reports how to stay within o.MaxMemory. What it does depends on the options
 // alone, not on how much memory is in use, so that equal input gives equal
 // output.
 func lower(o *Options) lowered {

@@ -26,7 +26,7 @@ type Wait struct {
 	Place stacks.Place
 }
 
-// Lookup tells an Observer what decisions are about.
+// Lookup gives an Observer what decisions are about.
 type Lookup struct {
 	// Class returns the name of the class with a handle; empty if it is not known.
 	Class func(class int32) string

@@ -119,7 +119,7 @@ func (r *Result) RecordedNs() int64 {
 // PTime is the P-time that is recorded, ns.
 func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.EndNs()) }
 
-// Reconstruction says how far the hidden decisions could be explained. A start
+// Reconstruction reports how far the hidden decisions could be explained. A start
 // is explained if one rule of the scheduler accounts for it, ambiguous if
 // several do or the model had to be corrected by it, else unexplained.
 type Reconstruction struct {
@@ -139,7 +139,7 @@ func (r *Reconstruction) EitherTick() int64 {
 	return r.ByBasis[reference.Known(reference.Ambiguous, reference.RuleTick).String()]
 }
 
-// Span says how much of the work had to be done one after the other, and what
+// Span reports how much of the work had to be done one after the other, and what
 // scheduling could gain at most: see package span, which defines the terms. Times
 // are in ns.
 type Span struct {

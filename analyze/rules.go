@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// RulesApplied says by which rules of the scheduler a trace was analysed. The header of a
+// RulesApplied reports by which rules of the scheduler a trace was analysed. The header of a
 // trace names a format, not a release: Go 1.24 writes that of 1.23, and Go 1.27 that
 // of 1.26. The rules are those of the release that brought the format, unless
 // --go-version says that it was another one.
@@ -27,7 +27,7 @@ func AddRules(list []RulesApplied, r RulesApplied) []RulesApplied {
 	return append(list, r)
 }
 
-// ChosenBy says how rules were chosen.
+// ChosenBy specifies how rules were chosen.
 type ChosenBy string
 
 // The ways to choose rules.

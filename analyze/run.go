@@ -108,14 +108,14 @@ var errDamaged = errors.New("it is damaged")
 // Errors for errors.Is. Others are those of the operating system, as fs.ErrNotExist, of the
 // context, and of a caller's reader or OnDecision.
 var (
-	// ErrNoEvents says that a trace holds nothing that could be analysed.
+	// ErrNoEvents reports that a trace holds nothing that could be analysed.
 	ErrNoEvents = errors.New("no events")
-	// ErrNotTrace says that the input is no Go execution trace, ErrEmpty that it has no
+	// ErrNotTrace reports that the input is no Go execution trace, ErrEmpty that it has no
 	// byte, ErrUnsupported that it is a trace of a format that cannot be read.
 	ErrNotTrace    = input.ErrNotTrace
 	ErrEmpty       = input.ErrEmpty
 	ErrUnsupported = input.ErrUnsupported
-	// ErrMemory says that what is alive in the trace at one time needs more memory than
+	// ErrMemory reports that what is alive in the trace at one time needs more memory than
 	// allowed.
 	ErrMemory = errors.New("too little memory")
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// start says what a start must be.
+// start reports what a start must be.
 type start struct {
 	name  string
 	src   reference.Source

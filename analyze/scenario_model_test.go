@@ -48,7 +48,7 @@ func (q *oneP) put(to reference.Queue, g int64) {
 	}
 }
 
-// dequeue takes what the P runs next.
+// dequeue dequeues what the P runs next.
 func (q *oneP) dequeue() (g int64, how step) {
 	pop := func(l *[]int64) {
 		g, *l = (*l)[0], (*l)[1:]

@@ -75,7 +75,7 @@ func checkStacks(t testing.TB, r *analyze.Result) {
 	}
 }
 
-// TestStacksWithHoles takes entries out of the stack tables: the waits stay, those whose
+// TestStacksWithHoles removes entries from the stack tables: the waits stay, those whose
 // stack is gone are not recorded, and no other stack changes.
 func TestStacksWithHoles(t *testing.T) {
 	whole := tracetest.Recorded(t, "mutex-go1.26-p4")

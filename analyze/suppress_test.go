@@ -48,7 +48,7 @@ func TestSuppress(t *testing.T) {
 	}
 }
 
-// TestSuppressLinkersName takes suppressions that name functions as the linker does.
+// TestSuppressLinkersName uses suppressions that name functions as the linker does.
 func TestSuppressLinkersName(t *testing.T) {
 	r := &Result{Findings: []findings.Finding{about("convoy", "b.c/nats.go.(*Conn).readLoop")}}
 	if used := r.Suppress([]findings.Suppression{{Finding: "convoy", Class: "b.c/nats%2ego.*"}}, nil); !used[0] {

@@ -51,7 +51,7 @@ type wantedTasks struct {
 	goroutines map[int64]bool
 }
 
-// follow takes decisions.
+// follow processes decisions.
 func (w *wantedTasks) follow(ds []reference.Decision) {
 	for i := range ds {
 		if d := &ds[i]; d.Kind.Annotates() {

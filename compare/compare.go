@@ -89,7 +89,7 @@ func sideOf(rs []*analyze.Result) Side {
 	return s
 }
 
-// caveats says what differs besides the change, and what cannot be concluded.
+// caveats reports what differs besides the change, and what cannot be concluded.
 func caveats(r *Result, before, after []*analyze.Result) []string {
 	out := []string{}
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

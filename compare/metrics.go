@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// metric takes one number out of a result.
+// metric reads one number of a result.
 type metric struct {
 	name, title, unit string
 	better            Direction

@@ -45,7 +45,7 @@ type Result struct {
 	held, waited amount // of time held up, and of waiting
 }
 
-// Method says how change was told from chance.
+// Method specifies how change was told from chance.
 type Method string
 
 // The methods.
@@ -62,7 +62,7 @@ const (
 	Windows Method = "windows"
 )
 
-// Basis says what times are put in relation to.
+// Basis specifies what times are put in relation to.
 type Basis string
 
 // The bases.
@@ -85,7 +85,7 @@ type Side struct {
 	Starts     int64                  `json:"starts"`         // median
 }
 
-// Direction says which direction of a metric is an improvement.
+// Direction specifies which direction of a metric is an improvement.
 type Direction string
 
 // The directions.

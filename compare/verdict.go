@@ -188,7 +188,7 @@ func large(m *Metric) bool {
 
 func abs64(x float64) float64 { return max(x, -x) }
 
-// headline says in some 90 characters what changed for the better or the worse.
+// headline reports in some 90 characters what changed for the better or the worse.
 func (r *Result) headline(up, down []*Metric) string {
 	switch r.Verdict {
 	case Better:

@@ -73,7 +73,7 @@ func shareOf(cs []cell) float64 {
 	return ratio(w, w+x)
 }
 
-// bootstrap tells how likely a difference of the waiting share is as large as
+// bootstrap reports how likely a difference of the waiting share is as large as
 // the one seen, if both sides were stretches of one process: windows are drawn
 // in blocks, so that what depends on its neighbours stays together. Also how far
 // the ends of the confidence intervals lie from the middle: what is to be added

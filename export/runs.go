@@ -40,7 +40,7 @@ type running struct {
 // during the call only.
 func NewRuns(emit func(*Run) error) *Runs { return &Runs{emit: emit} }
 
-// Add takes decision number i of a block, which follows the last one.
+// Add processes decision number i of a block, which follows the last one.
 func (r *Runs) Add(b *ledger.Block, i int) error {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	r.now = max(r.now, d.Time)

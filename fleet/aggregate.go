@@ -12,7 +12,7 @@ import (
 // Report is what Aggregate finds. docs/json.md describes it.
 type Report = jsondoc.Fleet
 
-// Grouping says how records are put together.
+// Grouping reports how records are put together.
 type Grouping struct {
 	// By are the labels that make a group: those of users, and "gomaxprocs" and "go".
 	By []string

@@ -81,7 +81,7 @@ func save(t *testing.T, b []byte) string {
 	return name
 }
 
-// TestOneHash takes 200 traces in random orders, sharded at random, with parts of them
+// TestOneHash uses 200 traces in random orders, sharded at random, with parts of them
 // summed up before and some of them twice: the summaries and the report are the same.
 func TestOneHash(t *testing.T) {
 	names := smallTraces(t, 200)
@@ -693,7 +693,7 @@ func TestCacheKnowsTheSidecar(t *testing.T) {
 	}
 }
 
-// TestCache takes a summary from the cache where it fits, and makes it where it is damaged
+// TestCache reads a summary from the cache where it fits, and makes it where it is damaged
 // or of other settings.
 func TestCache(t *testing.T) {
 	const name = "testdata/checkout-1.2-0.trace.gz"

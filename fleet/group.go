@@ -72,7 +72,7 @@ func serious(f *Finding) bool {
 	return f.Severity == string(findings.Warning) || f.Severity == string(findings.Critical)
 }
 
-// className tells classes of traces apart whose names mean nothing beyond them.
+// className distinguishes classes of traces whose names mean nothing beyond them.
 func className(r *Record, name string) string {
 	if r.OwnNames && name != "" {
 		return name + " of " + r.Key[:12]

@@ -47,7 +47,7 @@ func unfit(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
-// Pattern takes labels from the end of a path.
+// Pattern reads labels from the end of a path.
 type Pattern struct{ re *regexp.Regexp }
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}|\*`)

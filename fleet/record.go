@@ -85,7 +85,7 @@ type Trace struct {
 	Reduced    bool   `json:"reduced,omitempty"` // of Go 1.21 or before: queues are not rebuilt
 }
 
-// Starts says how far the hidden decisions could be explained.
+// Starts reports how far the hidden decisions could be explained.
 type Starts struct {
 	Count       int64 `json:"count"`
 	Explained   int64 `json:"explained"`

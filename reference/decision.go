@@ -56,7 +56,7 @@ func briefCall(first, enter, exit *Decision) bool {
 		exit.Flags|enter.Flags == 0 && enter.P >= 0 && enter.G >= 0
 }
 
-// Kind says what a Decision is.
+// Kind specifies what a Decision is.
 //
 // A stream of decisions obeys this grammar. Times never fall. A goroutine is
 // Ready, perhaps Moved several times, Started, Stopped, and, where it stopped
@@ -124,7 +124,7 @@ func (k Kind) Annotates() bool { return k >= KindTaskBegin && k <= KindLog }
 // Kinds is how many kinds there are, KindNone included.
 const Kinds = int(numKinds)
 
-// Source says where a started goroutine was taken from.
+// Source specifies where a started goroutine was taken from.
 type Source uint8
 
 // The sources of a start.
@@ -162,7 +162,7 @@ func Sources() []Source {
 	return out
 }
 
-// Queue says where a runnable goroutine was put.
+// Queue specifies where a runnable goroutine was put.
 type Queue uint8
 
 // The places for a runnable goroutine.
@@ -249,7 +249,7 @@ const FlagsRuntime = FlagSystem | FlagTracer | FlagGC
 // program.
 func (f Flags) OfProgram() bool { return f&FlagsRuntime == 0 }
 
-// Reason says what a blocked goroutine waits for, by the runtime's words
+// Reason specifies what a blocked goroutine waits for, by the runtime's words
 // (traceBlockReasonStrings in traceruntime.go), or in which mode a mark worker
 // runs (gcMarkWorkerModeStrings in mgc.go).
 type Reason uint8
@@ -285,7 +285,7 @@ var reasonNames = [numReasons]string{
 
 func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
-// Basis says how a fact is known. The level is the upper part, the rule that
+// Basis specifies how a fact is known. The level is the upper part, the rule that
 // led to it the lower. The zero Basis is unknown.
 type Basis uint8
 

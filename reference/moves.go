@@ -23,7 +23,7 @@ func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 	q.PutGlobal(g)
 }
 
-// Steal takes run, which is in v's ring, out of the queues, and moves those in
+// Steal removes run, which is in v's ring, from the queues, and moves those in
 // front of it to the tail of p's ring: of what a thief takes, it runs the newest
 // (runqgrab, runqsteal).
 func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
@@ -36,7 +36,7 @@ func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
 	q.Remove(run)
 }
 
-// TakeBatch takes run, the head of the global queue, out of it, and moves n-1 of
+// TakeBatch removes run, the head of the global queue, from it, and moves n-1 of
 // those behind it into p's ring, behind after, or to its head if that is None
 // (globrunqget until Go 1.24, globrunqgetbatch).
 func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)) {

@@ -106,7 +106,7 @@ func (q *Queues) CopyFrom(o *Queues) {
 	q.node, q.local = node, local
 }
 
-// Place tells where g is.
+// Place reports where g is.
 func (q *Queues) Place(g int32) Place { return q.node[g].place() }
 
 // Runnext returns the goroutine in p's runnext, or None.
@@ -254,7 +254,7 @@ func (q *Queues) PutRunnext(p, g int32) (displaced int32) {
 	return displaced
 }
 
-// TakeRunnext takes the goroutine out of p's runnext, which must hold one.
+// TakeRunnext removes the goroutine from p's runnext, which must hold one.
 func (q *Queues) TakeRunnext(p int32) {
 	l := &q.local[p]
 	q.inside("TakeRunnext", l.runnext, QueueRunnext, p)
@@ -369,7 +369,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 	q.grow(l, n)
 }
 
-// Remove takes g out of wherever it is, if it is in a queue.
+// Remove removes g from wherever it is, if it is in a queue.
 func (q *Queues) Remove(g int32) {
 	n := &q.node[g]
 	switch n.queue {

@@ -156,7 +156,7 @@ func causeRuns(observed waits.Result, simulated []outcome) []CauseRun {
 	return out
 }
 
-// notes says what a workload lacks.
+// notes reports what a workload lacks.
 func (f *Simulation) notes(w *workload.Workload, res *analyze.Result) []string {
 	out := []string{}
 	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }

@@ -117,7 +117,7 @@ func (a *Auditor) Add(d *reference.Decision) {
 	a.went(d)
 }
 
-// lacking says what a decision of its kind must have and this one has not.
+// lacking reports what a decision of its kind must have and this one has not.
 func lacking(d *reference.Decision) string {
 	var g, p, victim, batch bool
 	switch d.Kind {
@@ -236,7 +236,7 @@ func (a *Auditor) tally(m map[string]Tally, key string, v Verdict) {
 	m[key] = t
 }
 
-// where tells a goroutine's place, for people.
+// where describes a goroutine's place, for people.
 func (a *Auditor) where(index int32) string {
 	g := &a.gs[index]
 	switch pl := a.q.Place(index); pl.Queue {

@@ -26,7 +26,7 @@ const (
 	farWaited   = 0.3
 )
 
-// far says how far the model is off for the work of the trace as it was, if that is too
+// far reports how far the model is off for the work of the trace as it was, if that is too
 // far for its numbers to say anything; else it is empty. Where the makespan is right, what
 // is said of makespans may be.
 func far(e Error) string {

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// untrusted says why a simulation with so many Ps cannot be trusted, for the CPUs that
+// untrusted reports why a simulation with so many Ps cannot be trusted, for the CPUs that
 // the process is said to have had; empty if they were enough, or nobody said. The model
 // has a CPU for each P (package sim): of a recording in which threads took turns, it takes
 // time without a CPU for work.

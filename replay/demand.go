@@ -29,7 +29,7 @@ type asking struct {
 
 func newDemand() *demand { return &demand{gs: map[int64]asking{}} }
 
-// add takes the next decision of a simulated run.
+// add processes the next decision of a simulated run.
 func (m *demand) add(d *reference.Decision) {
 	if d.G < 0 || d.Flags&reference.FlagGC != 0 {
 		return

@@ -38,12 +38,12 @@ type Advice struct {
 	MinNs     int64         `json:"min_ns"`     // the least of the runs with the change
 	MaxNs     int64         `json:"max_ns"`     // the most of them
 	Verdict   AdviceVerdict `json:"verdict"`    // what the times support
-	// Untrusted says why it cannot be trusted, in words, as of a what-if: its makespan
+	// Untrusted reports why it cannot be trusted, in words, as of a what-if: its makespan
 	// cannot, for one. Absent if that is not known.
 	Untrusted string `json:"untrusted,omitempty"`
 }
 
-// AdviceVerdict says what comes of a simulated advice.
+// AdviceVerdict specifies what comes of a simulated advice.
 type AdviceVerdict string
 
 // The verdicts.
@@ -115,7 +115,7 @@ func (r *replaying) gains(s *Decomposition) error {
 	return nil
 }
 
-// distrust says why what comes of a change is not to be trusted, as of a what-if; empty if
+// distrust reports why what comes of a change is not to be trusted, as of a what-if; empty if
 // nothing speaks against it. A trace that cannot tell the makespan promises no gain.
 func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (string, error) {
 	mid, _ := summarise(runs(self))

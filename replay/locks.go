@@ -204,7 +204,7 @@ func (h *holds) serials() []serial {
 	return out
 }
 
-// notes says what the mutexes do to a what-if with more Ps, and returns the
+// notes reports what the mutexes do to a what-if with more Ps, and returns the
 // least makespan that they allow, as far as is known, in ns: no more than the one
 // observed.
 func (h *holds) notes(makespan int64) (least int64, notes []string) {

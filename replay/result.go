@@ -44,7 +44,7 @@ const (
 	Violation   Verdict = "violation"   // the stream contradicts itself
 )
 
-// Race says why a judgement is ambiguous.
+// Race specifies why a judgement is ambiguous.
 type Race string
 
 // The races.

@@ -58,7 +58,7 @@ type Change struct {
 	NoGC     bool
 }
 
-// String says what is different, in the words of the command line.
+// String reports what is different, in the words of the command line.
 func (c Change) String() string {
 	out := ""
 	add := func(format string, v ...any) {
@@ -104,7 +104,7 @@ type Simulated struct {
 	Simulated Run   `json:"simulated"`
 	Spread    Range `json:"spread"` // over the seeds
 	Error     Error `json:"error"`  // of Simulated against the observed run
-	// Untrusted says why neither Simulated nor WhatIf can be trusted, in words: the
+	// Untrusted reports why neither Simulated nor WhatIf can be trusted, in words: the
 	// recording had more Ps than CPUs, by --cpus, or the model is off by more than 10 % in
 	// the makespan, or 30 % in the time waited. Absent if neither is known.
 	Untrusted string `json:"untrusted,omitempty"`
@@ -117,11 +117,11 @@ type Simulated struct {
 	// WhatIf has a simulation for each change that was asked for, but for those that the
 	// notes name.
 	WhatIf []WhatIf `json:"what_if"`
-	// Notes says what the workload lacks, in words.
+	// Notes reports what the workload lacks, in words.
 	Notes []string `json:"notes"`
 }
 
-// Size says how much work was taken from a trace.
+// Size reports how much work was taken from a trace.
 type Size struct {
 	Goroutines int   `json:"goroutines"` // how many
 	Steps      int   `json:"steps"`      // pieces of computing, wake-ups, blockings, system calls …
@@ -200,16 +200,16 @@ type WhatIf struct {
 	// makespan is no less, though the simulation may not know. The notes say which
 	// mutex, and how that is inferred. 0 if the trace does not show it.
 	LockBoundNs int64 `json:"lock_bound_ns"`
-	// Sensitivity says how much the makespan depends on what a trace with one GOMAXPROCS
+	// Sensitivity reports how much the makespan depends on what a trace with one GOMAXPROCS
 	// cannot tell of another; nil with the same.
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
-	// Untrusted says why it cannot be trusted, in words: it has more Ps than --cpus
+	// Untrusted reports why it cannot be trusted, in words: it has more Ps than --cpus
 	// gives CPUs, or the recording had; or the model is too far off; or, with another
 	// GOMAXPROCS, the model is out of its bands, or the trace does not show what it would
 	// take: it is of one P, goroutines wait for mutexes, for the network, or for the
 	// kernel, or depends on how fast it computes. Absent if none of it is known.
 	Untrusted string `json:"untrusted,omitempty"`
-	// UntrustedMakespan says why the makespan cannot be trusted, either. If it is absent and
+	// UntrustedMakespan reports why the makespan cannot be trusted, either. If it is absent and
 	// Untrusted is not, the makespan can, and only what is said of waiting cannot.
 	UntrustedMakespan string `json:"untrusted_makespan,omitempty"`
 }
@@ -265,7 +265,7 @@ type Simulation struct {
 	progress func(done, total int64)
 }
 
-// Check says what is wrong with the options.
+// Check reports what is wrong with the options.
 func (o SimulateOptions) Check() error {
 	if o.From < 0 || o.Workload.Until > 0 && o.From >= o.Workload.Until {
 		return fmt.Errorf("nothing lies between %v and %v", time.Duration(o.From), time.Duration(o.Workload.Until))
@@ -343,7 +343,7 @@ func attempt(ctx context.Context, reasons *[]string, means string, simulate func
 // of their time, in ns, is done. It may be nil.
 func (f *Simulation) OnProgress(progress func(done, total int64)) { f.progress = progress }
 
-// Stacks tells how to read a stack's handle, which Change.FreeLock needs. It is
+// Stacks sets how to read a stack's handle, which Change.FreeLock needs. It is
 // made for analyze.Options.OnStacks.
 func (f *Simulation) Stacks(frames func(stack int32) []string) {
 	f.frames = frames
@@ -352,7 +352,7 @@ func (f *Simulation) Stacks(frames func(stack int32) []string) {
 	}
 }
 
-// Add takes the next decision. It is made for analyze.Options.OnDecision, and
+// Add processes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
 func (f *Simulation) Add(d *reference.Decision) error {
 	switch {
@@ -531,7 +531,7 @@ func (r *replaying) free(changes []workload.Change) (*Simulated, error) {
 	return free, nil
 }
 
-// fewer says that the budget did not suffice.
+// fewer reports that the budget did not suffice.
 const fewer = "some simulations are left out, since all together would take more steps than are allowed for a trace of that size"
 
 // whatIf simulates the work with a change. self is a simulation without it.
@@ -555,7 +555,7 @@ func (r *replaying) whatIf(c Change, change workload.Change, free *Simulated, se
 	return x, nil
 }
 
-// noteMorePs says what simulations with more Ps leave out.
+// noteMorePs records what simulations with more Ps leave out.
 func (f *Simulation) noteMorePs(w *workload.Workload, free *Simulated, tried []Change, makespan int64) {
 	locked := len(f.locks(w, "")) > 0
 	least := int64(0)

@@ -49,7 +49,7 @@ type Decomposition struct {
 	// OutOfBand names the metrics in which that error is out of its band, which
 	// docs/replay.md has: "busy", "makespan", "waited", "p50", "p99".
 	OutOfBand []string `json:"out_of_band"`
-	// Untrusted says why the split cannot be trusted, in words: the recording had more
+	// Untrusted reports why the split cannot be trusted, in words: the recording had more
 	// Ps than CPUs, by --cpus. Absent if that is not known.
 	Untrusted string   `json:"untrusted,omitempty"`
 	Notes     []string `json:"notes"` // what the workload lacks

@@ -75,7 +75,7 @@ func (a *Auditor) place(index, p int32, to reference.Queue) assessment {
 	return explained
 }
 
-// leave takes a goroutine out of wherever it is.
+// leave removes a goroutine from wherever it is.
 func (a *Auditor) leave(index int32) {
 	g := &a.gs[index]
 	if a.q.Place(index).Queue != reference.QueueUnknown {

@@ -95,7 +95,7 @@ func NewGuiding(h input.Header, o Options) *StreamAudit {
 	return g
 }
 
-// Add takes the next decision. It is made for analyze.Options.OnDecision, and
+// Add processes the next decision. It is made for analyze.Options.OnDecision, and
 // never fails.
 func (g *StreamAudit) Add(d *reference.Decision) error {
 	if g.audit != nil {

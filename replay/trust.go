@@ -72,7 +72,7 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 	return x, nil
 }
 
-// distrust says why a trace cannot tell how long would have been waited with so many Ps;
+// distrust reports why a trace cannot tell how long would have been waited with so many Ps;
 // empty if nothing speaks against it, or if procs is what there was, or 0. The work of a
 // trace is what was done with its own GOMAXPROCS; docs/replay.md says how often predictions
 // that nothing spoke against were right.
@@ -107,7 +107,7 @@ func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, p
 	return ""
 }
 
-// distrustMakespan says why a trace cannot tell what the makespan would have been with so
+// distrustMakespan reports why a trace cannot tell what the makespan would have been with so
 // many Ps, as distrust does of waiting. self is the simulation of the work as it was.
 func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result, observed outcome, e Error, self outcome, procs int, x *Sensitivity) string {
 	if x == nil {
@@ -137,14 +137,14 @@ func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result,
 	return ""
 }
 
-// ownMakespan says that the model is out of its band in the makespan.
+// ownMakespan reports that the model is out of its band in the makespan.
 func ownMakespan(e Error) string {
 	return fmt.Sprintf("the model is off by %s in the makespan for the work as it was: for another GOMAXPROCS it is untrusted", quantity.Change(1+*e.Makespan))
 }
 
 func times(x float64) string { return fmt.Sprintf("%.2g times", x) }
 
-// meet says why more Ps than a trace had cannot be judged by it if goroutines waited for a
+// meet reports why more Ps than a trace had cannot be judged by it if goroutines waited for a
 // mutex; else it is empty.
 func (f *Simulation) meet(w *workload.Workload, procs int) string {
 	if procs <= w.Procs || len(f.locks(w, "")) == 0 {

@@ -41,7 +41,7 @@ func WriteBench(w io.Writer, doc *Document) error {
 	return nil
 }
 
-// benchConfig says what was measured. benchstat compares results of equal
+// benchConfig reports what was measured. benchstat compares results of equal
 // configuration, so the name of the trace is not part of it.
 func benchConfig(t *analyze.Trace) []benchfmt.Config {
 	config := func(key, value string) benchfmt.Config {

@@ -67,7 +67,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	return c
 }
 
-// names says what the classes of the suppressed findings are called.
+// names reports what the classes of the suppressed findings are called.
 func (c *Check) names() *words.Names {
 	var classes []string
 	for i := range c.Suppressed {
@@ -113,7 +113,7 @@ func (c *Check) Failed() bool {
 	return false
 }
 
-// message says what is wrong with a rule.
+// message reports what is wrong with a rule.
 func message(o *budget.Outcome) string {
 	if o.Why != "" {
 		return fmt.Sprintf("%s: %s", o.Rule, o.Why)

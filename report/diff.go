@@ -56,7 +56,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// DiffNames says what functions are called in a comparison: the same on both sides.
+// DiffNames reports what functions are called in a comparison: the same on both sides.
 func DiffNames(c *compare.Result, full bool) *words.Names {
 	var classes []string
 	for _, x := range c.Classes {

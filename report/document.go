@@ -52,7 +52,7 @@ type Verdict struct {
 	Status string
 	// Label is what kind of trouble there is, and how much: "Scheduling delays: moderate".
 	Label string
-	// Headline says in some 90 characters who does what.
+	// Headline describes in some 90 characters who does what.
 	Headline string
 	// Finding is the place in Result.Findings of the one that the headline is about; -1 if
 	// it is about none.
@@ -92,7 +92,7 @@ func (d *Document) phrase() {
 	d.Verdict = w.verdict()
 }
 
-// Names says what functions are called in the document; nil if it is.
+// Names reports what functions are called in the document; nil if it is.
 func (d *Document) Names() *words.Names {
 	if d == nil {
 		return nil

@@ -23,7 +23,7 @@ func Gain(s *replay.Decomposition, finding int) *replay.Gain {
 	return nil
 }
 
-// GainLines says in sentences what the victims of a finding could gain: what
+// GainLines reports in sentences what the victims of a finding could gain: what
 // comes of its advice, simulated, and what of their waiting is whose doing. Names may
 // be nil.
 func GainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []string {
@@ -85,7 +85,7 @@ func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *
 	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
 }
 
-// offLine says how far the simulation of the trace's own scheduler is off.
+// offLine reports how far the simulation of the trace's own scheduler is off.
 func offLine(s *replay.Decomposition) string {
 	return fmt.Sprintf("The model is out of its bands for this trace (%s): %s.",
 		strings.Join(s.OutOfBand, ", "), errorLine(s.Error.Makespan, s.Error.Waits.Total))

@@ -5,7 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// leftOut says what package testing did that no finding is about.
+// leftOut reports what package testing did that no finding is about.
 func (w *wording) leftOut() string {
 	x := &w.r.LeftOut
 	var parts []string

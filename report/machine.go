@@ -79,7 +79,7 @@ func (t *text) wakePaths(k *kernel.Machine) {
 	t.table(2, tb)
 }
 
-// WakeKind says what a kind of kernel.WakePath is.
+// WakeKind reports what a kind of kernel.WakePath is.
 func WakeKind(kind string) string {
 	switch kind {
 	case "steal":
@@ -90,7 +90,7 @@ func WakeKind(kind string) string {
 	return "for a goroutine"
 }
 
-// idleWaitsInWords says whose the waiting is for which a P was idle.
+// idleWaitsInWords reports whose the waiting is for which a P was idle.
 func idleWaitsInWords(k *kernel.Machine) string {
 	ns := map[kernel.IdleCause]int64{}
 	for _, w := range k.IdleWaits {
@@ -119,7 +119,7 @@ func ProcessName(p *kernel.ProcessUse) string {
 	return name
 }
 
-// MachineLead says in sentences what the kernel's records tell.
+// MachineLead reports in sentences what the kernel's records tell.
 func MachineLead(k *kernel.Machine) []string {
 	out := []string{fmt.Sprintf("By the kernel's records, goroutines had a CPU for %s of the %s for which they ran by the trace, %s of %s; for %s (%s) their thread had none.",
 		quantity.Duration(k.OnCPUNs), quantity.Duration(k.RunningNs), quantity.Number(k.HadCPUs), quantity.Amount(k.NeededCPUs, "CPU", "CPUs"), quantity.Duration(k.OffCPUNs), quantity.Percent(k.OffShare()))}
@@ -152,7 +152,7 @@ func times(n int64) string {
 	return quantity.Count(n) + " times"
 }
 
-// offCauses says what kept threads off the CPUs.
+// offCauses reports what kept threads off the CPUs.
 func offCauses(o *kernel.OffBy) string {
 	type cause struct {
 		ns   int64
@@ -182,7 +182,7 @@ func offCauses(o *kernel.OffBy) string {
 	return "Why a thread had none: " + words.List(parts) + "."
 }
 
-// clockInWords says how the clocks of trace and records relate.
+// clockInWords reports how the clocks of trace and records relate.
 func clockInWords(k *kernel.Machine) string {
 	s := "The clocks of trace and records are the same"
 	if k.ShiftNs != 0 {

@@ -19,7 +19,7 @@ type measured struct {
 	numbers []number
 }
 
-// A tag tells one measured from others of its kind.
+// A tag distinguishes one measured from others of its kind.
 type tag struct{ key, value string }
 
 // A number is one value. Names are words with "_" between them, without the unit.

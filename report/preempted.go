@@ -16,7 +16,7 @@ const (
 	mostPreempted = 0.25
 )
 
-// preempted says in which function that is not of the standard library goroutines were preempted most;
+// preempted reports in which function that is not of the standard library goroutines were preempted most;
 // "" if none stands out, or the headline names it.
 func (w *wording) preempted(headline string) string {
 	all, in, most := int64(0), map[string]int64{}, ""

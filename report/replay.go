@@ -101,7 +101,7 @@ func (t *text) replayRules(g *replay.AuditResult) {
 	t.table(2, tb)
 }
 
-// raceWords says for people what makes a start ambiguous.
+// raceWords reports for people what makes a start ambiguous.
 var raceWords = []struct {
 	race  replay.Race
 	words string
@@ -141,7 +141,7 @@ func (t *text) replayPuts(g *replay.AuditResult) {
 	t.table(2, tb)
 }
 
-// invariantWords says for people what breaks an invariant.
+// invariantWords reports for people what breaks an invariant.
 var invariantWords = map[replay.Invariant]string{
 	replay.Malformed:     "a decision lacks what its kind needs",
 	replay.TimeBack:      "a decision is older than the one before it",

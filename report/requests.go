@@ -35,7 +35,7 @@ func (t *text) requests(r *analyze.Result) {
 	}
 }
 
-// RequestsLead says what the shares of requests are of.
+// RequestsLead reports what the shares of requests are of.
 func RequestsLead(q *requests.Result) string {
 	s := "The program marks its own requests (runtime/trace). Shares are of the time that goroutines worked for them"
 	if len(q.Tasks) > 0 {
@@ -67,7 +67,7 @@ func (t *text) requestTypes(what string, types []requests.Type) {
 	}
 }
 
-// slowest tells of the longest task.
+// slowest describes the longest task.
 func (t *text) slowest(r *analyze.Result, of *requests.Type, x *requests.Request) {
 	t.line("")
 	t.para(2, SlowestInWords(t.names, r, of, x))
@@ -87,7 +87,7 @@ func (t *text) slowest(r *analyze.Result, of *requests.Type, x *requests.Request
 	}
 }
 
-// SlowestInWords says how long a request took, and what its goroutines did meanwhile.
+// SlowestInWords reports how long a request took, and what its goroutines did meanwhile.
 func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x *requests.Request) string {
 	s := fmt.Sprintf("The longest %s", words.Cut(words.Visible(cmp.Or(of.Name, words.Unknown)), 120))
 	if x.Task != 0 {
@@ -115,7 +115,7 @@ func SlowestInWords(names *words.Names, r *analyze.Result, of *requests.Type, x 
 	return s + ": " + words.List(parts) + "."
 }
 
-// chiefCause says why, where one cause is more than half.
+// chiefCause reports why, where one cause is more than half.
 func chiefCause(s *requests.Spent) string {
 	for i, ns := range s.Causes {
 		if ns > 0 && 2*ns > s.RunnableNs {
@@ -125,13 +125,13 @@ func chiefCause(s *requests.Spent) string {
 	return ""
 }
 
-// PartInWords tells of a region of a task.
+// PartInWords describes a region of a task.
 func PartInWords(of *requests.Request, p *requests.Part) string {
 	return fmt.Sprintf("%s on, %s: %s on goroutine %d", quantity.Duration(p.FromNs-of.FromNs), quantity.Duration(p.ToNs-p.FromNs),
 		words.Cut(words.Visible(cmp.Or(p.Name, words.Unknown)), 120), p.G)
 }
 
-// LogInWords tells of what was logged for a task.
+// LogInWords describes what was logged for a task.
 func LogInWords(of *requests.Request, l *requests.Log) string {
 	return fmt.Sprintf("%s on, logged by goroutine %d: %s", quantity.Duration(l.AtNs-of.FromNs), l.G, words.Cut(words.Visible(cmp.Or(l.Text, "(not kept)")), 200))
 }

@@ -70,7 +70,7 @@ var arrivals = []arrival{
 		[]string{`There was more work than Ps`, `while main\.\w+ was queued, main\.\w+ ran`, `If that (?:waiting|cost) matters to you, try: less work at once, more Ps`}, ""},
 }
 
-// where says in which part of the document a word stands; "" if in none.
+// where reports in which part of the document a word stands; "" if in none.
 func where(doc *report.Document, re *regexp.Regexp) string {
 	if re.MatchString(doc.Verdict.Headline) {
 		return "headline"

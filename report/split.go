@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// SplitLines says in sentences what a split of the waiting comes to: what would
+// SplitLines reports in sentences what a split of the waiting comes to: what would
 // be waited anyway, what the scheduler's rules add, what neither explains, and
 // how far that can be trusted.
 func SplitLines(s *replay.Decomposition) []string {
@@ -53,7 +53,7 @@ func SplitLines(s *replay.Decomposition) []string {
 	return append(out, s.Notes...)
 }
 
-// errorLine says how far the model is off.
+// errorLine reports how far the model is off.
 func errorLine(makespan, waited *float64) string {
 	return fmt.Sprintf("makespan %s, time waited %s", signed(makespan), signed(waited))
 }

@@ -83,7 +83,7 @@ func (t *text) timeInStates(r *analyze.Result) {
 	}
 }
 
-// StatesLead says how much of their life goroutines of the program waited for a P.
+// StatesLead reports how much of their life goroutines of the program waited for a P.
 func StatesLead(r *analyze.Result) string {
 	s := &r.Breakdown.Program
 	if s.LifeNs() == 0 {
@@ -104,7 +104,7 @@ const (
 	mostParts   = 2   // how many of them at most
 )
 
-// lived says what the class that the verdict is about did with its life: how much of it
+// lived reports what the class that the verdict is about did with its life: how much of it
 // was scheduling, and what else there was.
 func (w *wording) lived() string {
 	if w.Victim == nil || w.Victim.Life == nil || w.Victim.Life.LifeNs() == 0 {

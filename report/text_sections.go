@@ -492,7 +492,7 @@ func (t *text) movements(r *analyze.Result) {
 	t.counts("preemptions", p.Preemptions)
 }
 
-// mostStolen says from whom and by whom most was stolen.
+// mostStolen reports from whom and by whom most was stolen.
 func mostStolen(s procs.Steals) string {
 	n := len(s.Matrix)
 	if n == 0 {
@@ -612,7 +612,7 @@ func (t *text) confidence(r *analyze.Result) {
 	t.para(2, words.WhatIsAWait())
 }
 
-// rebuilt says how far the queues can be believed.
+// rebuilt writes how far the queues can be believed.
 func (t *text) rebuilt(r *analyze.Result) {
 	c := r.Reconstruction
 	if r.Trace.Reduced {
@@ -677,7 +677,7 @@ func columns(names ...string) []string {
 	return out
 }
 
-// beside says what the file beside the trace holds.
+// beside reports what the file beside the trace holds.
 func beside(m *sidecar.Meta) (out []string) {
 	if q := m.Quota; q != nil {
 		c := q.Counted()

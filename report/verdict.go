@@ -102,7 +102,7 @@ var notShown = map[string]string{
 	funcname.StartedBy: "goroutines started by ", funcname.WokenBy: "goroutines woken by ", funcname.StoppedIn: "goroutines last stopped in ",
 }
 
-// detail says in full what the headline is about; empty if that says all.
+// detail reports in full what the headline is about; empty if that says all.
 func (w *wording) detail() string {
 	f := w.Subject
 	if f == nil {
@@ -164,7 +164,7 @@ func (w *wording) advice() string {
 	return ended(do)
 }
 
-// whereToLook says where to look if a program is slow, though scheduling is not why; "" if that is
+// whereToLook reports where to look if a program is slow, though scheduling is not why; "" if that is
 // not known.
 func (w *wording) whereToLook() string {
 	used, of := w.r.Procs.InUse()
@@ -194,7 +194,7 @@ func (w *wording) whereToLook() string {
 	return s + want + "; the section “Was it the scheduler?” has all."
 }
 
-// doubtful says that threads may be to blame for how long things took, where the headline
+// doubtful reports that threads may be to blame for how long things took, where the headline
 // is about that.
 func (w *wording) doubtful() string {
 	if w.Doubt == nil {
@@ -207,7 +207,7 @@ func (w *wording) doubtful() string {
 	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves" + much + ". Record again on a quiet machine before you change code."
 }
 
-// collected says so where the garbage collector took more time of Ps than the program did.
+// collected reports it where the garbage collector took more time of Ps than the program did.
 func (w *wording) collected() string {
 	if w.GCNs == 0 {
 		return ""
@@ -215,7 +215,7 @@ func (w *wording) collected() string {
 	return fmt.Sprintf("The garbage collector ran for longer than the program: %s against %s of P-time.", quantity.Duration(w.GCNs), quantity.Duration(w.RanNs))
 }
 
-// costSentence says how much goroutine-time was lost, and to what.
+// costSentence reports how much goroutine-time was lost, and to what.
 func (w *wording) costSentence() string {
 	u := w.r.Waits.User
 	if u.Count == 0 {
@@ -262,7 +262,7 @@ func againstRunning(f float64) string {
 	}
 }
 
-// sufferers says who waited.
+// sufferers reports who waited.
 func (w *wording) sufferers() string {
 	if w.NotScheduler {
 		return strings.TrimSpace(w.lived())
@@ -293,7 +293,7 @@ func (w *wording) sufferers() string {
 	return "Who waited for a P: " + words.List(who) + "." + w.lived()
 }
 
-// causers says who ran while the class that waited most did not.
+// causers reports who ran while the class that waited most did not.
 func (w *wording) causers() string {
 	if w.NotScheduler || len(w.Waiting) == 0 {
 		return ""
@@ -319,7 +319,7 @@ func (w *wording) causers() string {
 	return s + "."
 }
 
-// lackOfCPUs says whether threads had a CPU: what is told, and what was found.
+// lackOfCPUs reports whether threads had a CPU: what is told, and what was found.
 func (w *wording) lackOfCPUs() string {
 	if k := w.r.Kernel; k != nil && 10*k.UnknownNs <= k.RunningNs {
 		return fmt.Sprintf(" By the kernel's records threads had a CPU for %s of the running time.", quantity.Part(k.OnCPUNs, k.RunningNs))
@@ -358,7 +358,7 @@ func (w *wording) lackOfCPUs() string {
 	return had + "." + lacked
 }
 
-// sureness says how far all this can be trusted.
+// sureness reports how far all this can be trusted.
 func (w *wording) sureness() string {
 	r := w.r
 	t, c := r.Trace, r.Reconstruction

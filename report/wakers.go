@@ -13,7 +13,7 @@ const (
 	textWakers       = 3 // of a class
 )
 
-// wakers says who made the goroutines runnable that waited most, and what they were
+// wakers writes who made the goroutines runnable that waited most, and what they were
 // blocked on before.
 func (t *text) wakers(r *analyze.Result) {
 	n := 0

@@ -18,7 +18,7 @@ const (
 	slowCauses = 3
 )
 
-// WorkLead says what the section about units of work shows.
+// WorkLead reports what the section about units of work shows.
 const WorkLead = "Requests, jobs and tests, as the trace shows them. A unit lasts from when its goroutine becomes runnable to its end. " +
 	"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
 
@@ -103,7 +103,7 @@ type bucket struct {
 // what is explained.
 const much = 1.5
 
-// SlowInWords says what slow units of a kind spend their time on that typical ones do not,
+// SlowInWords reports what slow units of a kind spend their time on that typical ones do not,
 // or, if slow ones are not much slower, what all do.
 func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []string) {
 	buckets := bucketsOf(k)
@@ -173,7 +173,7 @@ var doing = map[string]string{
 	"unknown": "not known", "rest": "many other things",
 }
 
-// inWords says what the time of a bucket is.
+// inWords reports what the time of a bucket is.
 func (b *bucket) inWords(names *words.Names) string {
 	in := func(function string) string {
 		if function == "" {

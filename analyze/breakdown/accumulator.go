@@ -54,7 +54,7 @@ func New(o Options) *Accumulator {
 	return &Accumulator{TimeInStates: TimeInStates{from: max(0, o.From), to: o.To}, opt: o}
 }
 
-// Add takes the next block of the stream. It does not keep it. A time that falls counts
+// Add processes the next block of the stream. It does not keep it. A time that falls counts
 // as the time before.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.grow(b.Slots)

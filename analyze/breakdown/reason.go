@@ -2,7 +2,7 @@ package breakdown
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Reason says what a blocked goroutine waited for.
+// Reason specifies what a blocked goroutine waited for.
 type Reason uint8
 
 // The reasons. But for the first and ReasonCoroutine they are those that the runtime

@@ -259,7 +259,7 @@ func (l *TimeInStates) lose(d *reference.Decision) {
 	l.begin = min(l.now+max(0, min(d.Wait, maxTime)), maxTime)
 }
 
-// calls takes brief system calls of a goroutine that runs.
+// calls processes brief system calls of a goroutine that runs.
 func (l *TimeInStates) calls(ds []reference.Decision, slot int32) {
 	r := l.gors.At(slot)
 	for i := range ds {

@@ -188,7 +188,7 @@ func (m *emitted) add(e *Event) {
 	m.sum = bits.RotateLeft64((m.sum^x)*0x9e3779b97f4a7c15, 29)
 }
 
-// sum says what the first n events are that decodeOwn hands on. It decodes them again,
+// sum reports what the first n events are that decodeOwn hands on. It decodes them again,
 // since they are rarely asked for.
 func sum(data []byte, n int64) emitted {
 	var m emitted

@@ -64,7 +64,7 @@ const None = -1
 // Handle names a stack or a string of the stream's Tables. 0 is none.
 type Handle int32
 
-// Kind says what an Event is. Kinds that the scheduler has no part in are only
+// Kind specifies what an Event is. Kinds that the scheduler has no part in are only
 // counted.
 type Kind uint8
 

@@ -359,7 +359,7 @@ func (v *inventor) status(t *inventedThread, nobody bool) {
 	}
 }
 
-// steal takes a processor from a system call.
+// steal removes a processor from a system call.
 func (v *inventor) steal(t *inventedThread) {
 	i := v.someProc(procSyscall)
 	if i < 0 {

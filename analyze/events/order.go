@@ -157,7 +157,7 @@ func (o *order) run() error {
 	return nil
 }
 
-// turn takes the next events of the thread whose turn it is, for as long as it is.
+// turn processes the next events of the thread whose turn it is, for as long as it is.
 func (o *order) turn() verdict {
 	f := o.front
 	o.until = math.MaxInt64
@@ -183,7 +183,7 @@ func (o *order) turn() verdict {
 	}
 }
 
-// tryOthers takes the next event of the first thread that can go on, where the one
+// tryOthers processes the next event of the first thread that can go on, where the one
 // whose turn it is cannot.
 func (o *order) tryOthers() verdict {
 	if o.err = o.d.work.sort(len(o.front)); o.err != nil {
@@ -208,7 +208,7 @@ func (o *order) tryOthers() verdict {
 	return o.refuse("no thread can go on")
 }
 
-// takeAt takes the next event of the thread at a place of the front, if it can be.
+// takeAt processes the next event of the thread at a place of the front, if it can be.
 func (o *order) takeAt(i int) verdict {
 	t := o.front[i].thread
 	v, more := o.take(t)
@@ -222,7 +222,7 @@ func (o *order) takeAt(i int) verdict {
 	return v
 }
 
-// take takes the next event of a thread, if it can be, and reads the one after
+// take processes the next event of a thread, if it can be, and reads the one after
 // it, if there is more. The public reader reports what is wrong with that one before it
 // gives the first, so nothing is handed on here before both are well.
 func (o *order) take(t *thread) (_ verdict, more bool) {

@@ -59,7 +59,7 @@ func decodeStrict(w *work, gen *input.Generation, before []byte, public bool, em
 	emit(d.cur)
 }
 
-// differ says what is not the same; "" if all is.
+// differ reports what is not the same; "" if all is.
 func differ(own, public *decoded) string {
 	for i := range min(len(own.events), len(public.events)) {
 		if own.events[i] != public.events[i] {

@@ -52,14 +52,14 @@ func (o *order) known(id uint64) *proc {
 	return &o.procs[id]
 }
 
-// bind says which goroutine a thread runs from now on; slot is where it is.
+// bind records which goroutine a thread runs from now on; slot is where it is.
 func (t *thread) bind(g int64, slot int32) {
 	if t.id != None {
 		t.g, t.slot = g, slot
 	}
 }
 
-// advance takes the next event of a thread if it can come now. Each case
+// advance processes the next event of a thread if it can come now. Each case
 // follows the rule of the public reader (x/exp/trace/order.go) for a trace of
 // one generation.
 func (o *order) advance(t *thread) verdict {

@@ -543,7 +543,7 @@ func (o *order) adoptProc(t *thread, status uint8) bool {
 	return true
 }
 
-// breakOff tells that what was known up to here may be wrong; it reports whether that may still be
+// breakOff records that what was known up to here may be wrong; it reports whether that may still be
 // told.
 func (o *order) breakOff() bool {
 	if o.breaks++; o.breaks > maxBreaks {

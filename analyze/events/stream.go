@@ -22,7 +22,7 @@ type Options struct {
 	Workers int
 }
 
-// Stats tells what a Stream has seen so far.
+// Stats reports what a Stream has seen so far.
 type Stats struct {
 	Events       int64 // as the reader returned them, with one Sync per generation and a last one
 	Generations  int

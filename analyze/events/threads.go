@@ -154,7 +154,7 @@ func (f front) moved(i int) {
 	}
 }
 
-// remove takes an element out: its ancestors move down the way to it, and the
+// remove removes an element: its ancestors move down the way to it, and the
 // last element becomes the root.
 func (f *front) remove(i int) {
 	h := *f

@@ -115,7 +115,7 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add takes the next block of the stream. It does not keep it. A time that falls
+// Add processes the next block of the stream. It does not keep it. A time that falls
 // counts as the time before.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
@@ -237,7 +237,7 @@ func (a *Accumulator) drop(g *goroutine) {
 	g.place = 0
 }
 
-// addCalls takes brief system calls, of which n is the first note.
+// addCalls processes brief system calls, of which n is the first note.
 func (a *Accumulator) addCalls(calls []reference.Decision, n *ledger.Note) {
 	g, since := a.gors.At(n.G), n.Since
 	for i := 1; i < len(calls); i += 2 {

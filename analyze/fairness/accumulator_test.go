@@ -354,7 +354,7 @@ func giniOf(ws []float64) float64 {
 	return diff / (2 * float64(len(ws)) * sum)
 }
 
-// TestGiniHistogram says how far the histogram of a large class is off.
+// TestGiniHistogram checks how far the histogram of a large class is off.
 func TestGiniHistogram(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var w waits

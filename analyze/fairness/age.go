@@ -99,7 +99,7 @@ func (a *age) push(g *goroutine, number int32, now int64) {
 	a.tail = i
 }
 
-// remove takes out a goroutine that is in and not runnable any more.
+// remove removes a goroutine that is in and not runnable any more.
 func (a *age) remove(g *goroutine, now int64) {
 	w := a.list.At(g.aged)
 	if w.prev == 0 {

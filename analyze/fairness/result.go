@@ -9,7 +9,7 @@
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package fairness
 
-// Pressure says for how much of the time runnable goroutines waited, in the
+// Pressure reports for how much of the time runnable goroutines waited, in the
 // manner of Linux's pressure stall information (Documentation/accounting/psi).
 // All are shares of the trace's duration, what is not recorded left out. Runnable and running are goroutines
 // of the program; queued are all goroutines in run queues.
@@ -67,7 +67,7 @@ type Result struct {
 	Classes     []Class  `json:"classes"`
 }
 
-// Bypass says how far starts kept the order in which goroutines of the program
+// Bypass reports how far starts kept the order in which goroutines of the program
 // became runnable, those that yielded left out.
 type Bypass struct {
 	// P50 is how many goroutines became runnable after one that waited, and were

@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Allocators tells where cycles of the garbage collector were started. An allocation does
+// Allocators reports where cycles of the garbage collector were started. An allocation does
 // that which reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so that each is a
 // sample of what is allocated, by size.
 type Allocators struct {
@@ -83,7 +83,7 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 // minCycles is how many cycles there must be to say who allocates.
 const minCycles = 3
 
-// Advice says what makes cycles fewer and shorter, and where.
+// Advice reports what makes cycles fewer and shorter, and where.
 func (a *Allocators) Advice(f *Facts) string {
 	where := ""
 	if top, all := a.Top(f); all >= minCycles {
@@ -102,7 +102,7 @@ func requestsGC(frame string) bool {
 	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")
 }
 
-// MoreRoom says by what the heap would get room to grow, "" if it has.
+// MoreRoom reports by what the heap would get room to grow, "" if it has.
 func (f *Facts) MoreRoom() string {
 	r := &f.Headroom
 	if !r.LacksRoom() {

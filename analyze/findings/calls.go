@@ -67,7 +67,7 @@ func (w *View) syscall(d *reference.Decision) {
 	}
 }
 
-// addCalls takes system calls from begin to end, as far as nobody has to be called
+// addCalls processes system calls from begin to end, as far as nobody has to be called
 // for them and there is no more to learn of them than their times. It returns how many
 // decisions it took.
 func (w *View) addCalls(calls []reference.Decision) int {

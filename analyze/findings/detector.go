@@ -104,7 +104,7 @@ type Facts struct {
 	BlockedNs int64
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
-	// Strained says that threads seem to have lacked CPUs: see [View.Strained] and
+	// Strained reports whether threads seem to have lacked CPUs: see [View.Strained] and
 	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
 	// Stalls are those of the scheduler's threads. A [Set] fills it in.

@@ -82,7 +82,7 @@ func (w *View) newGoroutine(g *Goroutine) {
 	w.learn(g)
 }
 
-// learn takes over what the note says of g's class, and whether it is the program's.
+// learn copies what the note says of g's class, and whether it is the program's.
 func (w *View) learn(g *Goroutine) {
 	n := w.note
 	g.Class, g.class = w.block.Classes[n.Class], n.Class
@@ -109,7 +109,7 @@ func (w *View) uncount(g *Goroutine) {
 	}
 }
 
-// begin says that g is runnable, or runs, from now on: since is its ReadyAt or StartAt,
+// begin records that g is runnable, or runs, from now on: since is its ReadyAt or StartAt,
 // n counts the program's goroutines of which that is so.
 func (w *View) begin(g *Goroutine, since, n *int64) {
 	if !g.System {
@@ -118,7 +118,7 @@ func (w *View) begin(g *Goroutine, since, n *int64) {
 	*since = w.now
 }
 
-// end says that it is not so any more.
+// end records that it is not so any more.
 func (g *Goroutine) end(since, n *int64) {
 	if !g.System {
 		*n -= b2i64(*since >= 0)

@@ -6,7 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Grade says how much lost time makes which severity. Both the share and the
+// Grade specifies how much lost time makes which severity. Both the share and the
 // absolute time must be reached: the share makes long traces comparable, the
 // time keeps short ones from raising an alarm about a single event.
 type Grade struct {
@@ -122,7 +122,7 @@ func (f *Facts) doubts(list []Finding) []Doubt {
 	return out
 }
 
-// doubt says what was strained, and what to do about it.
+// doubt reports what was strained, and what to do about it.
 func (f *Facts) doubt() string {
 	if m := f.Records(); m != nil {
 		return "By the kernel's records goroutines had no CPU for " + quantity.Percent(m.OffShare()) + " of their running time: part of this is the operating system's doing; repeat the recording where they have one."

@@ -34,7 +34,7 @@ type LeftOut struct {
 	Findings    int64 `json:"findings"`    // that were about nothing but the harness
 }
 
-// Part says what code the stack of a handle is in: the innermost frame that is neither the
+// Part reports what code the stack of a handle is in: the innermost frame that is neither the
 // runtime's nor of another low package decides. The owner's outermost function below package
 // testing is the test, wherever it lies.
 func (f *Facts) Part(stack int32) Part {
@@ -109,7 +109,7 @@ func owns(tested, pkg, place string) bool {
 	return !ofModule(place)
 }
 
-// ActorPart says what code an actor is: by its stack, or else by its class. Who waits is what
+// ActorPart reports what code an actor is: by its stack, or else by its class. Who waits is what
 // started it, but for who waits for the harness.
 func (f *Facts) ActorPart(a *Actor) Part {
 	p, known := f.part(a.Stack)
@@ -120,7 +120,7 @@ func (f *Facts) ActorPart(a *Actor) Part {
 	return p
 }
 
-// started says what code the function is that the goroutines of an actor's class run. What test code
+// started reports what code the function is that the goroutines of an actor's class run. What test code
 // has the standard library run belongs to the test.
 func (f *Facts) started(a *Actor) Part {
 	function, by := startedBy(a.Class)
@@ -174,7 +174,7 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 	return out
 }
 
-// ofProgram takes the harness out of the actors of a finding, makes it as mild as the others
+// ofProgram removes the harness from the actors of a finding, makes it as mild as the others
 // deserve, and reports whether any of those are left that it had. The first cause is the culprit;
 // without one, and of a symptom, who waits most is looked at.
 func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {

@@ -40,7 +40,7 @@ func Signalled(frames []string) bool {
 	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
 }
 
-// note takes a run interval of a goroutine of the program that is over.
+// note processes a run interval of a goroutine of the program that is over.
 func (i *interruptions) note(r *Run) {
 	if r.Stack == 0 || r.Ns() < longRunNs || !interrupted(r.Why) {
 		return

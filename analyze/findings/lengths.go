@@ -7,7 +7,7 @@ type Lengths struct {
 	bars  [bars]int64
 }
 
-// Add takes one length.
+// Add processes one length.
 func (l *Lengths) Add(ns int64) {
 	ns = max(1, ns)
 	l.N++

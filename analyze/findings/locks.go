@@ -9,7 +9,7 @@ var lockWaits = [...]string{
 	"sync.(*Mutex).Lock", "sync.(*RWMutex).Lock", "sync.(*RWMutex).RLock", "internal/poll.(*fdMutex).rwlock",
 }
 
-// IsLock says that a frame, as [Facts.Frames] writes it, is of a function that
+// IsLock reports whether a frame, as [Facts.Frames] writes it, is of a function that
 // waits for a lock.
 func IsLock(frame string) bool {
 	name, _, _ := strings.Cut(frame, " ")
@@ -21,5 +21,5 @@ func IsLock(frame string) bool {
 	return false
 }
 
-// IsOnce says that a frame is of a sync.Once, in which all wait for the first caller.
+// IsOnce reports whether a frame is of a sync.Once, in which all wait for the first caller.
 func IsOnce(frame string) bool { return strings.HasPrefix(frame, "sync.(*Once)") }

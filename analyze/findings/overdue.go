@@ -5,7 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Overdue tells for how long a timer that fires may have been due: while no P is idle, nobody
+// Overdue reports for how long a timer that fires may have been due: while no P is idle, nobody
 // looks at the timers of a P but that P itself, and only when a goroutine leaves it.
 type Overdue struct {
 	view      *View

@@ -49,7 +49,7 @@ func (q *queues) beginTurn(g *Goroutine) *turn {
 	return q.turn(g)
 }
 
-// endTurn takes t, if it is one, back from g, which is in no queue.
+// endTurn removes t, if it is one, from g, which is in no queue.
 func (q *queues) endTurn(g *Goroutine, t *turn) {
 	if g.turn != 0 {
 		t.next, q.freeTurn = q.freeTurn, g.turn
@@ -165,7 +165,7 @@ func (q *queues) put(g *Goroutine, t *turn, now int64, runnext bool) *list {
 	return l
 }
 
-// remove takes g out of its list, which it returns.
+// remove removes g from its list, which it returns.
 func (q *queues) remove(g *Goroutine, t *turn, now int64) *list {
 	l := q.of(t)
 	if t.prev != 0 {
@@ -268,7 +268,7 @@ func (w *View) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
 	}
 }
 
-// leave takes a goroutine out of the queue that it is in, if any.
+// leave removes a goroutine from the queue that it is in, if any.
 func (w *View) leave(g *Goroutine, t *turn) {
 	if t.list == inNone {
 		return

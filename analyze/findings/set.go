@@ -24,7 +24,7 @@ func NewSet(detectors []Detector) *Set {
 	return s
 }
 
-// Add takes the next block of the stream. It does not keep it.
+// Add processes the next block of the stream. It does not keep it.
 func (s *Set) Add(b *ledger.Block) { s.view.add(b) }
 
 // Finish returns the findings of all detectors, ranked; none once f.Stopped. It fills in the

@@ -2,7 +2,7 @@ package findings
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// strain tells whether threads seem to have lacked CPUs: a P whose thread the
+// strain reports whether threads seem to have lacked CPUs: a P whose thread the
 // operating system does not run looks just so.
 type strain struct {
 	freakNs, busyNs int64
@@ -14,7 +14,7 @@ const (
 	freakOneIn = 50 // of the run intervals of its class
 )
 
-// pause takes a time in which a P had a thread and work, and yet ran nothing.
+// pause processes a time in which a P had a thread and work, and yet ran nothing.
 func (s *strain) pause(ns int64) {
 	if ns >= freakNs {
 		s.freakNs += ns
@@ -22,7 +22,7 @@ func (s *strain) pause(ns int64) {
 	}
 }
 
-// interval takes a run interval of a class, before that knows it.
+// interval processes a run interval of a class, before that knows it.
 func (s *strain) interval(c *Class, ns int64, why reference.Why) {
 	s.busyNs += ns
 	if ns >= freakNs && why != reference.WhySlice && c.Runs >= usual && ns >= freakTimes*c.Median() && freakOneIn*c.Over(freakNs) <= c.Runs {

@@ -416,7 +416,7 @@ func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 // the calls of [View.Decisions].
 func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
-// setLong says how many queues are long.
+// setLong records how many queues are long.
 func (l *subscriptions) setLong(n int64) {
 	l.long = n
 	if some := n > 0; some != l.someLong {

@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/names"
 )
 
-// Suppression says that what a detector finds about a class is known and accepted.
+// Suppression reports that what a detector finds about a class is known and accepted.
 type Suppression struct {
 	Finding string `json:"finding"`         // ID of the detector
 	Class   string `json:"class"`           // start function of those that the finding is about; * stands for any letters

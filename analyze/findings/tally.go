@@ -28,7 +28,7 @@ type Cell struct {
 
 const maxCells = 1024
 
-// Add takes one case: ns of waiting of goroutine x.G in the window of x.
+// Add processes one case: ns of waiting of goroutine x.G in the window of x.
 func (t *Tally) Add(x *Cell) {
 	t.Total.add(x)
 	t.cell(x.Class).add(x)

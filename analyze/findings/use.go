@@ -57,7 +57,7 @@ func (u *usage) limit(procs int64, stopping bool) {
 	}
 }
 
-// follow takes how many goroutines run, and whether there is Slack if any does. It
+// follow processes how many goroutines run, and whether there is Slack if any does. It
 // reports whether there was Slack before, or is now.
 func (u *usage) follow(now, run int64, idlers bool) bool {
 	if run >= u.parallelFrom != u.parallel.on {
@@ -165,7 +165,7 @@ func (r *runTime) upTo(now int64) *RunIntegral {
 	return &r.ran
 }
 
-// set says how many run from now on.
+// set records how many run from now on.
 func (r *runTime) set(now, n int64) {
 	r.upTo(now)
 	r.n = n

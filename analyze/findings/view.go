@@ -100,7 +100,7 @@ func newView() *View {
 	return w
 }
 
-// add takes the next block of the stream.
+// add processes the next block of the stream.
 func (w *View) add(b *ledger.Block) {
 	w.block = b
 	w.gs.Grow(b.Slots)
@@ -140,7 +140,7 @@ func (w *View) lacked(x *ledger.OffCPU) {
 	}
 }
 
-// process takes the next decision, and emits it.
+// process processes the next decision, and emits it.
 func (w *View) process(d *reference.Decision) {
 	w.passTo(d.Time)
 	// The ends of intervals come before the Ps change, the rest after.
@@ -206,7 +206,7 @@ func (w *View) applyPs() {
 	}
 }
 
-// addRare takes a decision of the other kinds.
+// addRare processes a decision of the other kinds.
 func (w *View) addRare(d *reference.Decision) {
 	w.g = nil
 	switch d.Kind {

@@ -77,7 +77,7 @@ func (c *Clipper) Finish(dst *ledger.Block) {
 // emit appends a decision.
 func (c *Clipper) emit(d *reference.Decision) { c.out = append(c.out, *d) }
 
-// begin tells what there is at the beginning of the window.
+// begin records what there is at the beginning of the window.
 func (c *Clipper) begin() {
 	c.state = within
 	if c.from <= 0 {

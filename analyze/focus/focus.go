@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Focus says what of a trace is measured and judged. The zero value is all of it.
+// Focus specifies what of a trace is measured and judged. The zero value is all of it.
 type Focus struct {
 	// From and To bound a window [From, To), ns since the beginning of the trace; To of
 	// 0 is its end.
@@ -56,7 +56,7 @@ type Selection struct {
 	name     func(class int32) string
 }
 
-// verdict says whether a class is among those looked for.
+// verdict reports whether a class is among those looked for.
 type verdict uint8
 
 const (
@@ -130,7 +130,7 @@ func (s *Selection) Named(name string) bool {
 	return hit
 }
 
-// Missing says which pattern or number nobody has met, and what there is instead, of
+// Missing reports which pattern or number nobody has met, and what there is instead, of
 // which names are the classes, the most important first; nil if there is none.
 func (s *Selection) Missing(names []string) error {
 	for i, met := range s.met {
@@ -146,7 +146,7 @@ func (s *Selection) Missing(names []string) error {
 	return nil
 }
 
-// are says what classes there are, some of them by name.
+// are reports what classes there are, some of them by name.
 func are(names []string) string {
 	const most = 8
 	if len(names) == 0 {

@@ -34,7 +34,7 @@ func NewSnapshot() *Snapshot {
 	return &Snapshot{active: map[int64]*active{}, on: map[int32]int64{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
 }
 
-// Follow takes the next decision. It does not keep d.
+// Follow processes the next decision. It does not keep d.
 func (p *Snapshot) Follow(d *reference.Decision) {
 	p.n++
 	switch d.Kind {
@@ -100,7 +100,7 @@ func (p *Snapshot) turns(d *reference.Decision) {
 	}
 }
 
-// world takes what is about all.
+// world processes what concerns all.
 func (p *Snapshot) world(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindProcs:
@@ -224,7 +224,7 @@ func (p *Snapshot) End(at int64, emit func(*reference.Decision)) {
 	}
 }
 
-// emitRunning tells of a goroutine that runs, or is in a system call.
+// emitRunning describes a goroutine that runs, or is in a system call.
 func (p *Snapshot) emitRunning(g *active, q *lengths, say func(reference.Decision)) {
 	x := &g.seen
 	d := nobody()
@@ -245,7 +245,7 @@ type lengths struct {
 	global int32
 }
 
-// put tells that a goroutine is in its queue.
+// put reports that a goroutine is in its queue.
 func (q *lengths) put(g *active) reference.Decision {
 	x := &g.seen
 	d := nobody()

@@ -236,7 +236,7 @@ func withoutURL(err error) error {
 type Saved struct {
 	Bytes int64 // as they came, perhaps compressed
 
-	// Cut says why the answer is not whole; nil if it came to its end. What was copied begins like a
+	// Cut reports why the answer is not whole; nil if it came to its end. What was copied begins like a
 	// trace all the same.
 	Cut error
 }

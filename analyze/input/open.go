@@ -15,7 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
-// Options says where Open takes its input from and how it reports.
+// Options specifies where Open takes its input from and how it reports.
 type Options struct {
 	Stdin     io.Reader    // for "-"; nil means there is none
 	StdinName string       // what messages call it; "" means standard input

@@ -82,7 +82,7 @@ var mistakes = []struct{ prefix, advice string }{
 	{"\x7fELF", "it is a program: run it with tracing on and give the trace file"},
 }
 
-// notATrace says what a file is that has no trace header, and what to do.
+// notATrace reports what a file is that has no trace header, and what to do.
 func notATrace(p []byte) error {
 	if isProfile(p) {
 		return fmt.Errorf(`not a Go execution trace but a pprof profile: look at it with "go tool pprof"; for a trace, %s, or fetch /debug/pprof/trace`, howToRecord)

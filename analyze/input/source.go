@@ -95,7 +95,7 @@ type Header struct {
 	Compression string // around the trace: "", "gzip" or "zstd"
 }
 
-// Stats tells how much was read and how much of it was lost.
+// Stats reports how much was read and how much of it was lost.
 type Stats struct {
 	Bytes     int64  // uncompressed bytes read, with the header
 	Stored    int64  // bytes read as stored, that is, compressed
@@ -313,7 +313,7 @@ func Steps(stored int64) int64 {
 	return minSteps + stepsPerByte*min(stored, math.MaxInt64/stepsPerByte/2)
 }
 
-// limit says, for messages, what Memory returns and how to raise it.
+// limit describes, for messages, what Memory returns and how to raise it.
 func (s *Source) limit() string {
 	if s.memory > 0 {
 		return fmt.Sprintf("more memory than the limit of %d MiB: raise it (--max-memory, analyze.Options.MaxMemory)", s.memory>>20)

@@ -179,7 +179,7 @@ func (s *Source) learn(h, next batchHeader, nextV verdict) {
 	s.padded = !s.loose
 }
 
-// doubt says what speaks against a batch that does not belong to the open generation; "" if nothing.
+// doubt reports what speaks against a batch that does not belong to the open generation; "" if nothing.
 func (s *Source) doubt(g *building, h, next batchHeader, nextV verdict) string {
 	cur := s.last
 	if g.Generation != nil {

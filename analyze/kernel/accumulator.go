@@ -127,7 +127,7 @@ type task struct {
 	wakeup
 }
 
-// presence says whether a thread is on a CPU.
+// presence reports whether a thread is on a CPU.
 type presence uint8
 
 const (
@@ -144,7 +144,7 @@ func NewAccumulator(r *Reader, o Options) *Accumulator {
 	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}, stretches: &ledger.CPUs{}}
 }
 
-// Sample takes what a thread did at a raw trace time, ns.
+// Sample processes what a thread did at a raw trace time, ns.
 func (m *Accumulator) Sample(at, thread int64) {
 	if thread <= 0 || thread >= maxTID {
 		return
@@ -209,7 +209,7 @@ func (m *Accumulator) readAhead(start int64) error {
 	return nil
 }
 
-// advance takes the records up to a time of the trace.
+// advance processes the records up to a time of the trace.
 func (m *Accumulator) advance(to int64) error {
 	for m.more && m.next.Time-m.base <= to {
 		m.apply(&m.next)
@@ -253,7 +253,7 @@ func (m *Accumulator) thread(tid int32) *task {
 	return &m.rest // one that has not been seen while the clocks were compared
 }
 
-// apply takes a record.
+// apply processes a record.
 func (m *Accumulator) apply(r *Record) {
 	t := max(r.Time-m.base, m.last)
 	if !m.begun {
@@ -489,7 +489,7 @@ func (m *Accumulator) displace(k *task) {
 	}
 }
 
-// replace takes that back.
+// replace reverts that.
 func (m *Accumulator) replace(k *task) {
 	if k.on != isOff || k.how != 'R' || k.cpu < 0 {
 		return
@@ -566,7 +566,7 @@ func (m *Accumulator) instead(tid int32, ns int64) {
 	k.insteadNs += ns
 }
 
-// Add takes the next block of decisions, and the waits that end in it, in their order. It
+// Add processes the next block of decisions, and the waits that end in it, in their order. It
 // notes in the block the run intervals that lacked a CPU. The error is one of reading the
 // records.
 func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
@@ -602,7 +602,7 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 	return nil
 }
 
-// follow takes a decision, and the wait that it ends.
+// follow processes a decision, and the wait that it ends.
 func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	switch d.Kind {
 	case reference.KindStart:

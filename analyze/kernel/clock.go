@@ -30,7 +30,7 @@ type Clock struct {
 	Threads map[int32]int32
 }
 
-// ErrOther says that records do not belong to a trace.
+// ErrOther reports that records do not belong to a trace.
 var ErrOther = errors.New("these records are not of this trace")
 
 const (

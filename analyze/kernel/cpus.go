@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/gmpscope/gmpscope/analyze/ledger"
 
-// addOn tells who had a CPU, as far as that is in the window.
+// addOn records who had a CPU, as far as that is in the window.
 func (m *Accumulator) addOn(x ledger.OnCPU) {
 	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
 	if x.To > x.From {
@@ -10,7 +10,7 @@ func (m *Accumulator) addOn(x ledger.OnCPU) {
 	}
 }
 
-// occupant says who has a CPU that is not idle, from its last change to t.
+// occupant reports who has a CPU that is not idle, from its last change to t.
 func (m *Accumulator) occupant(c *cpu, t int64) ledger.OnCPU {
 	x := ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnOther}
 	if k := m.task(c.tid); k.ours {
@@ -21,7 +21,7 @@ func (m *Accumulator) occupant(c *cpu, t int64) ledger.OnCPU {
 	return x
 }
 
-// addOff tells that a thread with a goroutine was off the CPUs, as far as that is in the
+// addOff records that a thread with a goroutine was off the CPUs, as far as that is in the
 // window.
 func (m *Accumulator) addOff(k *task, from, to int64, why ledger.OffCPUReason) {
 	from, to = max(from, m.opt.From), min(to, m.opt.To)
@@ -38,7 +38,7 @@ func (m *Accumulator) addOff(k *task, from, to int64, why ledger.OffCPUReason) {
 	m.stretches.Off = append(m.stretches.Off, ledger.OffCPUSpan{From: from, To: to, P: k.onP, CPU: k.cpu, Why: why})
 }
 
-// lackOf says why a thread that is off the CPUs is.
+// lackOf reports why a thread that is off the CPUs is.
 func (m *Accumulator) lackOf(k *task) ledger.OffCPUReason {
 	switch {
 	case stopped(k.how):
@@ -65,7 +65,7 @@ func (m *Accumulator) runsOn(k *task, p int32) {
 	m.onPs[p] = k
 }
 
-// addOpen tells what is not over at the end of a block.
+// addOpen records what is not over at the end of a block.
 func (m *Accumulator) addOpen() {
 	until := m.until()
 	for i := range m.cpus {

@@ -24,7 +24,7 @@ type path struct {
 	parts [3]*histogram.Histogram // decided, woken, ran
 }
 
-// add takes the end of each part and the beginning of the first, ns of the trace.
+// add returns the end of each part and the beginning of the first, ns of the trace.
 func (p *path) add(from, asked, onCPU, ran int64) {
 	if p.count == 0 {
 		for i := range p.parts {

@@ -30,7 +30,7 @@ const (
 	headLines = 100_000
 )
 
-// ErrNoRecords says that an input holds no records of the kernel's scheduler.
+// ErrNoRecords reports that an input holds no records of the kernel's scheduler.
 var ErrNoRecords = errors.New("no records of the kernel's scheduler")
 
 const howToRecord = `give the text of ftrace (sched_switch, sched_waking) or of "perf script"`
@@ -153,7 +153,7 @@ func (k *Reader) Next() (Record, error) {
 	return r, nil
 }
 
-// read takes the next line.
+// read reads the next line.
 func (k *Reader) read() {
 	line, err := k.br.ReadSlice('\n')
 	switch {
@@ -205,7 +205,7 @@ func (k *Reader) put(r Record) {
 	}
 }
 
-// pop takes the first record out of the window.
+// pop removes the first record from the window.
 func (k *Reader) pop() Record {
 	w, last := k.window, len(k.window)-1
 	first := w[0].Record

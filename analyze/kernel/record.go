@@ -1,6 +1,6 @@
 package kernel
 
-// Kind says what a Record is.
+// Kind specifies what a Record is.
 type Kind uint8
 
 // The kinds of records.

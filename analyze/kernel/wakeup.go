@@ -117,7 +117,7 @@ func (m *Accumulator) lacks(k *task, from, to int64) {
 	k.lackNs += m.counted(from, to)
 }
 
-// count takes over the number of idle Ps after a decision.
+// count copies the number of idle Ps after a decision.
 func (m *Accumulator) count(p *ledger.Ps) {
 	m.tick(m.now)
 	m.idling.idle = p.Idle

@@ -1,6 +1,6 @@
 package ledger
 
-// CPUs says who had the CPUs, and which run intervals lacked one, as far as the kernel's
+// CPUs reports who had the CPUs, and which run intervals lacked one, as far as the kernel's
 // records tell. A stretch is told once, in the block in which it ends; what is not over at
 // the end of a block is told in each, as Open.
 type CPUs struct {
@@ -13,7 +13,7 @@ func (c *CPUs) Clear() {
 	c.On, c.OpenOn, c.Off, c.OpenOff = c.On[:0], c.OpenOn[:0], c.Off[:0], c.OpenOff[:0]
 }
 
-// Occupant says whose thread was on a CPU.
+// Occupant specifies whose thread was on a CPU.
 type Occupant uint8
 
 // The occupants of CPUs.
@@ -42,7 +42,7 @@ type OffCPUSpan struct {
 	Why      OffCPUReason
 }
 
-// OffCPUReason says why a thread was on no CPU.
+// OffCPUReason specifies why a thread was on no CPU.
 type OffCPUReason uint8
 
 // The reasons for which a thread is on no CPU.

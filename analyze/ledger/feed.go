@@ -19,13 +19,13 @@ type Feed struct {
 // the block.
 func NewFeed(readers ...func(*Block)) *Feed { return &Feed{Ledger: *New(), readers: readers} }
 
-// Add takes the next decision. It does not keep d.
+// Add processes the next decision. It does not keep d.
 func (f *Feed) Add(d *reference.Decision) {
 	f.one[0] = *d
 	f.AddAll(f.one[:])
 }
 
-// AddAll takes the next decisions.
+// AddAll processes the next decisions.
 func (f *Feed) AddAll(ds []reference.Decision) {
 	for f.block.Decisions = range slices.Chunk(ds, blockLen) {
 		f.Annotate(&f.block)

@@ -214,7 +214,7 @@ func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 	g.activity, g.since = to, l.now
 }
 
-// learn takes over what d says of its goroutine and was not known.
+// learn copies what d says of its goroutine and was not known.
 func (l *Ledger) learn(g *goroutine, d *reference.Decision, n *Note) {
 	before := *g
 	if d.Class != 0 {
@@ -309,7 +309,7 @@ func (l *Ledger) count(n *Note) {
 	}
 }
 
-// lengths takes the lengths of queues that the decision gives, and infers the one that
+// lengths processes the lengths of queues that the decision gives, and infers the one that
 // it does not: the queue that the goroutine left is shorter by one.
 func (l *Ledger) lengths(d *reference.Decision, n *Note) {
 	if g := max(0, d.Global); g != l.global {

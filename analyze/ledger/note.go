@@ -14,7 +14,7 @@ const (
 	InSyscall                 // in a system call
 )
 
-// Changed says what is another after a decision than before.
+// Changed specifies what is another after a decision than before.
 type Changed uint16
 
 // What can change.

@@ -40,7 +40,7 @@ func (s State) String() string {
 // Running reports whether a P in this state runs a goroutine.
 func (s State) Running() bool { return s >= User && s <= Tracer }
 
-// Change says that a P went from one state to another. From equals To where
+// Change reports that a P went from one state to another. From equals To where
 // one goroutine directly followed another of its kind, and where a P became
 // known as unused.
 type Change struct {

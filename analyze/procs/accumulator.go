@@ -10,7 +10,7 @@ const (
 	maxChanges = 1024 // changes of GOMAXPROCS that are listed
 )
 
-// Accumulator takes the account of the Ps from one pass over a stream of
+// Accumulator builds the account of the Ps from one pass over a stream of
 // decisions: their times by state, the lengths of their queues, and counts of
 // decisions. Its memory depends on the number of Ps only.
 type Accumulator struct {
@@ -65,7 +65,7 @@ func (l *level) set(n, now int64) {
 // New returns an empty Accumulator.
 func New() *Accumulator { return &Accumulator{} }
 
-// Add takes the next block of the stream. It does not keep it. A time that falls
+// Add processes the next block of the stream. It does not keep it. A time that falls
 // counts as the time before.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.omitted, a.mentions = b.Omitted, b.Mentions
@@ -122,7 +122,7 @@ func (p *account) pass(to ledger.State, now int64) {
 	p.state, p.since = to, now
 }
 
-// lengths takes the lengths of queues that decision d changed.
+// lengths processes the lengths of queues that decision d changed.
 func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
 	if n.Changed&ledger.GlobalLen != 0 {
 		a.global.set(int64(max(0, d.Global)), a.now)
@@ -139,7 +139,7 @@ func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
 	}
 }
 
-// rare takes a decision of the other kinds.
+// rare processes a decision of the other kinds.
 func (a *Accumulator) rare(b *ledger.Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	if d.Kind == reference.KindLost { // the queues are empty
@@ -179,7 +179,7 @@ func (a *Accumulator) rare(b *ledger.Block, i int) {
 	}
 }
 
-// addCalls takes brief system calls.
+// addCalls processes brief system calls.
 func (a *Accumulator) addCalls(calls []reference.Decision) {
 	p := &a.accounts[calls[0].P]
 	now, since := a.now, p.since

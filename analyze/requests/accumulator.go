@@ -125,7 +125,7 @@ func New(o Options) *Accumulator {
 // Follow makes l what tells of the goroutines' lives.
 func (a *Accumulator) Follow(l StateTimes) { a.states = l }
 
-// Begin takes the waits that end in the block that comes next, in their order.
+// Begin processes the waits that end in the block that comes next, in their order.
 func (a *Accumulator) Begin(b *ledger.Block, ended []waits.EndedWait) { a.block, a.waits = b, ended }
 
 // End ends a block.
@@ -136,7 +136,7 @@ func (a *Accumulator) End() {
 	a.block, a.waits = nil, nil
 }
 
-// takeWaits takes the waits that ended with the decisions up to number at.
+// takeWaits processes the waits that ended with the decisions up to number at.
 func (a *Accumulator) takeWaits(at int) {
 	for len(a.waits) > 0 && int(a.waits[0].At) <= at {
 		w := &a.waits[0]
@@ -149,7 +149,7 @@ func (a *Accumulator) takeWaits(at int) {
 	}
 }
 
-// Annotated takes an annotation, decision number i of the block. The lives of the
+// Annotated processes an annotation, decision number i of the block. The lives of the
 // goroutines must be followed up to it.
 func (a *Accumulator) Annotated(i int) {
 	a.takeWaits(i)
@@ -233,7 +233,7 @@ func (a *Accumulator) goroutine(slot int32) *goroutine {
 	return g
 }
 
-// forget takes the record of a slot away.
+// forget removes the record of a slot.
 func (a *Accumulator) forget(slot int32) {
 	a.idle = append(a.idle, a.on[slot])
 	a.on[slot] = nil
@@ -378,7 +378,7 @@ func (a *Accumulator) endTask(d *reference.Decision) {
 	a.done = append(a.done, t)
 }
 
-// drop takes a task out of those that g began.
+// drop removes a task from those that g began.
 func (g *goroutine) drop(t *task) {
 	last := len(g.tasks) - 1
 	g.tasks[t.place] = g.tasks[last]
@@ -386,7 +386,7 @@ func (g *goroutine) drop(t *task) {
 	g.tasks = g.tasks[:last]
 }
 
-// leave takes the goroutine at a slot out of a task, which ends before its regions do.
+// leave removes the goroutine at a slot from a task, which ends before its regions do.
 func (a *Accumulator) leave(t *task, slot int32) {
 	g := a.on[slot]
 	for i := range g.regions {
@@ -485,7 +485,7 @@ func (a *Accumulator) closeRegion(d *reference.Decision, slot int32, g *goroutin
 	a.release(slot)
 }
 
-// close takes away the innermost region of a goroutine, and tells its task.
+// close removes the innermost region of a goroutine, and tells its task.
 func (a *Accumulator) close(slot int32, g *goroutine) {
 	r := &g.regions[len(g.regions)-1]
 	if t := r.task; t != nil {

@@ -137,7 +137,7 @@ func (a *Accumulator) settle() {
 	}
 }
 
-// Ps says how many Ps there are from now on, and how many of them can run
+// Ps records how many Ps there are from now on, and how many of them can run
 // goroutines of the program.
 func (a *Accumulator) Ps(procs, usable int64) {
 	a.settle()
@@ -161,7 +161,7 @@ func (a *Accumulator) end(g *Node) {
 	g.active = false
 }
 
-// Ready says that g, of a class, is ready to run.
+// Ready records that g, of a class, is ready to run.
 func (a *Accumulator) Ready(g *Node, class int32) {
 	if g.runs {
 		a.flush(g, class, 0)
@@ -172,7 +172,7 @@ func (a *Accumulator) Ready(g *Node, class int32) {
 	}
 }
 
-// Wake says that w, of a class, made g ready, at a stack.
+// Wake records that w, of a class, made g ready, at a stack.
 func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
 	if !w.runs {
 		return
@@ -184,7 +184,7 @@ func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
 	}
 }
 
-// Run says that g, of a class, runs from now on.
+// Run records that g, of a class, runs from now on.
 func (a *Accumulator) Run(g *Node, class int32) {
 	if g.runs {
 		a.flush(g, class, 0)
@@ -195,7 +195,7 @@ func (a *Accumulator) Run(g *Node, class int32) {
 	}
 }
 
-// Stop says that g, of a class, stopped at a stack, or entered a system call there.
+// Stop records that g, of a class, stopped at a stack, or entered a system call there.
 func (a *Accumulator) Stop(g *Node, class, stack int32) {
 	if g.runs {
 		a.flush(g, class, stack)
@@ -238,14 +238,14 @@ func (a *Accumulator) flush(g *Node, class, stack int32) {
 	a.extend(p, class, stack, ns)
 }
 
-// Exit says that g, which has stopped, has ended.
+// Exit records that g, which has stopped, has ended.
 func (a *Accumulator) Exit(g *Node) {
 	a.keepBest(&g.path)
 	a.drop(&g.path)
 	*g = Node{}
 }
 
-// Forget says that g has turned out to be no goroutine of the program. Nothing else
+// Forget records that g has turned out to be no goroutine of the program. Nothing else
 // may be said of it but that once more.
 func (a *Accumulator) Forget(g *Node) {
 	if g.active {

@@ -20,7 +20,7 @@ import (
 
 const ms = int64(1_000_000)
 
-// driver tells an Accumulator of a stream of decisions.
+// driver gives an Accumulator a stream of decisions.
 type driver struct {
 	*span.Accumulator
 	ps *ledger.States

@@ -64,7 +64,7 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add takes the next block of the stream, with the waits that ended in it, in order. It
+// Add processes the next block of the stream, with the waits that ended in it, in order. It
 // does not keep them.
 func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.gors.Grow(b.Slots)

@@ -8,7 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Result says where goroutines had stopped that waited. Times are in ns.
+// Result reports where goroutines had stopped that waited. Times are in ns.
 type Result struct {
 	// Frames are the places in the program that the stacks are made of, at most 4096. A
 	// stack ends before a frame that is not among them.

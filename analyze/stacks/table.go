@@ -1,6 +1,6 @@
 package stacks
 
-// Place says what a stack is to the waits that belong to it.
+// Place specifies what a stack is to the waits that belong to it.
 type Place string
 
 // The places, in the order of their numbers.
@@ -23,7 +23,7 @@ const (
 
 var places = [...]Place{NotRecorded, Stopped, Created, Others}
 
-// key tells the accounts apart: class and stack are handles, as the decisions have them.
+// key distinguishes the accounts: class and stack are handles, as the decisions have them.
 type key struct {
 	class, stack int32
 	place        place

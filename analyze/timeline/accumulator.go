@@ -52,7 +52,7 @@ const (
 	colNone = -1
 )
 
-// column says where the time in a state of a P goes.
+// column reports where the time in a state of a P goes.
 var column = [...]int8{
 	ledger.Idle: colNone, ledger.User: colUser, ledger.System: colSystem,
 	ledger.GC: colGC, ledger.Tracer: colSystem, ledger.Syscall: colSyscall,
@@ -140,7 +140,7 @@ func (w *Waited) next(i int) *waits.EndedWait {
 	return &w.Ended[0]
 }
 
-// Add takes the next block of the stream, the waits that ended in it, and what is to be
+// Add processes the next block of the stream, the waits that ended in it, and what is to be
 // marked in it, in the order of the decisions. It does not keep the block. A time that
 // falls counts as the time before.
 func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
@@ -263,7 +263,7 @@ func (a *Accumulator) unused(idle, unclaimed int64) {
 	}
 }
 
-// rare takes what few decisions are.
+// rare processes what few decisions are.
 func (a *Accumulator) rare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindSteal:
@@ -319,7 +319,7 @@ func (a *Accumulator) gap(ns int64) {
 	a.gaps.finish(a.now)
 }
 
-// addCalls takes brief system calls.
+// addCalls processes brief system calls.
 func (a *Accumulator) addCalls(calls []reference.Decision) {
 	l := a.lane(calls[0].P)
 	if l == nil {

@@ -60,7 +60,7 @@ type nested struct {
 	skipped int // further ones inside these
 }
 
-// annotate takes what the program notes about itself.
+// annotate processes what the program notes about itself.
 func (a *Accumulator) annotate(d *reference.Decision) {
 	if a.noted == nil {
 		a.noted = &annotations{over: newRing[noted](ringNoted), regions: ids.NewTable[nested](), tasks: ids.NewTable[openTask]()}

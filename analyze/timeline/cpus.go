@@ -99,7 +99,7 @@ type cpuLane struct {
 // sums are ns by bin.
 type sums []uint64
 
-// ObserveCPUs takes what the kernel's records tell. Add does so with that of each block: call it
+// ObserveCPUs processes what the kernel's records tell. Add does so with that of each block: call it
 // with what the blocks did not hold, before Finish.
 func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {

@@ -11,7 +11,7 @@ type Gaps struct {
 // NewGaps returns one for a result that begins at from, ns: what comes before it must be a gap.
 func NewGaps(from int64) *Gaps { return &Gaps{from: max(0, from)} }
 
-// Add takes the next decisions of the stream.
+// Add processes the next decisions of the stream.
 func (g *Gaps) Add(ds []reference.Decision) {
 	for i := range ds {
 		if d := &ds[i]; d.Kind == reference.KindLost && d.Time >= g.from && d.Wait > 0 {

@@ -54,7 +54,7 @@ func NewHeap(from int64) *HeapAccumulator {
 	return &HeapAccumulator{from: max(0, from), shift: firstShift, before: noHeap}
 }
 
-// Alloc takes the size of the heap at a time, ns and bytes. Times must not fall, here and in
+// Alloc records the size of the heap at a time, ns and bytes. Times must not fall, here and in
 // what follows.
 func (h *HeapAccumulator) Alloc(at, bytes int64) {
 	h.seen, h.alive = true, bytes
@@ -62,7 +62,7 @@ func (h *HeapAccumulator) Alloc(at, bytes int64) {
 	b.most, b.last = max(b.most, bytes), bytes
 }
 
-// Goal takes the heap goal at a time, ns and bytes.
+// Goal records the heap goal at a time, ns and bytes.
 func (h *HeapAccumulator) Goal(at, bytes int64) {
 	h.seen = true
 	h.at(at).goal = bytes
@@ -81,7 +81,7 @@ func (h *HeapAccumulator) Goal(at, bytes int64) {
 // Headroom returns what the sizes say so far.
 func (h *HeapAccumulator) Headroom() Headroom { return h.room }
 
-// Sweep takes that P p begins or ends to sweep at a time, ns.
+// Sweep records that P p begins or ends to sweep at a time, ns.
 func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {
 	if p < 0 || p >= maxLanes {
 		return

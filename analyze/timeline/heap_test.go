@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHeap tells sizes before the picture begins, in it, and between; and sweeps.
+// TestHeap checks sizes before the picture begins, in it, and between; and sweeps.
 func TestHeap(t *testing.T) {
 	const bin = 1 << firstShift
 	h := NewHeap(1000)

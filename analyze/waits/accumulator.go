@@ -185,7 +185,7 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add takes the next block of the stream. It does not keep it.
+// Add processes the next block of the stream. It does not keep it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
 	a.slots = b.Slots
@@ -224,7 +224,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	}
 }
 
-// rare takes a decision of the other kinds.
+// rare processes a decision of the other kinds.
 func (a *Accumulator) rare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindPStart:

@@ -317,7 +317,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestCounted says which waits are counted where.
+// TestCounted checks which waits are counted where.
 func TestCounted(t *testing.T) {
 	ds := parse(t, `
 		0 gomaxprocs 1
@@ -385,7 +385,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// TestAntagonists says who ran while a class waited, and how much of that was
+// TestAntagonists checks who ran while a class waited, and how much of that was
 // one interval longer than a slice.
 func TestAntagonists(t *testing.T) {
 	ds := parse(t, `

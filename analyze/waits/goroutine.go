@@ -15,7 +15,7 @@ type goroutine struct {
 	p     int32 // P on which it last ran, or none
 	slot  int32 // 0: it is nobody, or has ended
 	flags reference.Flags
-	// counted says that it is among the goroutines of its class.
+	// counted reports whether it is among the goroutines of its class.
 	counted bool
 
 	// How it last became runnable.
@@ -47,7 +47,7 @@ func (a *Accumulator) meet(g *goroutine, d *reference.Decision, n *ledger.Note) 
 	a.setFlags(g, n.Flags)
 }
 
-// learn takes over what was not known of g.
+// learn copies what was not known of g.
 func (a *Accumulator) learn(g *goroutine, n *ledger.Note) {
 	if ci := a.class(n.Class); ci != g.class {
 		was := g.counted
@@ -258,7 +258,7 @@ func (a *Accumulator) syscallExit(d *reference.Decision, n *ledger.Note) {
 	}
 }
 
-// briefCalls takes brief system calls, of which n is the first note. It reports false,
+// briefCalls processes brief system calls, of which n is the first note. It reports false,
 // and does nothing, if somebody waits in the global queue or is about to be moved, or
 // the P is not known to run the goroutine.
 func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) bool {

@@ -134,7 +134,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestRuns tells each run interval ahead of one wait, and what ended it.
+// TestRuns describes each run interval ahead of one wait, and what ended it.
 func TestRuns(t *testing.T) {
 	ds := parse(t, `
 		0 gomaxprocs 1

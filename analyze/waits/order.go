@@ -59,7 +59,7 @@ func (o *order) plant(nodes []node, z int32) int64 {
 	return o.inTree + insert(nodes, &o.root, z)
 }
 
-// remove takes node z out, which must be in, and returns its value.
+// remove removes node z, which must be in, and returns its value.
 func (o *order) remove(nodes []node, z int32) int64 {
 	nz := &nodes[z]
 	if nz.rest != inList {
@@ -216,7 +216,7 @@ func insert(nodes []node, root *int32, z int32) int64 {
 	return value
 }
 
-// remove takes node z out of the tree at root, and returns its value there and
+// remove removes node z from the tree at root, and returns its value there and
 // whether it was the first or the last.
 func remove(nodes []node, root *int32, z int32) (value int64, first, last bool) {
 	nz := &nodes[z]

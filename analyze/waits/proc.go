@@ -332,7 +332,7 @@ func (a *Accumulator) endRun(p *proc, c int64) {
 	}
 }
 
-// notifyQueue tells those who wait in p's queue that p's run interval ends, at service
+// notifyQueue notifies those who wait in p's queue that p's run interval ends, at service
 // clock c: who became runnable before the goroutine that ran was overtaken, and all
 // waited under it.
 func (a *Accumulator) notifyQueue(p *proc, c int64) {

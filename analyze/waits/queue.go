@@ -17,7 +17,7 @@ const (
 	numSlots   = slotKinds + int(numKinds)
 )
 
-// Kind says in which [Summary] of a [Result] a wait counts, besides All.
+// Kind specifies in which [Summary] of a [Result] a wait counts, besides All.
 type Kind uint8
 
 // The kinds of waits.
@@ -75,7 +75,7 @@ func (q *queue) count(slot uint8, k Kind, d, x int64) {
 	q.slots[(slotKinds+k)&31].add(d, x)
 }
 
-// use takes a slot and that of a kind into use.
+// use puts a slot and that of a kind into use.
 func (q *queue) use(slot uint8, k Kind) {
 	if s := slotSet(1)<<(slot&31) | 1<<((slotKinds+k)&31); q.used&s != s {
 		q.useNew(s)

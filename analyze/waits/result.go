@@ -1,6 +1,6 @@
 package waits
 
-// Cause says why a runnable goroutine did not run at some instant. The package
+// Cause specifies why a runnable goroutine did not run at some instant. The package
 // comment defines each exactly; gmpscope explain tells more.
 type Cause string
 
@@ -130,7 +130,7 @@ type Class struct {
 	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
 	Held        []PHold      `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
 	Worst       []WaitDetail `json:"worst,omitempty"` // its longest waits, user goroutines only
-	// WokenBy says who made its goroutines runnable, and BlockedBefore what they were
+	// WokenBy reports who made its goroutines runnable, and BlockedBefore what they were
 	// blocked on before, both by the waiting that followed, most first.
 	WokenBy       []Waker         `json:"woken_by"`
 	BlockedBefore []BlockedBefore `json:"blocked_before"`
@@ -184,7 +184,7 @@ type Antagonist struct {
 	Ns      int64  `json:"ns"`      // goroutine-time of waiting spent under its run intervals
 }
 
-// WaitDetail tells one wait from beginning to end.
+// WaitDetail describes one wait from beginning to end.
 type WaitDetail struct {
 	G       int64       `json:"g"`       // the goroutine
 	Class   int32       `json:"class"`   // its class

@@ -64,7 +64,7 @@ func (a *Accumulator) record(p *proc) {
 	}
 }
 
-// lookUpSoonLost tells the waits that need a part of p's past that soon reaches back
+// lookUpSoonLost looks up the waits that need a part of p's past that soon reaches back
 // less than half a ring.
 func (a *Accumulator) lookUpSoonLost(p *proc) {
 	r, n := &p.past, len(p.past.buf)

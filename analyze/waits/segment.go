@@ -91,7 +91,7 @@ func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
 	}
 }
 
-// dequeue takes wait wi, which is w of a goroutine ready at seq, out of its queue and
+// dequeue removes wait wi, which is w of a goroutine ready at seq, from its queue and
 // returns for how long, in ns of the Ps that serve it, later ones ran in the segment, and
 // the P whose queue it is, if it is one's.
 func (a *Accumulator) dequeue(wi int32, w *wait, seq int64) (over int64, p *proc) {

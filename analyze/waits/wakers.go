@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Waker says by whom, or what, goroutines of a class were made runnable. Over all of a
+// Waker reports by whom, or what, goroutines of a class were made runnable. Over all of a
 // class, Count and WaitNs sum to its waits.
 type Waker struct {
 	Why     string `json:"why"`     // what made them runnable, as "why" of dump
@@ -20,7 +20,7 @@ type Waker struct {
 	WaitNs  int64  `json:"wait_ns"` // their sum
 }
 
-// BlockedBefore says what goroutines of a class were blocked on before they became runnable.
+// BlockedBefore reports what goroutines of a class were blocked on before they became runnable.
 // Over all of a class, Count and WaitNs sum to its waits.
 type BlockedBefore struct {
 	Reason string `json:"reason"`  // what they were blocked on, as in "blocked" of a life; empty if they were not: new, preempted, or in a system call

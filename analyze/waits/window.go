@@ -103,7 +103,7 @@ func (a *Accumulator) leaveWindow() {
 	}
 }
 
-// restore takes back what was charged after the window.
+// restore reverts what was charged after the window.
 func (a *Accumulator) restore() {
 	w := a.focus
 	if w.cells == nil {
@@ -331,7 +331,7 @@ func (a *Accumulator) ran(g *goroutine, since int64) {
 	a.classes[g.class].running += a.clip(g, since, a.now)
 }
 
-// ranLess takes off time of system calls, none of which reaches over an edge.
+// ranLess subtracts time of system calls, none of which reaches over an edge.
 func (a *Accumulator) ranLess(g *goroutine, ns int64) {
 	if a.focus == nil || a.inside(g) {
 		a.classes[g.class].running -= ns
@@ -347,7 +347,7 @@ func (a *Accumulator) countGoroutine(g *goroutine, was bool) {
 	}
 }
 
-// uncountGoroutine takes that back.
+// uncountGoroutine reverts that.
 func (a *Accumulator) uncountGoroutine(g *goroutine) {
 	if g.counted {
 		g.counted = false

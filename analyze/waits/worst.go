@@ -127,7 +127,7 @@ type classWorst struct {
 	details []waitDetail
 }
 
-// consider takes a wait among the longest if it is.
+// consider adds a wait to the longest if it is.
 func (a *Accumulator) consider(e *ended) {
 	if len(a.worst) < a.opt.Worst {
 		a.worst = append(a.worst, a.detailOf(e))

@@ -63,7 +63,7 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add takes the next block of the stream, with the waits that ended in it, in order. It
+// Add processes the next block of the stream, with the waits that ended in it, in order. It
 // does not keep them.
 func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.ended = ended
@@ -91,7 +91,7 @@ var ofWorld = [reference.Kinds]bool{
 	reference.KindAssistBegin: true, reference.KindAssistEnd: true,
 }
 
-// take takes a decision about a goroutine of the program.
+// take processes a decision about a goroutine of the program.
 func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *ledger.Note) {
 	switch d.Kind {
 	case reference.KindReady:

@@ -24,7 +24,7 @@ func newAnnotations() annotations {
 	return annotations{tasks: map[int64]annotation{}, regions: map[int32][]annotation{}}
 }
 
-// annotate takes an annotation of a goroutine, number at of the lives.
+// annotate processes an annotation of a goroutine, number at of the lives.
 func (a *Accumulator) annotate(d *reference.Decision, l *life, at int32) {
 	now := a.mark(l)
 	switch d.Kind {

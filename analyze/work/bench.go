@@ -1,6 +1,6 @@
 package work
 
-// stopping takes a stop of the world by a goroutine: package testing stops it when it starts
+// stopping processes a stop of the world by a goroutine: package testing stops it when it starts
 // and stops a benchmark's timer.
 func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	switch {
@@ -12,7 +12,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	}
 }
 
-// started takes the end of a stop of the world.
+// started processes the end of a stop of the world.
 func (a *Accumulator) started(l *life, at mark) {
 	if l.benchStarts {
 		l.bench, l.benchStarts, l.benchHandler = at, false, 0

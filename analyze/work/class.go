@@ -57,7 +57,7 @@ func (c *class) runs() int32 {
 	return c.name
 }
 
-// How says how units were found.
+// How specifies how units were found.
 type How uint8
 
 // The ways.

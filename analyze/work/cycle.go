@@ -14,7 +14,7 @@ func (h *home) at(t *tree, m *moment) bool {
 	return t.under(m.node, h.node)
 }
 
-// cycle takes a moment of a class whose goroutines come home.
+// cycle processes a moment of a class whose goroutines come home.
 func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 	if m.wrote.at > 0 {
 		l.unit.wrote = m.wrote
@@ -98,7 +98,7 @@ func (a *Accumulator) home(c *class, l *life, back mark) {
 	a.emit(l, Cycle, &l.unit, back, l.handler)
 }
 
-// producer takes a moment of a class that loops at a send. A unit ends when the goroutine
+// producer processes a moment of a class that loops at a send. A unit ends when the goroutine
 // runs again.
 func (a *Accumulator) producer(c *class, l *life, m *moment) {
 	if l.handler == 0 {

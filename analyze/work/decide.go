@@ -68,7 +68,7 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	return f
 }
 
-// notify tells the class of a life of a moment.
+// notify notifies the class of a life of a moment.
 func (a *Accumulator) notify(l *life, m moment) {
 	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
 	switch c := a.classes[l.class]; c.how {

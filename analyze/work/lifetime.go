@@ -1,6 +1,6 @@
 package work
 
-// lifetime takes a moment of a class whose goroutines do one job.
+// lifetime processes a moment of a class whose goroutines do one job.
 func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
 	switch m.what {
 	case created:

@@ -19,7 +19,7 @@ type span struct {
 // A phase that is shorter than this share of what it is a part of is none.
 const shortPhase = 200 // one in so many
 
-// phase takes a moment of main.
+// phase processes a moment of main.
 func (a *Accumulator) phase(c *class, l *life, m *moment) {
 	if m.what != blocked && m.what != acted || m.family == collector || m.family == preempted {
 		return

@@ -46,7 +46,7 @@ func newRandom(t *testing.T, rt *rapid.T) *random {
 
 func (r *random) number(n int) int { return rapid.IntRange(0, n-1).Draw(r.rt, "n") }
 
-// some takes a goroutine out of a list; 0 if it is empty.
+// some removes a goroutine from a list; 0 if it is empty.
 func (r *random) some(list *[]int64) int64 {
 	if len(*list) == 0 {
 		return 0

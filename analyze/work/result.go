@@ -12,7 +12,7 @@ type Units struct {
 	// Kinds are the kinds of units, entry kinds first, then those with the most time: at
 	// most 100.
 	Kinds []UnitKind `json:"kinds"`
-	// Reason says why there is no unit; absent if there is one.
+	// Reason reports why there is no unit; absent if there is one.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -22,7 +22,7 @@ type UnitKind struct {
 	// Basis is how well the units are known: "observed", "inferred", or "ambiguous" if there
 	// is another reading, which alternative has.
 	Basis string `json:"basis"`
-	// How says how units were found: "task", "region", "cycle", "lifetime", "producer",
+	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
 	// "test", "benchmark" or "phase".
 	How string `json:"how"`
 	// Entry reports whether units begin from outside: by the network, a timer, or a
@@ -213,7 +213,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	return out
 }
 
-// describeCycle says how the home of a kind was found.
+// describeCycle records how the home of a kind was found.
 func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	home := c.tree.nodes[c.home.node]
 	out.Basis, out.Home = "inferred", &Home{n.Function(a.places.functions[home.function]), int64(home.at)}

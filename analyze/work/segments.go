@@ -25,7 +25,7 @@ type segment struct {
 	from, to int64
 }
 
-// walk takes the time of a unit apart, from its end to its begin.
+// walk divides the time of a unit, from its end to its begin.
 type walk struct {
 	ring  *ring
 	class int32 // of the owner

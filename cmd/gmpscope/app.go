@@ -274,7 +274,7 @@ func (a *app) print(lines ...string) error {
 	return w.Flush()
 }
 
-// printSize says where something was written, and how much.
+// printSize reports where something was written, and how much.
 func (a *app) printSize(name string, bytes int64) error {
 	return a.print(fmt.Sprintf("%s: %d bytes", name, bytes))
 }

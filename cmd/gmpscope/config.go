@@ -102,7 +102,7 @@ func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error
 	return c, nil
 }
 
-// suppress takes out of a result what is accepted.
+// suppress removes from a result what is accepted.
 func (a *app) suppress(res *analyze.Result, names *analyze.Pseudonyms) {
 	for i, used := range res.Suppress(a.findingsConfig.suppress, names) {
 		if used || res.Trace.Interrupted { // what was not read may have had one

@@ -69,7 +69,7 @@ func makeRoom(tr *damage.Trace) {
 	}
 }
 
-// kinds says what the texts of a trace name, by the event that refers to them;
+// kinds reports what the texts of a trace name, by the event that refers to them;
 // "" for the formats before Go 1.22.
 func kinds(tr *damage.Trace) map[string]string {
 	out := map[string]string{}

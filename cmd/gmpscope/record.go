@@ -252,7 +252,7 @@ func wholeTrace(file string) bool {
 	}
 }
 
-// beside says of a part of a trace why it has another name than that asked for.
+// beside reports of a part of a trace why it has another name than that asked for.
 func beside(asked bool, r recording) string {
 	if asked {
 		return ""
@@ -260,7 +260,7 @@ func beside(asked bool, r recording) string {
 	return fmt.Sprintf("; %s is what it was", r.output)
 }
 
-// savedURL says what came of a trace that was asked for at a URL, and is in a file.
+// savedURL reports what came of a trace that was asked for at a URL, and is in a file.
 func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.Saved, file string, asked bool) error {
 	part := fmt.Sprintf("in %s, an incomplete trace%s", file, beside(asked, r))
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
-// traceVariable tells a program that record runs which file to write its trace to.
+// traceVariable names to a program that record runs which file to write its trace to.
 const traceVariable = "GMPSCOPE_TRACE"
 
 // graceTime is how long a command that was interrupted may take to end.
@@ -117,7 +117,7 @@ func (c ranCommand) name() string {
 	return term.Line(input.ShownName(c.args[0]))
 }
 
-// failed says that the command failed.
+// failed reports that the command failed.
 func (c ranCommand) failed() string {
 	if c.tests {
 		return "the tests failed"
@@ -133,7 +133,7 @@ func (c ranCommand) wroteTo(target string) error {
 	return fmt.Errorf("recording: %s (%w); what trace there is went to %s", c.failed(), c.err, target)
 }
 
-// noTrace says why there may be no trace.
+// noTrace reports why there may be no trace.
 func (c ranCommand) noTrace() error {
 	switch {
 	case c.err != nil:

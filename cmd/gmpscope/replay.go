@@ -239,7 +239,7 @@ func (f *simulateFlags) options() (*replay.SimulateOptions, error) {
 	return o, nil
 }
 
-// cutClass takes CLASS=VALUE apart, at the last sign: names of functions may have
+// cutClass parses CLASS=VALUE, at the last sign: names of functions may have
 // one, too.
 func cutClass(s string) (class, value string, ok bool) {
 	i := strings.LastIndexByte(s, '=')

@@ -138,7 +138,7 @@ type Outcome struct {
 	OK    bool   `json:"ok"`    // whether it holds
 	Value string `json:"value"` // what was measured
 	Bound string `json:"bound"` // what it was held against
-	// Why says what is wrong where the rule could not be held against the document;
+	// Why reports what is wrong where the rule could not be held against the document;
 	// it counts as broken.
 	Why string `json:"why,omitempty"`
 }

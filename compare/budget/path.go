@@ -55,7 +55,7 @@ func (s *shape) isNumber() bool {
 	return number(s.Type)
 }
 
-// checkPath says what is wrong with a path that leads to a number in no document.
+// checkPath reports what is wrong with a path that leads to a number in no document.
 func checkPath(path []step) error {
 	root, err := analysis()
 	if err != nil {

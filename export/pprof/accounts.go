@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// key tells the accounts of a profile apart. Classes and stacks are handles.
+// key distinguishes the accounts of a profile. Classes and stacks are handles.
 type key struct {
 	class, stack, waker int32
 	source              reference.Source
@@ -16,7 +16,7 @@ type key struct {
 	place               place
 }
 
-// place says what the stack of a key is.
+// place specifies what the stack of a key is.
 type place uint8
 
 const (

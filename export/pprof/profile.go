@@ -30,7 +30,7 @@ import (
 
 // Options of a [Writer]. The zero value is usable.
 type Options struct {
-	// All takes in the waits of the runtime's and the tracer's goroutines, and those after
+	// All adds the waits of the runtime's and the tracer's goroutines, and those after
 	// runtime.Gosched.
 	All bool
 	// Accounts is how many combinations of class, stack, source and waker are told apart.
@@ -175,7 +175,7 @@ func (b *builder) locationsOf(s stackOf) []*profile.Location {
 	return out
 }
 
-// noStack says why there is no stack.
+// noStack reports why there is no stack.
 func noStack(p place) string {
 	if p == others {
 		return "(other stacks)"

@@ -18,7 +18,7 @@ import (
 
 const module = "github.com/gmpscope/gmpscope"
 
-// rule says what the packages in one room may import: packages of this module
+// rule reports what the packages in one room may import: packages of this module
 // in those folders, and packages of those other modules. The standard library
 // is free. The first rule whose room holds a package is the package's.
 type rule struct {

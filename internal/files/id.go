@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// An ID tells whether two files are the same, whatever they are called. That of
+// An ID reports whether two files are the same, whatever they are called. That of
 // a file that is not there is its folder and its name in it.
 type ID struct {
 	file fs.FileInfo // nil if it is not there

@@ -245,7 +245,7 @@ func (o *Output) commit(give func() error) error {
 	return err
 }
 
-// kept says of an output that got no name where it is.
+// kept reports where an output is that got no name.
 func (o *Output) kept(err error) error {
 	if err == nil {
 		return nil

@@ -132,7 +132,7 @@ var (
 	dotted = regexp.MustCompile(`^[A-Za-z0-9_~+-]+((?:\.(?:go|v[0-9]+))+)\.`)
 )
 
-// parse takes the name of a function apart, as [Written]. What does not begin as an
+// parse parses the name of a function, as [Written]. What does not begin as an
 // import path has none.
 func parse(name string) function {
 	f := function{full: name, fn: name}

@@ -95,7 +95,7 @@ type FleetOutlier struct {
 	Kind   string       `json:"kind"`   // "group" or "trace"
 	Labels []FleetLabel `json:"labels"` // the group
 	FleetTrace
-	// Peers says what it is held against: for a group the label in which its peers differ from
+	// Peers reports what it is held against: for a group the label in which its peers differ from
 	// it; for a trace "group".
 	Peers    string  `json:"peers"`
 	PeerN    int64   `json:"peer_count"`          // how many, itself included

@@ -103,7 +103,7 @@ type Queues struct {
 	GlobalTakes int64 `json:"global_takes"` // takes from the global queue; a batch counts once
 }
 
-// Fairness says how evenly running time was shared. Within a class it is a
+// Fairness reports how evenly running time was shared. Within a class it is a
 // statement about the scheduler, between classes one about the program.
 type Fairness struct {
 	Jain        float64           `json:"jain"`         // Jain's index of service received over ideal service; 1 is even

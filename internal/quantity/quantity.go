@@ -252,7 +252,7 @@ func PValue(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
-// trim takes zeros off the end of what has a point.
+// trim removes zeros at the end of what has a point.
 func trim(s string) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }

@@ -17,7 +17,7 @@ func Tool() string {
 	return "gmpscope " + describe(tag, commit, b)
 }
 
-// describe says which version this is: by what scripts/release set, by what the go
+// describe reports which version this is: by what scripts/release set, by what the go
 // command knows of the clone that it built, or by the module that it installed. b
 // may be nil.
 func describe(tag, commit string, b *debug.BuildInfo) string {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Kind says what sort of thing a term names.
+// Kind specifies what sort of thing a term names.
 type Kind string
 
 // The kinds that [Terms] returns: each of their terms is explained.

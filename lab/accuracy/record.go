@@ -27,7 +27,7 @@ type program struct {
 	args []string // of the test program
 }
 
-// A source says where a program comes from.
+// A source reports where a program comes from.
 type source struct {
 	std      string // package of the standard library, for its tests
 	module   string // MODULE@VERSION, for the tests of

@@ -52,7 +52,7 @@ const copies = 5_000
 // files is how many files they lie in.
 const files = 64
 
-// measure takes the rates with the traces in folder.
+// measure sets the rates by the traces in folder.
 func measure(ctx context.Context, folder string) (r rates, err error) {
 	runtime.GOMAXPROCS(1)
 	names, err := fleet.Find([]string{folder})

@@ -34,7 +34,7 @@ func (p *page) find(name string) *measured {
 	return found
 }
 
-// where says when and on what the figures were measured.
+// where reports when and on what the figures were measured.
 func (p *page) where() string {
 	cores := "one core"
 	if n := runtime.NumCPU(); n > 1 {
@@ -173,7 +173,7 @@ func (p *page) growth(w *strings.Builder) {
 	w.WriteString("\nA program's start is part of it: it weighs more in the short trace.\n\n")
 }
 
-// goroutines says what a live goroutine costs.
+// goroutines writes what a live goroutine costs.
 func (p *page) goroutines(w *strings.Builder) {
 	few, many := p.find("few"), p.find("many")
 	if few == nil || many == nil {
@@ -192,7 +192,7 @@ func (p *page) goroutines(w *strings.Builder) {
 		"pointers, so that this costs little.\n\n")
 }
 
-// workers says how decoding would scale with cores.
+// workers writes how decoding would scale with cores.
 func (p *page) workers(w *strings.Builder) {
 	m := p.find(central)
 	if len(p.decodes) == 0 || m == nil {

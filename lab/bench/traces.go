@@ -20,7 +20,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/testkit/stretch"
 )
 
-// spec says how to make a trace.
+// spec reports how to make a trace.
 type spec struct {
 	name  string
 	title string
@@ -34,7 +34,7 @@ type spec struct {
 	closely bool
 }
 
-// length tells the traces of one load apart.
+// length distinguishes the traces of one load.
 type length int
 
 const (
@@ -59,7 +59,7 @@ type source interface {
 	record(ctx context.Context, dir, file string) error
 }
 
-// recording says what the load program records; see there.
+// recording reports what the load program records; see there.
 type recording struct {
 	load    string
 	procs   int
@@ -333,7 +333,7 @@ func plain(_ context.Context, args []string, _ io.Writer) error {
 	return nil
 }
 
-// sizes tells the generations of a trace apart without decoding them.
+// sizes separates the generations of a trace without decoding them.
 func sizes(ctx context.Context, file string) (bytes, largest int64, count int, err error) {
 	err = generations(ctx, file, func(g *input.Generation) error {
 		bytes += g.Bytes

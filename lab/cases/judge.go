@@ -24,7 +24,7 @@ type Verdict struct {
 // Right reports whether all that is wanted was found, and nothing else.
 func (v *Verdict) Right() bool { return len(v.Missed) == 0 && len(v.False) == 0 }
 
-// Wrong says in words what is wrong, "right" if nothing is.
+// Wrong reports in words what is wrong, "right" if nothing is.
 func (v *Verdict) Wrong() string {
 	var parts []string
 	if len(v.Missed) > 0 {

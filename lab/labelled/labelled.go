@@ -22,7 +22,7 @@ import (
 	"github.com/gmpscope/gmpscope/report"
 )
 
-// Label says what is wrong with a program. README.md beside the programs explains the
+// Label reports what is wrong with a program. README.md beside the programs explains the
 // keys.
 type Label struct {
 	Name        string   `json:"name"`

@@ -38,7 +38,7 @@ func result(t testing.TB, name string, trace []byte) *analyze.Result {
 	return r
 }
 
-// complain tells what cannot be, of each kind a little.
+// complain records what cannot be, of each kind a little.
 func complain(t testing.TB, where string, found []string) {
 	t.Helper()
 	for i, s := range found {

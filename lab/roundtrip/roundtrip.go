@@ -28,7 +28,7 @@ type Run struct {
 // Start is a start of a goroutine of the simulated program.
 type Start struct{ Want, Got reference.Decision }
 
-// Counts says in how many starts the reconstruction is right.
+// Counts reports in how many starts the reconstruction is right.
 type Counts struct {
 	Starts         int
 	Source         int // the same, but see Sure

@@ -198,7 +198,7 @@ func (c *checker) check(ctx context.Context, l load, file string) result {
 	return r
 }
 
-// read takes from the JSON of an analysis what the page shows.
+// read extracts from the JSON of an analysis what the page shows.
 func (r *result) read(text []byte) error {
 	var doc struct {
 		Verdict struct{ Label, Headline string }

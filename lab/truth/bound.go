@@ -25,7 +25,7 @@ import (
 // what is in front of it and behind it in the queue, and by the size of its
 // batch, which says how long the queue was. Times of operations are not used.
 
-// OpenLengths says which queue lengths right after a start the trace leaves open.
+// OpenLengths reports which queue lengths right after a start the trace leaves open.
 type OpenLengths struct {
 	Start int  // index of the start's line
 	LL    bool // the length of the P's own queue
@@ -155,7 +155,7 @@ type globalTake struct {
 	mine        *put // the last one of its own thread before it
 }
 
-// ruleBook tells the sizes of batches, which are the same in all releases that truth was
+// ruleBook describes the sizes of batches, which are the same in all releases that truth was
 // recorded of.
 var ruleBook = reference.Releases()[0]
 
@@ -283,7 +283,7 @@ func (r *ring) between(s ringSteal) span {
 	return sp
 }
 
-// FindOpen tells for each start, in their order, which lengths the trace leaves
+// FindOpen reports for each start, in their order, which lengths the trace leaves
 // open. The truth must have move lines, else the error is [ErrNoMoves].
 func FindOpen(lines []Line, r io.Reader) ([]OpenLengths, error) {
 	if !slices.ContainsFunc(lines, func(l Line) bool { return l.K == "move" }) {
@@ -351,7 +351,7 @@ func (f *follower) put(l *Line, sp span) {
 	f.at[l.G] = q
 }
 
-// leave takes a goroutine out of its ring.
+// leave removes a goroutine from its ring.
 func (f *follower) leave(q queued, sp span) {
 	r := f.ring(q.p)
 	for len(r.leaves) <= q.seq {
@@ -487,7 +487,7 @@ func (f *follower) open(lines []Line) []OpenLengths {
 	return out
 }
 
-// Lengths says how many queue lengths a trace leaves open, and how many of the
+// Lengths reports how many queue lengths a trace leaves open, and how many of the
 // others a dump has right.
 type Lengths struct {
 	LLOpen, GLOpen Rate // of all starts, Right those that are open

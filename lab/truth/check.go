@@ -2,7 +2,7 @@ package truth
 
 import "fmt"
 
-// A Consistency tells whether a recording contradicts itself.
+// A Consistency reports whether a recording contradicts itself.
 type Consistency struct {
 	Moves int // queue operations
 	// Broken counts goroutines that were put while queued elsewhere, or taken

@@ -163,7 +163,7 @@ const (
 	eventsAfter  = 3  // and after it
 )
 
-// String tells the example event by event, as Markdown.
+// String describes the example event by event, as Markdown.
 func (x *Example) String() string {
 	var b strings.Builder
 	start := x.with.of(x.start)
@@ -180,7 +180,7 @@ func (x *Example) String() string {
 	return b.String()
 }
 
-// startWords says where a start took its goroutine from, and how long the queues were then.
+// startWords reports where a start took its goroutine from, and how long the queues were then.
 func startWords(l *Line) string {
 	s := l.Src
 	if l.Victim != none {

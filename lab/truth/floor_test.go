@@ -21,7 +21,7 @@ const floorFile = "floors.json"
 // test fails: a better rule costs a few cases somewhere.
 const floorTolerance = 0.002
 
-// below tells whether a rate is under its floor. Of how many cases is not the
+// below reports whether a rate is under its floor. Of how many cases is not the
 // same each time: a reconstruction that claims less has less to be right in.
 func below(got, floor Rate) bool {
 	if floor.Of == 0 || got.Of == 0 {

@@ -11,7 +11,7 @@ import (
 	"text/template"
 )
 
-// Kind says what a Record states.
+// Kind specifies what a Record states.
 type Kind uint16
 
 // The kinds of records. "Took" kinds say that the goroutine will run next on

@@ -130,7 +130,7 @@ func (j *Joint) preempt(s *transcript, ev trace.Event, id trace.GoID, n int, t i
 	return l
 }
 
-// readyLine says where the goroutine went; n of its starts were seen so far.
+// readyLine reports where the goroutine went; n of its starts were seen so far.
 func (s *transcript) readyLine(ev trace.Event, id trace.GoID, n int, t int64) (Line, bool) {
 	l := newLine("ready")
 	l.T, l.G, l.N = t, int64(id), int64(n)

@@ -35,7 +35,7 @@ type Line struct {
 	// Also holds causes that were pending as well when a preemption happened.
 	Also []string `json:"also"`
 	By   string   `json:"by"` // who took the P, or who gave it away
-	// Started tells whether a handoff found the P work at once.
+	// Started reports whether a handoff found the P work at once.
 	Started *bool `json:"started"`
 	// Basis is how sure a dump is of the line. Truth has none.
 	Basis string `json:"basis"`

@@ -170,7 +170,7 @@ func (f *function) entry(code string) {
 	}
 }
 
-// A matcher says whether a statement is the one looked for.
+// A matcher reports whether a statement is the one looked for.
 type matcher func(ast.Stmt) bool
 
 // before inserts code in front of every statement that m matches; there must

@@ -89,7 +89,7 @@ func (b *Builder) Program(ctx context.Context, r Recipe) (Program, error) {
 	}}, err
 }
 
-// splitModule takes MODULE@VERSION/PKG apart; PKG is "." for the module's root.
+// splitModule parses MODULE@VERSION/PKG; PKG is "." for the module's root.
 func splitModule(s string) (module, version, pkg string, err error) {
 	module, rest, ok := strings.Cut(s, "@")
 	version, pkg, _ = strings.Cut(rest, "/")

@@ -255,7 +255,7 @@ func (r *replay) procs(n int, t int64) {
 	}
 }
 
-// start takes the goroutine of a start, on P p at time t, out of its queue, and
+// start removes the goroutine of a start, on P p at time t, from its queue, and
 // moves the rest of its batch. from is when it became runnable, for one whose
 // becoming runnable the truth does not have.
 func (r *replay) start(l *Line, p, t, from int64) history {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A Recipe says what to record.
+// A Recipe reports what to record.
 type Recipe struct {
 	Go string // release, like "1.26.8"
 	// Workload is the name of a workload or a real program; or "test:PKG", the

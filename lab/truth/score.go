@@ -37,7 +37,7 @@ func (r Rate) String() string {
 // A Pair is a word of the truth and a word of the dump for one thing.
 type Pair struct{ Truth, Dump string }
 
-// A Score says how well a dump agrees with the truth.
+// A Score reports how well a dump agrees with the truth.
 type Score struct {
 	Starts  int // in the truth
 	Missing int // starts without a dump line

@@ -85,7 +85,7 @@ func looksOrdinary(l *Line, procs int) bool {
 	return l.LL == 0 && (l.Src == srcGlobal && l.Batch <= 1 || l.Src == srcTick && ruleBook.GlobalBatch(int(l.GL)+1, procs) == 1)
 }
 
-// Ticks says for how many starts the trace leaves open whether the 61st tick took the
+// Ticks reports for how many starts the trace leaves open whether the 61st tick took the
 // goroutine, and how many of the others a dump has right.
 type Ticks struct {
 	Open  Rate // of all starts, Right those that are open

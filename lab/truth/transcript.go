@@ -231,7 +231,7 @@ func newTranscript(recs []Record) *transcript {
 	return s
 }
 
-// cause says on whose behalf the thread calls preemptone.
+// cause reports on whose behalf the thread calls preemptone.
 func (m *doing) cause() string {
 	switch m.preemptOne {
 	case siteRetake:

@@ -16,7 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/report"
 )
 
-// A Waiting says for which part of all waiting time a reconstruction knows what
+// A Waiting reports for which part of all waiting time a reconstruction knows what
 // a goroutine waited in, and for what. A rate counts ns.
 type Waiting struct {
 	// Queue: in the true P's queue, the global one, or none. Place: runnext and
@@ -142,7 +142,7 @@ func CompareWaiting(truth []Line, ds []reference.Decision) *Waiting {
 	return w
 }
 
-// pathString tells where a wait was, with times in ns since its beginning.
+// pathString reports where a wait was, with times in ns since its beginning.
 func pathString(stays []stay, from int64) string {
 	var b strings.Builder
 	for i, s := range stays {

@@ -199,7 +199,7 @@ func (f *followed) begin(lines []Line) {
 	}
 }
 
-// FindReasons says why lengths of a dump are wrong. The matches are those that
+// FindReasons reports why lengths of a dump are wrong. The matches are those that
 // [Compare] returned, open is what [FindOpen] did.
 func FindReasons(truth, dump []Line, starts []Match, open []OpenLengths) *Reasons {
 	r := NewReasons()

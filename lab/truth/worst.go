@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Mismatches says which wrong starts to show, and with how much around them.
+// Mismatches reports which wrong starts to show, and with how much around them.
 type Mismatches struct {
 	Show    int    // how many
 	Skip    int    // how many to pass over first

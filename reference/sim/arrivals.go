@@ -8,7 +8,7 @@ type Arrivals interface {
 	Next() (a Arrival, ok bool)
 }
 
-// ArrivalKind says what an Arrival is.
+// ArrivalKind specifies what an Arrival is.
 type ArrivalKind uint8
 
 // The kinds of arrivals.
@@ -48,7 +48,7 @@ type Arrival struct {
 	// before. 0: it gives the P up before that.
 	Tail  int64
 	Wakes []Wake
-	// Marking says how Mark was shared out in the run that it is from; the zero
+	// Marking reports how Mark was shared out in the run that it is from; the zero
 	// value leaves that to the pacer's rules.
 	Marking Marking
 	// Procs of an ArriveSTW is GOMAXPROCS from when the world starts again on, at
@@ -62,7 +62,7 @@ type Wake struct {
 	Tail bool // as in Op
 }
 
-// Waker says what part of the runtime makes an ArriveSend.
+// Waker specifies what part of the runtime makes an ArriveSend.
 type Waker uint8
 
 // The parts of the runtime.
@@ -115,7 +115,7 @@ func (l *arrivals) Next() (Arrival, bool) {
 	return a, true
 }
 
-// arrive takes the arrival that is due, and asks for the next.
+// arrive processes the arrival that is due, and asks for the next.
 func (s *machine) arrive() {
 	a := s.arrival
 	s.nextArrival()

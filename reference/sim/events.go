@@ -1,6 +1,6 @@
 package sim
 
-// evKind says what an event is.
+// evKind specifies what an event is.
 type evKind uint8
 
 const (

@@ -12,7 +12,7 @@ type take struct {
 	flags    reference.Flags
 }
 
-// from says whose queue was taken from by p's thread, and in what operation.
+// from reports whose queue was taken from by p's thread, and in what operation.
 func (t take) from(p int32) (int32, reference.Why) {
 	switch t.src {
 	case reference.SrcRunnext, reference.SrcLocal:
@@ -77,7 +77,7 @@ func (s *machine) locked(m int32, next step) {
 	}
 }
 
-// findTick takes one from the global queue, so that those who wait there are
+// findTick dequeues one goroutine from the global queue, so that those who wait there are
 // not starved by a local queue that never gets empty.
 func (s *machine) findTick(m int32) {
 	if g := s.q.GlobalHead(); g != reference.None {
@@ -88,7 +88,7 @@ func (s *machine) findTick(m int32) {
 	s.findOwn(m)
 }
 
-// findOwn takes from the P's own queue: runnext first (runqget).
+// findOwn dequeues from the P's own queue: runnext first (runqget).
 func (s *machine) findOwn(m int32) {
 	p := s.ms[m].p
 	if g := s.q.Runnext(p); g != reference.None {
@@ -108,7 +108,7 @@ func (s *machine) findOwn(m int32) {
 	s.findElsewhere(m)
 }
 
-// findGlobal takes a batch from the global queue, runs the first and keeps the
+// findGlobal dequeues a batch from the global queue, runs the first and keeps the
 // others (globrunqget up to Go 1.24, globrunqgetbatch from 1.25).
 func (s *machine) findGlobal(m int32) {
 	g := s.q.GlobalHead()

@@ -20,14 +20,14 @@ type Policy struct {
 	// FreshSlice gives one that was taken from runnext a time slice of its own;
 	// in Go it inherits the running one (runqget, execute).
 	FreshSlice bool
-	// Steal says what a P without work takes from others.
+	// Steal reports what a P without work takes from others.
 	Steal Steal
-	// Preempt says who ends a time slice.
+	// Preempt reports who ends a time slice.
 	Preempt Preempt
 	// RequeueLocal puts goroutines that were preempted, or that yield, at the
 	// tail of their P's ring, and not of the global queue (goschedImpl).
 	RequeueLocal bool
-	// Handoff says when the P of a goroutine in a system call goes to others.
+	// Handoff reports when the P of a goroutine in a system call goes to others.
 	Handoff Handoff
 	// HoldP keeps the P of a goroutine that blocks, until it is woken: with
 	// PreemptNever, goroutines run to completion. It cannot be combined with
@@ -50,7 +50,7 @@ type Policy struct {
 	Fluid bool
 }
 
-// Steal says what a thief takes from a ring.
+// Steal specifies what a thief takes from a ring.
 type Steal uint8
 
 // The amounts.
@@ -60,7 +60,7 @@ const (
 	StealNone
 )
 
-// Preempt says who ends a time slice.
+// Preempt specifies who ends a time slice.
 type Preempt uint8
 
 // The ways to preempt.
@@ -70,7 +70,7 @@ const (
 	PreemptNever
 )
 
-// Handoff says when the P of a goroutine in a system call goes to others.
+// Handoff specifies when the P of a goroutine in a system call goes to others.
 type Handoff uint8
 
 // The times of a handoff.
@@ -105,7 +105,7 @@ func PolicyFor(name string) (Policy, Costs, bool) {
 	return Policy{}, Costs{}, false
 }
 
-// About says in a line what a named policy is.
+// About reports in a line what a named policy is.
 func About(name string) string {
 	for _, p := range policies {
 		if p.name == name {

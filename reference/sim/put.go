@@ -9,7 +9,7 @@ const (
 	whySystem  = reference.WhySystem
 )
 
-// lock takes sched.lock for one operation and returns how long that takes,
+// lock acquires sched.lock for one operation and returns how long that takes,
 // waiting included.
 func (s *machine) lock() int64 {
 	s.res.Locks++

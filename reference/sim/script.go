@@ -17,7 +17,7 @@ type Script interface {
 	Next(now int64) Op
 }
 
-// OpKind says what an Op is.
+// OpKind specifies what an Op is.
 type OpKind uint8
 
 // The steps of a goroutine.

@@ -97,7 +97,7 @@ func (s *machine) stealPass(m int32) {
 	s.drop(m)
 }
 
-// stealRing takes from a ring: of what it takes the newest runs, the others
+// stealRing steals from a ring: of what it takes the newest runs, the others
 // become the thief's ring (runqgrab, runqsteal).
 func (s *machine) stealRing(m, v int32) bool {
 	n := s.q.RingLen(v)
@@ -123,7 +123,7 @@ func (s *machine) stealRing(m, v int32) bool {
 	return true
 }
 
-// stealRunnext takes a runnext, if it is still the one that the thief saw, and
+// stealRunnext steals a runnext, if it is still the one that the thief saw, and
 // else looks at that victim again (runqgrab).
 func (s *machine) stealRunnext(m int32) {
 	t := s.ms[m]

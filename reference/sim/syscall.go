@@ -38,7 +38,7 @@ func (s *machine) callEnds(p int32) {
 	s.ps[p].calls++
 }
 
-// takeFromCall takes a P away from the thread whose goroutine is in a system
+// takeFromCall removes a P from the thread whose goroutine is in a system
 // call on it.
 func (s *machine) takeFromCall(p int32, why reference.Why) {
 	m := s.ps[p].m

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// popIdle takes the P that went idle last, or none (pidleget).
+// popIdle removes the P that went idle last, or none (pidleget).
 func (s *machine) popIdle() int32 {
 	n := len(s.idleP)
 	if n == 0 {
@@ -27,7 +27,7 @@ func (s *machine) popIdleForWork() int32 {
 	return p
 }
 
-// takeIdle takes a certain idle P.
+// takeIdle removes a certain idle P.
 func (s *machine) takeIdle(p int32) {
 	s.search(len(s.idleP))
 	for i, x := range s.idleP {
@@ -71,7 +71,7 @@ func (s *machine) acquire(m, p int32) {
 	}
 }
 
-// release takes thread m's P away (releasep).
+// release removes thread m's P (releasep).
 func (s *machine) release(m int32, why reference.Why) int32 {
 	t := s.ms[m]
 	p := t.p

@@ -238,7 +238,7 @@ func (s *machine) resize(n int) {
 	s.sayProcs()
 }
 
-// unpark takes a certain thread out of the idle list (mgetSpecific).
+// unpark removes a certain thread from the idle list (mgetSpecific).
 func (s *machine) unpark(m int32) {
 	s.search(len(s.idleM))
 	for i, x := range s.idleM {

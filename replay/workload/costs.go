@@ -26,7 +26,7 @@ type costs struct {
 type place struct {
 	state placeState
 	since int64
-	// yielded says that the goroutine which has stopped called runtime.Gosched. fired is
+	// yielded records that the goroutine which has stopped called runtime.Gosched. fired is
 	// how many the P has woken by timers since, the first of them at firedAt.
 	yielded bool
 	slept   bool // the P was idle before it began to look for work

@@ -103,7 +103,7 @@ func NewExtractor(o Options) *Extractor {
 	return e
 }
 
-// Add takes the next decision, and says whether it is part of the workload.
+// Add processes the next decision, and says whether it is part of the workload.
 func (e *Extractor) Add(d *reference.Decision) bool {
 	t := min(max(d.Time, 0), maxTime)
 	switch {

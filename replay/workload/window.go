@@ -21,7 +21,7 @@ func NewWindow(from int64, emit func(*reference.Decision)) *Window {
 	return &Window{from: from, emit: emit, past: focus.NewSnapshot()}
 }
 
-// Add takes the next decision.
+// Add processes the next decision.
 func (w *Window) Add(d *reference.Decision) {
 	if w.past != nil {
 		if d.Time < w.from {

@@ -75,7 +75,7 @@ func (e *Extractor) marked(x worker) {
 	}
 }
 
-// shares says how the marking of a cycle was shared out. Of a cycle that began
+// shares reports how the marking of a cycle was shared out. Of a cycle that began
 // before the trace, or has not ended, that is not known.
 func (c *cycle) shares() sim.Marking {
 	return sim.Marking{Known: c.end > c.at && !c.cut, Idle: c.idle}
@@ -166,7 +166,7 @@ func (e *Extractor) stwEnd() {
 	e.pause(false)
 }
 
-// pause takes what the goroutine that stopped the world runs meanwhile out of
+// pause removes what the goroutine that stopped the world runs meanwhile from
 // its work.
 func (e *Extractor) pause(on bool) {
 	if x, ok := e.workers[e.stw.g]; ok {

@@ -90,7 +90,7 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 	return out, nil
 }
 
-// option takes the options out of a go-echarts chart, less what ECharts 6
+// option removes the options from a go-echarts chart, less what ECharts 6
 // stumbles over, with positions of our own.
 func option(j map[string]any, grid map[string]any) map[string]any {
 	delete(j, "toolbox")
@@ -306,7 +306,7 @@ func linesChart(t timeline.Result) *chart {
 	return &chart{Kind: "lines", End: t.EndNs - t.FromNs, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
 }
 
-// dash tells the curves apart without their colours.
+// dash distinguishes the curves without their colours.
 func dash(key string) string {
 	switch {
 	case strings.HasSuffix(key, "2"):

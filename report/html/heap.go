@@ -2,7 +2,7 @@ package html
 
 import "github.com/gmpscope/gmpscope/analyze/timeline"
 
-// packedHeap says that there are rows of the heap. Sizes are in KiB; less than 0: not
+// packedHeap reports that there are rows of the heap. Sizes are in KiB; less than 0: not
 // told.
 type packedHeap struct {
 	BinNs int64 `json:"bin"`

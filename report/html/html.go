@@ -100,7 +100,7 @@ func Write(w io.Writer, doc *report.Document, o Options) error {
 	}
 }
 
-// detail says how much of the timeline goes into the page.
+// detail reports how much of the timeline goes into the page.
 type detail struct {
 	windows int // exact windows
 	cells   int // Ps × bins
@@ -121,7 +121,7 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.Buffer.Write(p)
 }
 
-// less takes detail away, half the windows first, then bins. It says whether
+// less removes detail, half the windows first, then bins. It says whether
 // there was anything left to take.
 func (d *detail) less(doc *report.Document) bool {
 	if doc.Result == nil {

@@ -22,7 +22,7 @@ func momentWaits() *waits.Result {
 	}}
 }
 
-// TestMomentIsOfAVictim takes the longest wait of a victim in the window of the finding.
+// TestMomentIsOfAVictim uses the longest wait of a victim in the window of the finding.
 func TestMomentIsOfAVictim(t *testing.T) {
 	victim := func(a findings.Actor) []findings.Actor {
 		a.Role = findings.Victim

@@ -129,7 +129,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	return p
 }
 
-// caption says what is to be seen, and how exactly it is known.
+// caption records what is to be seen, and how exactly it is known.
 func (p *picture) caption(c *canvas, lanes []int, most float64, marked, waits bool) {
 	who := quantity.Plural(int64(len(lanes)), "P", "Ps")
 	if n := len(c.t.Lanes); n > len(lanes) {

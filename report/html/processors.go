@@ -103,7 +103,7 @@ func notRecorded(r *analyze.Result) bool {
 	return slices.ContainsFunc(r.Procs.Ps, func(p procs.Proc) bool { return p.NotRecordedNs > 0 })
 }
 
-// newPRow tells the first states of a P. Shares are of what is recorded; the rest is a
+// newPRow describes the first states of a P. Shares are of what is recorded; the rest is a
 // length of time.
 func newPRow(label string, q procs.Proc, states int) psRow {
 	out := psRow{P: label}

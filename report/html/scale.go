@@ -42,7 +42,7 @@ func scaleOf(ls []line) scale {
 	return scale{floor: math.Pow(10, max(low, top-decades)), top: math.Pow(10, top)}
 }
 
-// place says where v lies between the lower end, 0, and the upper, 1.
+// place reports where v lies between the lower end, 0, and the upper, 1.
 func (s scale) place(v float64) float64 {
 	if s.floor == 0 {
 		return v / s.top
@@ -65,7 +65,7 @@ func (s scale) ticks() []float64 {
 	return out
 }
 
-// note tells the reader of a logarithmic axis; "" for a linear one.
+// note warns the reader of a logarithmic axis; "" for a linear one.
 func (s scale) note(value func(float64) string) string {
 	if s.floor == 0 {
 		return ""

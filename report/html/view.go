@@ -236,7 +236,7 @@ func (v *view) keys(r *analyze.Result) {
 	}
 }
 
-// ofTime says how many goroutines waited on average.
+// ofTime reports how many goroutines waited on average.
 func ofTime(ns, dur int64) string {
 	if dur <= 0 {
 		return ""
@@ -340,7 +340,7 @@ func (v *view) warnings(t analyze.Trace) {
 	}
 }
 
-// newConfidence says how far the queues can be believed; nil where nothing was
+// newConfidence reports how far the queues can be believed; nil where nothing was
 // started, or no queues were rebuilt.
 func newConfidence(r *analyze.Result) *confidence {
 	c := r.Reconstruction

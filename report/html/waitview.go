@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// newWaitView tells one wait in sentences.
+// newWaitView describes one wait in sentences.
 func newWaitView(s waits.WaitDetail, names *words.Names) waitView {
 	n := className(s.Name, names)
 	o := waitView{
@@ -63,7 +63,7 @@ type runRow struct {
 	At, Text, Note string
 }
 
-// heldWords says what kept a P from running anyone.
+// heldWords reports what kept a P from running anyone.
 func heldWords(h waits.PHold, names *words.Names) heldRow {
 	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: names.Held(h)}
 	if h.Cause == waits.CauseUnavailable && len(h.Stack) > 0 {

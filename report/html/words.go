@@ -139,7 +139,7 @@ func glossaries() []glossaryPart {
 // mdLink is a link of the explanations, whose target is not on the page.
 var mdLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// firstParagraph says what a detector looks for, as plain text.
+// firstParagraph reports what a detector looks for, as plain text.
 func firstParagraph(doc string) string {
 	text, _ := findings.Section(doc, "What")
 	text, _, _ = strings.Cut(text, "\n\n")

@@ -134,7 +134,7 @@ func (c *cell) answer(at place) int {
 	return k
 }
 
-// isSend says that a stack is of one that writes to a connection, as far as it does not
+// isSend reports whether a stack is of one that writes to a connection, as far as it does not
 // wait until it can.
 func isSend(frames []string) bool {
 	return slices.ContainsFunc(frames, func(fr string) bool {
@@ -196,7 +196,7 @@ func ofLibrary(function string) bool {
 	return std.Has(pkg)
 }
 
-// does says what those did that answered, from when they were asked on.
+// does reports what those did that answered, from when they were asked on.
 func (a *answer) does(f *findings.Facts) string {
 	l, where := mostOf(f, a.links, a.ns/2)
 	in := ""

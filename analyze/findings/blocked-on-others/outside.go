@@ -180,7 +180,7 @@ func expired(class string) bool { return strings.HasPrefix(class, "context.WithD
 // writes are the functions in which a goroutine waits that writes to a connection.
 var writes = [...]string{"internal/poll.(*FD).Write", "internal/poll.(*FD).Writev", "internal/poll.SendFile", "internal/poll.Splice"}
 
-// isWrite says that a stack is of one that writes to a connection.
+// isWrite reports whether a stack is of one that writes to a connection.
 func isWrite(frames []string) bool {
 	return slices.ContainsFunc(frames, func(fr string) bool {
 		name, _, _ := strings.Cut(fr, " ")
@@ -188,7 +188,7 @@ func isWrite(frames []string) bool {
 	})
 }
 
-// isDial says that a stack is of one that opens a connection.
+// isDial reports whether a stack is of one that opens a connection.
 func isDial(frames []string) bool {
 	return slices.ContainsFunc(frames, func(fr string) bool { return strings.HasPrefix(fr, "net.(*netFD).connect ") })
 }

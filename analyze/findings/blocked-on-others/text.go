@@ -15,7 +15,7 @@ import (
 // headlineLen is how many characters a headline has.
 const headlineLen = 90
 
-// waited says what one waited for that was blocked for a reason.
+// waited reports what one waited for that was blocked for a reason.
 var waited = map[reference.Reason]string{
 	reference.ReasonSleep: "asleep", reference.ReasonSelect: "in a select", reference.ReasonNetwork: "for the network",
 }
@@ -160,5 +160,5 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until %s went on", who, times, g.in, until) + of + meanwhile
 }
 
-// ended says what one waited for in whose place nobody of the program ended that.
+// ended reports what one waited for in whose place nobody of the program ended that.
 var ended = map[int32]string{byTimer: "for a timer", byPeer: "for the network"}

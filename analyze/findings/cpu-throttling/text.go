@@ -45,7 +45,7 @@ const (
 	bursts = "If the limit fits the mean load, look for what uses it up in bursts: the mark workers of the garbage collector take a quarter of the Ps and more."
 )
 
-// advice says what to do with GOMAXPROCS, by what is known of the CPUs.
+// advice reports what to do with GOMAXPROCS, by what is known of the CPUs.
 func advice(f *findings.Facts) string {
 	const early = "more Ps than the limit use it up early in each period, and then stand still together."
 	const since = " From Go 1.25 on the runtime sets GOMAXPROCS by the limit, unless the variable is set; with older versions set it, or use go.uber.org/automaxprocs."

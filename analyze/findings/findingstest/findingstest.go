@@ -83,7 +83,7 @@ func (s *Stream) p(id int32) *proc {
 	return s.ps[id]
 }
 
-// Class says which class goroutines belong to; it is 1 for others.
+// Class reports which class goroutines belong to; it is 1 for others.
 func (s *Stream) Class(class int32, ids ...int64) *Stream {
 	for _, id := range ids {
 		s.g(id).class = class
@@ -109,10 +109,10 @@ func (s *Stream) PStart(p int32) *Stream {
 	return s
 }
 
-// PStop takes P p's thread away, for want of work.
+// PStop removes P p's thread, for want of work.
 func (s *Stream) PStop(p int32) *Stream { return s.PStopFor(p, reference.WhyIdle) }
 
-// PStopFor takes P p's thread away.
+// PStopFor removes P p's thread.
 func (s *Stream) PStopFor(p int32, why reference.Why) *Stream {
 	s.emit(reference.Decision{Kind: reference.KindPStop, P: p, Why: why})
 	return s
@@ -248,7 +248,7 @@ func (s *Stream) SyscallExit(id int64) *Stream {
 	return s
 }
 
-// Retake takes the P from a goroutine in a system call, which goes on without.
+// Retake removes the P from a goroutine in a system call, which goes on without.
 func (s *Stream) Retake(id int64, why reference.Why) *Stream {
 	g := s.g(id)
 	s.emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})

@@ -201,7 +201,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	w.advance(d)
 }
 
-// unblock takes account of a wait within an assist.
+// unblock accounts for a wait within an assist.
 func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
 	ns := to - a.block
 	w.nblock++

@@ -133,7 +133,7 @@ func (s *sums) add(x *sums) {
 	s.ignored += x.ignored
 }
 
-// ask takes a stop of the world: that of a cycle comes right after its beginning, and has the
+// ask processes a stop of the world: that of a cycle comes right after its beginning, and has the
 // stack of who asked for it.
 func (w *watcher) ask(d *reference.Decision) {
 	if d.G < 0 || d.G != w.begun {
@@ -169,7 +169,7 @@ type worker struct {
 // mode is what the workers of one mode did.
 type mode struct{ n, ns int64 }
 
-// rate says how fast goroutines lose time to mark workers.
+// rate reports how fast goroutines lose time to mark workers.
 type rate struct {
 	waiting int64   // that lack a P
 	all     int64   // that wait

@@ -91,7 +91,7 @@ func holding(f *findings.Facts, stack int32) []string {
 	return frames
 }
 
-// which says which lock goroutines wait for at a stack: the runtime does not show it, but a
+// which reports which lock goroutines wait for at a stack: the runtime does not show it, but a
 // function of the standard library that locks has its own. It is "" for those of package testing,
 // which are nobody's fault.
 func which(frames []string) string {

@@ -285,7 +285,7 @@ func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
 // is known.
 func (w *watcher) lose(d *reference.Decision) { w.lost = d.Time }
 
-// count takes a wait of g at s that ends now, by a pass.
+// count processes a wait of g at s that ends now, by a pass.
 func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64) {
 	last := s.last
 	s.last = now
@@ -392,7 +392,7 @@ type hold struct {
 	kept                       findings.Cell // as in late, of the last block
 }
 
-// hold tells in x, which is zero, what d.By, who gives the lock up at s now, did since from,
+// hold reports in x, which is zero, what d.By, who gives the lock up at s now, did since from,
 // when it got it at the latest.
 func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
 	h := w.view.Waker()

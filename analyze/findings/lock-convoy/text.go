@@ -94,7 +94,7 @@ func (n *evidence) title(waitNs int64) string {
 		c.Doer(), n.what, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
 }
 
-// whose says in which functions others are in line: the first two but the holder's own, as
+// whose reports in which functions others are in line: the first two but the holder's own, as
 // some of them where there are more.
 func (n *evidence) whose() string {
 	var in []string

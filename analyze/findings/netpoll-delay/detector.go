@@ -87,7 +87,7 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 }
 
-// waited takes the wait of a goroutine that was woken late.
+// waited processes the wait of a goroutine that was woken late.
 func (w *watcher) waited(g *findings.Goroutine, ns, now int64, p int32) {
 	if ns >= w.t.WaitNs {
 		w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: now - ns, To: now, G: g.ID, P: p, Stack: g.Stack})

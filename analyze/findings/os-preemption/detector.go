@@ -202,7 +202,7 @@ func itself(why reference.Why) bool {
 	return false
 }
 
-// interrupted takes one interval, the integral over it of the goroutines that ran,
+// interrupted processes one interval, the integral over it of the goroutines that ran,
 // and whether it ended itself.
 func (a *account) interrupted(x findings.Cell, with int64, self bool) {
 	a.lost.Add(&x)
@@ -248,7 +248,7 @@ func (w *watcher) slice(s *findings.Slice) {
 	}
 }
 
-// sliceOver takes a slice that a preemption ended, from the preemption before on
+// sliceOver processes a slice that a preemption ended, from the preemption before on
 // if there was one in it.
 func (a *account) sliceOver(s *findings.Slice, before int64, t *Thresholds) {
 	from := max(s.From, before)

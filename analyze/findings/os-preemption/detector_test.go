@@ -88,7 +88,7 @@ func TestAssistsAreNotInterrupted(t *testing.T) {
 	None(t, detect(s))
 }
 
-// uneven says that the goroutines of all Ps, each by itself, sometimes do what
+// uneven reports that the goroutines of all Ps, each by itself, sometimes do what
 // takes long: for 4.3 ms, a part share of the time.
 func uneven(share float64) func(at int64, p int) bool {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -111,7 +111,7 @@ func TestUnevenWorkIsNotInterrupted(t *testing.T) {
 	}
 }
 
-// neighbour says that on each P another process takes the CPU now and then, until a
+// neighbour reports that on each P another process takes the CPU now and then, until a
 // tick.
 func neighbour(share float64) func(at int64, p int) bool {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -22,7 +22,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) 
 	)
 }
 
-// advice says what to do about too few CPUs, by what is known of their number.
+// advice reports what to do about too few CPUs, by what is known of their number.
 func advice(f *findings.Facts, shown way) []string {
 	const who = "look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time)."
 	switch {

@@ -149,7 +149,7 @@ func (w *watcher) lose(d *reference.Decision) {
 	}
 }
 
-// step takes note that n goroutines are runnable now.
+// step records that n goroutines are runnable now.
 func (w *watcher) step(n int64) {
 	now := w.view.Now()
 	if w.from < 0 {

@@ -78,7 +78,7 @@ func waker(a *findings.Actor, name string) string {
 	return name
 }
 
-// title says who made so many goroutines runnable.
+// title reports who made so many goroutines runnable.
 func title(x *findings.Finding, whys []entry, peak int64) string {
 	many := quantity.Plural(peak, "goroutine", "goroutines")
 	if len(whys) > 0 {

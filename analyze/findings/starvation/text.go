@@ -52,7 +52,7 @@ func (w *watcher) phraseQueued(f *findings.Facts, x *findings.Finding) {
 	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, " + morePs(f)}
 }
 
-// morePs says whether more Ps would help, by what is known of the CPUs.
+// morePs reports whether more Ps would help, by what is known of the CPUs.
 func morePs(f *findings.Facts) string {
 	switch {
 	case f.CPUs == 0:
@@ -63,7 +63,7 @@ func morePs(f *findings.Facts) string {
 	return "or give the process more CPUs: it had none for more Ps."
 }
 
-// byCause says which detector explains a cause of waiting further.
+// byCause reports which detector explains a cause of waiting further.
 var byCause = map[waits.Cause]string{
 	waits.CauseSTW:         "Most waiting is for a stopped world: look at what stops it, and how long the last P takes to stop.",
 	waits.CauseUnavailable: "Most waiting is for a P that a system call or a locked thread holds: move blocking calls and locked threads away from urgent work.",

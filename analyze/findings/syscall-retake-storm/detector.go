@@ -96,7 +96,7 @@ func (w *watcher) syscall(c *findings.Syscall) {
 	}
 }
 
-// byOthers says that a P was taken because others could use it.
+// byOthers reports whether a P was taken because others could use it.
 func byOthers(why reference.Why) bool {
 	return why == reference.WhyRetakeSlow || why == reference.WhyRetakeReturn
 }
@@ -109,7 +109,7 @@ func (w *watcher) exit(d *reference.Decision) {
 	}
 }
 
-// short says that g's last call lost its P and came back soon, at the given
+// short reports whether g's last call lost its P and came back soon, at the given
 // time.
 func (w *watcher) short(g *findings.Goroutine, back int64) bool {
 	return byOthers(g.CallWhy) && g.CallAt >= 0 && back-g.CallAt <= w.t.ShortNs

@@ -38,7 +38,7 @@ const (
 	unknown
 )
 
-// call tells from the waker's stack how it woke those who waited for a Cond or for
+// call reports from the waker's stack how it woke those who waited for a Cond or for
 // a channel. The leaf is the function of the runtime or of package sync that was
 // called first (Go 1.22 to 1.27).
 func call(frames []string) how {

@@ -233,7 +233,7 @@ func (w *watcher) member() *member {
 	return nil
 }
 
-// update takes the start or the stop of a member.
+// update processes the start or the stop of a member.
 func (w *watcher) update(d *reference.Decision) {
 	if d.Kind == reference.KindStart {
 		w.start(d)

@@ -168,7 +168,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	w.causes.Add(&findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
 }
 
-// blow takes a timer for the storm that it belongs to.
+// blow adds a timer to the storm that it belongs to.
 func (w *watcher) blow(now int64) {
 	s := &w.storms[w.storm]
 	if now-s.to > w.t.ApartNs {

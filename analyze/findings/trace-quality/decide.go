@@ -52,7 +52,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return []findings.Finding{x}
 }
 
-// problems tells for each problem whether the trace has it.
+// problems reports for each problem whether the trace has it.
 func (w *watcher) problems(f *findings.Facts) [omittedPs + 1]bool {
 	// A window is as short as was asked for, and the counts below are those of all.
 	long := f.RecordedNs() >= w.t.TracerMinNs && !f.Window

@@ -80,7 +80,7 @@ func (x *site) add(c *findings.Caller, place string, shortNs int64) {
 	}
 }
 
-// readsOrWrites tells by the innermost frames what a system call did, "" if it was neither:
+// readsOrWrites reports by the innermost frames what a system call did, "" if it was neither:
 // the functions of package syscall, and of x/sys/unix, on Unix and Windows.
 func readsOrWrites(frames []string) string {
 	for _, frame := range frames[:min(innermost, len(frames))] {

@@ -116,7 +116,7 @@ func (w *watcher) add(d *reference.Decision) {
 	}
 }
 
-// over takes account of a long interval. d, which may be nil, ended it.
+// over accounts for a long interval. d, which may be nil, ended it.
 func (w *watcher) over(d *reference.Decision) {
 	ns := w.last - w.start
 	w.length += ns

@@ -185,7 +185,7 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 }
 
-// exit takes account of a goroutine that has ended.
+// exit accounts for a goroutine that has ended.
 func (w *watcher) exit(d *reference.Decision) {
 	if i := w.gs.Find(d.G); i != 0 {
 		s := w.gs.At(i)

@@ -47,10 +47,10 @@ type Event struct {
 	wide bool   // write the arguments as ten bytes each
 }
 
-// V1 says whether the format is that before Go 1.22.
+// V1 reports whether the format is that before Go 1.22.
 func (t *Trace) V1() bool { return t.Minor < 22 }
 
-// Parse takes an uncompressed trace apart. It panics if the header is none:
+// Parse parses an uncompressed trace. It panics if the header is none:
 // it is given traces of ours.
 func Parse(b []byte) *Trace {
 	t := &Trace{}

@@ -27,7 +27,7 @@ var Hostile = []string{
 	"\u2028\u2029\u200b\ufeff\u009b31m\u007f\U000e0001",
 }
 
-// Apply takes a trace apart, does to it what the program says, and puts it
+// Apply parses a trace, does to it what the program says, and puts it
 // together again. Any bytes are a program: a step is an operation and what it
 // is done to, a few bytes; those that are missing are 0.
 func Apply(trace, program []byte) []byte {

@@ -13,7 +13,7 @@ const headerSize = 16
 
 const header = "go 1.26 trace\x00\x00\x00"
 
-// goArg says which argument of an event is a goroutine; 0: none.
+// goArg reports which argument of an event is a goroutine; 0: none.
 var goArg = [256]int{
 	wire.GoCreate: 1, wire.GoCreateSyscall: 1, wire.GoStart: 1, wire.GoUnblock: 1, wire.GoStatus: 1, wire.GCMarkAssistActive: 1,
 	wire.GoSwitch: 1, wire.GoSwitchDestroy: 1, wire.GoCreateBlocked: 1, wire.GoStatusStack: 1,

@@ -50,5 +50,5 @@ func EachLook(t testing.TB, f func(*Looks) (cancelled bool)) {
 	}
 }
 
-// String says which look it is.
+// String reports which look it is.
 func (l *Looks) String() string { return fmt.Sprintf("cancelled at look %d", l.nth) }

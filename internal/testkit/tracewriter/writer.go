@@ -89,7 +89,7 @@ func New(w io.Writer, o Options) *Writer {
 	return x
 }
 
-// Add takes the next decision. It does not keep d. It is made for
+// Add processes the next decision. It does not keep d. It is made for
 // sim.Options.Emit: an error shows itself in Close.
 func (w *Writer) Add(d *reference.Decision) {
 	if w.err != nil {
@@ -336,7 +336,7 @@ func (w *Writer) event(m int64, kind byte, args ...uint64) {
 	w.out.Event(m, w.now, kind, args...)
 }
 
-// context says of a thread's P and goroutine what each generation says anew,
+// context reports of a thread's P and goroutine what each generation says anew,
 // before the thread's first event in it.
 func (w *Writer) context(m int64) {
 	t := w.thread(m)

@@ -88,7 +88,7 @@ func (w *walker) call(depth int) {
 	}
 }
 
-// identifier tells what it found.
+// identifier records what it found.
 //
 //go:noinline
 func (w *walker) identifier() {

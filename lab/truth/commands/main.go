@@ -356,7 +356,7 @@ func score(flags *flag.FlagSet) cli.Do {
 	}
 }
 
-// recordingName takes the name of a recording apart.
+// recordingName parses the name of a recording.
 var recordingName = regexp.MustCompile(`^(.+)-go([0-9.]+)-p([0-9]+)(?:-.+)?$`)
 
 func table(flags *flag.FlagSet) cli.Do {

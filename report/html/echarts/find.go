@@ -48,7 +48,7 @@ const (
 // within the last day.
 var ErrFailedLately = errors.New("not fetched: that failed within the last 24 hours")
 
-// Origin says where a script came from.
+// Origin specifies where a script came from.
 type Origin string
 
 // The origins, in the order in which Find tries them.
@@ -200,7 +200,7 @@ func (b heardBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extract takes the script out of the package.
+// extract extracts the script from the package.
 func extract(archive []byte) ([]byte, error) {
 	js, err := npm.File(archive, scriptPath)
 	if err != nil {

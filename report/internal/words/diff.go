@@ -14,7 +14,7 @@ const (
 	FromZero = "from 0"
 )
 
-// MetricChange says how a metric changed, and between what the change lies, both
+// MetricChange reports how a metric changed, and between what the change lies, both
 // in per cent or both as factors; "" for the interval where there is none.
 func MetricChange(m *compare.Metric) (change, interval string) {
 	switch {
@@ -46,7 +46,7 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 	return change, ""
 }
 
-// Spread says how far an estimate may be off: ± the larger side of its
+// Spread reports how far an estimate may be off: ± the larger side of its
 // confidence interval, in per cent of it; where that is more than the estimate
 // itself, the end of the interval that is further away. It is empty where there
 // is no interval.
@@ -89,7 +89,7 @@ func Difference(before, after int64) string {
 	return "+" + d
 }
 
-// CostChange says what a finding cost on both sides.
+// CostChange reports what a finding cost on both sides.
 func CostChange(f *compare.FindingChange) string {
 	b, a := quantity.Duration(f.BeforeCostNs), quantity.Duration(f.AfterCostNs)
 	switch {

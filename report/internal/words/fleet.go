@@ -62,7 +62,7 @@ func FleetGroup(labels []jsondoc.FleetLabel) string {
 	return out
 }
 
-// FleetHeadline says what stands out among many traces.
+// FleetHeadline reports what stands out among many traces.
 func FleetHeadline(f *jsondoc.Fleet) string {
 	traces, groups := quantity.Plural(f.Traces, "trace", "traces"), quantity.Plural(int64(len(f.Groups)), "group", "groups")
 	switch {

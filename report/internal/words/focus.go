@@ -8,7 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Focus says which part of a trace a result is about: its window, and whose work, "" for
+// Focus reports which part of a trace a result is about: its window, and whose work, "" for
 // all.
 func Focus(f *analyze.Focused) (window, only string) {
 	from, to := quantity.Window(f.FromNs, f.ToNs)

@@ -24,7 +24,7 @@ const (
 	maxFull = 600
 )
 
-// Names says what functions and classes are called in one document: for short,
+// Names reports what functions and classes are called in one document: for short,
 // so that no two are called the same, or in full. A nil *Names leaves the paths
 // of packages out.
 type Names struct {

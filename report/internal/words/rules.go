@@ -9,7 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Rules says by which release's rules a trace was analysed, and how they were
+// Rules reports by which release's rules a trace was analysed, and how they were
 // chosen. Both are empty where that is not known.
 func Rules(r analyze.RulesApplied) (release, how string) {
 	if r.GoVersion == "" {
@@ -64,7 +64,7 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// EitherTick says of how many of some starts it is only open whether the tick was due at which a
+// EitherTick reports of how many of some starts it is only open whether the tick was due at which a
 // P looks at the global queue first.
 func EitherTick(n, starts int64, r analyze.RulesApplied) string {
 	return fmt.Sprintf("For %s it is only open whether the global queue was looked at because the %s was due or because the P had nothing of its own: both come to the same.",

@@ -13,7 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Stack says where goroutines had stopped, by their stack, innermost frame first.
+// Stack reports where goroutines had stopped, by their stack, innermost frame first.
 func (n *Names) Stack(p stacks.Place, fs []stacks.Frame) string {
 	switch {
 	case p == stacks.Others:
@@ -46,7 +46,7 @@ func (n *Names) Where(fs []stacks.Frame) string {
 	return s
 }
 
-// Stopped says where the class of a victim had stopped before most of its waiting; "" if
+// Stopped reports where the class of a victim had stopped before most of its waiting; "" if
 // that is not known.
 func (n *Names) Stopped(r *analyze.Result, a *findings.Actor) string {
 	c := ClassOf(r, a)
@@ -79,7 +79,7 @@ func ClassOf(r *analyze.Result, a *findings.Actor) *waits.Class {
 	return nil
 }
 
-// Owner says whose a function is.
+// Owner specifies whose a function is.
 type Owner int
 
 // The owners.

@@ -11,7 +11,7 @@ import (
 // maxSuppressed is how many suppressed findings are named; the JSON has all.
 const maxSuppressed = 12
 
-// Suppressed tells of suppressed findings: in one line, or in one and an item for
+// Suppressed describes suppressed findings: in one line, or in one and an item for
 // each; "" if there are none.
 func (n *Names) Suppressed(list []findings.Suppressed) (line string, items []string) {
 	if len(list) == 0 {

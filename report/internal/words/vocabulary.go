@@ -40,7 +40,7 @@ func Meaning(k vocabulary.Kind, name string) string {
 // Cause is the title of a cause of waiting.
 func Cause(c waits.Cause) string { return Title(vocabulary.Cause, string(c)) }
 
-// Lost says to what a cause of waiting loses time, to follow "was lost".
+// Lost reports to what a cause of waiting loses time, to follow "was lost".
 func Lost(c waits.Cause) string { return Phrase(vocabulary.Cause, string(c)) }
 
 // Advice is what to try against a cause of waiting where no finding says it
@@ -50,7 +50,7 @@ func Advice(c waits.Cause) string {
 	return t.Advice
 }
 
-// WhatIsAWait says what counts, for those who compare the totals with those of
+// WhatIsAWait reports what counts, for those who compare the totals with those of
 // "go tool trace". cmd/trace's makeComputePprofFunc counts the part of a wait
 // that lies in the goroutine's life, which pprofMatchingGoroutines begins at its
 // first run (Go 1.26).
@@ -96,7 +96,7 @@ func Queue(q string, p int32) string {
 	return t.Phrase
 }
 
-// CostPart says what part of which whole the cost of a finding is; "" if there
+// CostPart reports what part of which whole the cost of a finding is; "" if there
 // is no whole.
 func CostPart(f *findings.Finding) string {
 	of, ok := vocabulary.Lookup(vocabulary.Whole, string(f.CostOf))

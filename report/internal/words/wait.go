@@ -14,7 +14,7 @@ const (
 	maxRanAhead = 2
 )
 
-// WaitSentences tells one wait in sentences: where the goroutine stood, what ran
+// WaitSentences describes one wait in sentences: where the goroutine stood, what ran
 // meanwhile, what else kept the P, and how the wait ended.
 func (n *Names) WaitSentences(s waits.WaitDetail) []string {
 	out := []string{queuePosition(s)}
@@ -46,7 +46,7 @@ func (n *Names) WaitSentences(s waits.WaitDetail) []string {
 	return append(out, end)
 }
 
-// queuePosition says where the goroutine stood.
+// queuePosition reports where the goroutine stood.
 func queuePosition(s waits.WaitDetail) string {
 	text := fmt.Sprintf("At %s it", quantity.Instant(s.FromNs))
 	if len(s.Path) == 0 {
@@ -64,7 +64,7 @@ func queuePosition(s waits.WaitDetail) string {
 	return text + "."
 }
 
-// Moved tells a step of a wait that is not the first.
+// Moved describes a step of a wait that is not the first.
 func Moved(st waits.Step) string {
 	if st.Queue == "direct" {
 		return "taken out " + Phrase(vocabulary.Why, st.Why)
@@ -72,7 +72,7 @@ func Moved(st waits.Step) string {
 	return fmt.Sprintf("moved to %s %s", Queue(st.Queue, st.P), Phrase(vocabulary.Why, st.Why))
 }
 
-// Held says what kept a P from running anyone.
+// Held reports what kept a P from running anyone.
 func (n *Names) Held(h waits.PHold) string {
 	switch h.Cause {
 	case waits.CauseSTW:

@@ -11,7 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// Waker says who or what made goroutines runnable.
+// Waker reports who or what made goroutines runnable.
 func (n *Names) Waker(w waits.Waker) string {
 	return n.wakerOf(w.Why, w.Name)
 }
@@ -29,7 +29,7 @@ func (n *Names) wakerOf(why, class string) string {
 	return strings.ReplaceAll(p, "%s", class)
 }
 
-// WokenBy says by whom goroutines of a class were made runnable most often: at most so
+// WokenBy reports by whom goroutines of a class were made runnable most often: at most so
 // many; "" if they never were.
 func (n *Names) WokenBy(c *waits.Class, most int) string {
 	var parts []string
@@ -46,7 +46,7 @@ func (n *Names) WokenBy(c *waits.Class, most int) string {
 	return "woken by " + List(parts)
 }
 
-// BlockedBefore says what they were blocked on before, most often; "" if on nothing.
+// BlockedBefore reports what they were blocked on before, most often; "" if on nothing.
 func BlockedBefore(c *waits.Class, most int) string {
 	var parts []string
 	for _, b := range byCount(c.BlockedBefore, func(b waits.BlockedBefore) int64 { return b.Count }) {

@@ -26,7 +26,7 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Stats says what came of a recording.
+// Stats reports what came of a recording.
 type Stats struct {
 	Bytes int64 // written, before any compression
 	Lost  int64 // events that the kernel had no room for; marks in the text say where

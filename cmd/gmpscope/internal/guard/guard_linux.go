@@ -105,7 +105,7 @@ func (h *head) Write(p []byte) (int, error) {
 // thread.
 var short = regexp.MustCompile(`out of memory|cannot allocate memory|failed to reserve|failed to create new OS thread|pthread_create failed`)
 
-// outcome says how the program ends whose child ended so and said that, under a
+// outcome reports how the program ends whose child ended so and said that, under a
 // limit.
 func outcome(status syscall.WaitStatus, said []byte, limit string) (code int, err error) {
 	switch {

@@ -11,7 +11,7 @@ import (
 // machine has.
 const unlimited = 1 << 60
 
-// limit says what makes the runtime end this process when memory is short, or ""
+// limit reports what makes the runtime end this process when memory is short, or ""
 // if nothing does. A control group is no such limit: there the kernel kills the
 // process, and its exit code tells. root holds the files of the system.
 func limit(root fs.FS) string {
