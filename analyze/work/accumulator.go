@@ -35,6 +35,7 @@ type Accumulator struct {
 	bySlot      []int32 // lives, by the ledger's slot
 	classes     []*class
 	byKey       map[classKey]int32
+	byStart     map[int32]int32 // the first class with a start function
 	byHandle    []int32 // classes, plus 1
 	moments     int     // kept by classes that are undecided
 	limit       int     // of moments
@@ -54,7 +55,7 @@ type Accumulator struct {
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(),
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(),
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)

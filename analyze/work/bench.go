@@ -6,7 +6,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	switch {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
-	case f.traits&timerStops != 0 && l.bench.at > 0:
+	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
 		a.found(a.kindOf(l, Benchmark, l.benchHandler), l.id, l.bench, at)
 		l.bench = mark{}
 	}

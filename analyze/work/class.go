@@ -31,7 +31,8 @@ var notWork = []string{
 	"runtime/trace.", "net/http.(*connReader).backgroundRead", "net/http.(*http2clientStream).doRequest",
 	"golang.org/x/net/http2.(*clientStream).doRequest", "context.", "database/sql.(*DB).connectionOpener",
 	"database/sql.(*DB).connectionCleaner", "testing.(*B).launch", "testing.(*B).run1.func1", "runtime/pprof.", "net/http/pprof.",
-	"os/signal.", "testing.(*M).",
+	"os/signal.", "testing.(*M).", "google.golang.org/grpc/internal/transport.(*http2Server).keepalive",
+	"google.golang.org/grpc/internal/transport.(*http2Client).keepalive",
 }
 
 // newClass returns a class about which nothing is known but its name.

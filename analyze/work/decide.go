@@ -38,6 +38,9 @@ func (a *Accumulator) class(k classKey) int32 {
 		at = int32(len(a.classes))
 		a.classes = append(a.classes, newClass(&a.places, k))
 		a.byKey[k] = at
+		if _, ok := a.byStart[k.name]; !ok {
+			a.byStart[k.name] = at
+		}
 	}
 	return at
 }

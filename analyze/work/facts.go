@@ -65,6 +65,11 @@ func (p *places) function(name string) int32 {
 	return n
 }
 
+// isMain reports whether a function is what the main goroutine starts with.
+func (p *places) isMain(function int32) bool {
+	return p.functions[function] == "main.main" || p.functions[function] == "runtime.main"
+}
+
 // at returns what is known of a stack. It is valid until the next call.
 func (p *places) at(stack int32) *facts {
 	if int(stack) >= len(p.facts) {

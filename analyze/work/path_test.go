@@ -117,7 +117,7 @@ func TestTypical(t *testing.T) {
 		if i >= 950 {
 			wait = 9000
 		}
-		k.add(1, 0, 1000+wait, []segment{{lock, 1000, 1000 + wait}, {run, 0, 1000}})
+		k.add(1, 0, 1000+wait, []segment{{lock, wait}, {run, 1000}})
 	}
 	got := map[activity][2]int64{}
 	typical, slow := k.mean(400, 600), k.mean(950, 1000)
@@ -137,7 +137,7 @@ func TestTypical(t *testing.T) {
 func TestRows(t *testing.T) {
 	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
 	for i := range int32(1000) {
-		k.add(1, 0, 100, []segment{{cell{activity: onLock, site: i}, 0, 100}})
+		k.add(1, 0, 100, []segment{{cell{activity: onLock, site: i}, 100}})
 	}
 	sum := int64(0)
 	for i := range k.rows {

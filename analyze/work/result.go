@@ -103,7 +103,7 @@ type Slow struct {
 	G        int64     `json:"goroutine"` // its number
 	BeginNs  int64     `json:"begin_ns"`  // in the trace
 	EndNs    int64     `json:"end_ns"`    // likewise
-	Segments []Segment `json:"segments"`  // its time, from begin to end
+	Segments []Segment `json:"segments"`  // its time, from begin to end: at most 256, of which later ones take up further time alike
 }
 
 // Segment is a part of a unit's time.
@@ -151,7 +151,7 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 // rankedKind is a kind, and what ranks it.
 type rankedKind struct {
 	UnitKind
-	server bool // its units are requests that come in
+	server bool // its units are requests that come in, and they are not few
 }
 
 // ranked returns the kinds: entry kinds first, servers before others, then by their time.
@@ -161,7 +161,7 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 	others := false
 	for _, k := range a.kinds {
 		if k.count+k.open > 0 {
-			x := rankedKind{a.result(k, recorded, n), k.how == Cycle && a.classes[k.class].home.server}
+			x := rankedKind{a.result(k, recorded, n), k.how == Cycle && k.count >= fewUnits && a.classes[k.class].home.server}
 			others = others || x.Entry && k.how != Phase
 			out = append(out, x)
 		}
@@ -259,7 +259,7 @@ func (a *Accumulator) slow(s *slow, n Names) Slow {
 	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Segments: []Segment{}}
 	for i := len(s.path) - 1; i >= 0; i-- {
 		x := &s.path[i]
-		out.Segments = append(out.Segments, Segment{a.via(&x.cell, n), a.leaf(&x.cell, n), x.to - x.from})
+		out.Segments = append(out.Segments, Segment{a.via(&x.cell, n), a.leaf(&x.cell, n), x.ns})
 	}
 	return out
 }

@@ -3,9 +3,10 @@ package work
 // Bounds of a path.
 const (
 	maxSegments = 256
-	maxHops     = 64 // from one who held a thing to another
-	maxDepth    = 16 // of those that wait for each other
-	maxSteps    = 4096
+	maxAlike    = 32      // of the last, among which a place is looked for
+	maxHops     = 64      // from one who held a thing to another
+	maxDepth    = 16      // of those that wait for each other
+	maxSteps    = 1 << 12 // back in the ring, and as many more in all as there were intervals
 )
 
 // cell is what a part of a unit's time is booked on.
@@ -19,10 +20,10 @@ type cell struct {
 	hops          uint8
 }
 
-// segment is a part of a unit's time. to is where the one before it begins.
+// segment is a part of a unit's time.
 type segment struct {
 	cell
-	from, to int64
+	ns int64
 }
 
 // walk divides the time of a unit, from its end to its begin.
@@ -32,6 +33,8 @@ type walk struct {
 	via   cell  // what the owner waits for
 	hops  uint8
 	steps int
+	limit int       // of steps
+	spent int64     // steps of all units beyond maxSteps
 	out   []segment // the last first
 }
 
@@ -40,28 +43,32 @@ type walk struct {
 func (w *walk) path(class int32, from int64, to mark) []segment {
 	w.class, w.out, w.steps = class, w.out[:0], 0
 	w.via, w.hops = cell{}, 0
+	w.limit = maxSteps + int(w.ring.next-w.spent)
 	w.follow(to.node, from, to.at, 0, noUnit)
+	w.spent += int64(max(0, w.steps-maxSteps))
 	return w.out
 }
 
-// book books a part of the time. The last one takes what is too much.
+// book books a part of the time. Where there are too many segments, it goes to a late one of
+// its kind, or to the last one, which is the rest.
 func (w *walk) book(c cell, from, to int64) {
 	if to <= from {
 		return
 	}
 	c.via, c.viaSite, c.hops = w.via.activity, w.via.site, w.hops
-	if n := len(w.out); n > 0 {
-		last := &w.out[n-1]
-		if n == maxSegments {
-			last.cell, last.from = cell{activity: rest, via: c.via, viaSite: c.viaSite}, from
-			return
-		}
-		if last.cell == c {
-			last.from = from
+	n := len(w.out)
+	for i := n - 1; i >= 0 && (i == n-1 || n == maxSegments && i > n-maxAlike); i-- {
+		if w.out[i].cell == c {
+			w.out[i].ns += to - from
 			return
 		}
 	}
-	w.out = append(w.out, segment{c, from, to})
+	if n == maxSegments {
+		w.out[n-1].cell = cell{activity: rest}
+		w.out[n-1].ns += to - from
+		return
+	}
+	w.out = append(w.out, segment{c, to - from})
 }
 
 func cellOf(x *interval) cell {
@@ -73,7 +80,7 @@ func cellOf(x *interval) cell {
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 	for to > from {
 		x := w.ring.at(n)
-		if w.steps++; x == nil || w.steps > maxSteps {
+		if w.steps++; x == nil || w.steps > w.limit {
 			w.book(cell{class: w.class, activity: notKnown}, from, to)
 			return
 		}

@@ -101,11 +101,11 @@ func (k *kind) book(s *segment, bin int) {
 	}
 	r := &k.rows[i]
 	r.most = max(r.most, s.hops)
-	r.ns += s.to - s.from
+	r.ns += s.ns
 	if n := bin + 1 - len(r.bins); n > 0 {
 		r.bins = append(r.bins, make([]int64, n)...)
 	}
-	r.bins[bin] += s.to - s.from
+	r.bins[bin] += s.ns
 }
 
 // room returns an empty row. Where all are taken, the smallest goes to the rest.

@@ -40,7 +40,11 @@ func (a *Accumulator) kindOf(l *life, how How, handler int32) *kind {
 	if handler == 0 {
 		handler = a.classes[l.class].runs()
 	}
-	return a.sumOf(kindKey{l.class, handler, how})
+	class := l.class
+	if how == Lifetime || how == Test || how == Benchmark { // whatever their start function runs
+		class = a.byStart[a.classes[class].name]
+	}
+	return a.sumOf(kindKey{class, handler, how})
 }
 
 // found counts a unit, if it ended in the window.
