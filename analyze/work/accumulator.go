@@ -36,10 +36,11 @@ type Accumulator struct {
 	classes     []*class
 	byKey       map[classKey]int32
 	byStart     map[int32]int32 // the first class with a start function
-	byHandle    []int32 // classes, plus 1
-	moments     int     // kept by classes that are undecided
-	limit       int     // of moments
-	enough      int     // blocks that decide a class
+	byHandle    []int32         // classes, plus 1
+	moments     int             // kept by classes that are undecided
+	spare       [][]moment      // logs of classes that are decided
+	limit       int             // of moments
+	enough      int             // blocks that decide a class
 	annotations annotations
 	onP         []int32 // by P: life that runs on it
 	stopper     int32   // life that stopped the world

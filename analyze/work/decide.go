@@ -85,6 +85,9 @@ func (a *Accumulator) notify(l *life, m moment) {
 
 // keep keeps a moment of a class that is not decided yet.
 func (a *Accumulator) keep(c *class, l *life, m *moment) {
+	if n := len(a.spare); c.log == nil && n > 0 {
+		c.log, a.spare = a.spare[n-1], a.spare[:n-1]
+	}
 	c.log = append(c.log, *m)
 	a.moments++
 	switch {
@@ -111,6 +114,9 @@ func (a *Accumulator) decide(c *class) {
 		if m.what == exited {
 			a.release(m.life)
 		}
+	}
+	if len(a.spare) < maxSpare {
+		a.spare = append(a.spare, log[:0])
 	}
 }
 

@@ -60,4 +60,5 @@ const (
 const (
 	maxMoments      = 1 << 17 // of all classes
 	maxClassMoments = 1 << 12
+	maxSpare        = 16 // logs to be used again
 )

@@ -3,10 +3,10 @@ package work
 // Bounds of a path.
 const (
 	maxSegments = 256
-	maxAlike    = 32      // of the last, among which a place is looked for
-	maxHops     = 64      // from one who held a thing to another
-	maxDepth    = 16      // of those that wait for each other
-	maxSteps    = 1 << 12 // back in the ring, and as many more in all as there were intervals
+	maxAlike    = 32     // of the last, among which a place is looked for
+	maxHops     = 64     // from one who held a thing to another
+	maxDepth    = 16     // of those that wait for each other
+	maxSteps    = 1 << 9 // back in the ring; all units have some more together, see path
 )
 
 // cell is what a part of a unit's time is booked on.
@@ -39,11 +39,12 @@ type walk struct {
 }
 
 // path returns the segments of the time (from, to.at] in the life of a class, the last
-// first. They add up to it.
+// first. They add up to it. It takes few steps for each unit; those that need more share one
+// for every fourth interval, so that the time that all take is bounded.
 func (w *walk) path(class int32, from int64, to mark) []segment {
 	w.class, w.out, w.steps = class, w.out[:0], 0
 	w.via, w.hops = cell{}, 0
-	w.limit = maxSteps + int(w.ring.next-w.spent)
+	w.limit = maxSteps + int(w.ring.next/4-w.spent)
 	w.follow(to.node, from, to.at, 0, noUnit)
 	w.spent += int64(max(0, w.steps-maxSteps))
 	return w.out
