@@ -201,7 +201,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	}
 	m.to = a.bear(l, by)
 	m.from, l.doing = m.to, runnable
-	a.notify(l, m)
+	a.notify(l, &m)
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.
@@ -214,17 +214,16 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 	}
 	now := a.mark(l)
 	l.doing = running
-	if l.pending.what != blocked || l.blocked {
+	m := &l.pending
+	if m.what != blocked || l.blocked {
 		return
 	}
-	m := l.pending
-	l.pending = moment{}
 	m.ran = now
 	if m.family == write {
 		l.wrote = m.to
 	}
 	a.notify(l, m)
-	if m.family != lock {
+	if m.what = 0; m.family != lock {
 		l.wroteSinceWait, l.woken = m.family == write, [2]int32{}
 	}
 }
@@ -286,19 +285,19 @@ func (a *Accumulator) back(d *reference.Decision, n *ledger.Note) {
 		return
 	}
 	l := a.lives.At(at)
-	m, now := l.pending, a.mark(l)
+	m, now := &l.pending, a.mark(l)
 	if l.doing = running; d.P < 0 {
 		l.doing = runnable
 	}
 	if m.what != acted {
 		return
 	}
-	l.pending = moment{}
 	m.to = now
 	if l.writes {
 		l.writes, l.wroteSinceWait, l.wrote = false, true, m.to
 	}
 	a.notify(l, m)
+	m.what = 0
 }
 
 // act follows a running goroutine that wakes or creates another, at a stack.
@@ -308,7 +307,7 @@ func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
 		return
 	}
 	f := a.place(l, 0, stack)
-	a.notify(l, moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
+	a.notify(l, &moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
 }
 
 // runsOn notes which life a P runs.
@@ -373,7 +372,7 @@ func (a *Accumulator) gap() {
 func (a *Accumulator) lose(at int32, l *life) {
 	delete(a.annotations.regions, at)
 	now := a.mark(l)
-	a.notify(l, moment{life: at, what: lost, from: now, to: now})
+	a.notify(l, &moment{life: at, what: lost, from: now, to: now})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
 	l.born = false
 	l.head, l.since, l.doing = 0, a.now, notKnown
@@ -389,7 +388,7 @@ func (a *Accumulator) end(at int32, l *life) {
 	kept := a.classes[l.class].how == undecided // then the replay of its moments releases it
 	l.ended = true
 	now := a.mark(l)
-	a.notify(l, moment{life: at, what: exited, from: now, to: now})
+	a.notify(l, &moment{life: at, what: exited, from: now, to: now})
 	if !kept {
 		a.release(at)
 	}

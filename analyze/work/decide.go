@@ -72,14 +72,14 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 }
 
 // notify notifies the class of a life of a moment.
-func (a *Accumulator) notify(l *life, m moment) {
+func (a *Accumulator) notify(l *life, m *moment) {
 	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
 	switch c := a.classes[l.class]; c.how {
 	case none:
 	case undecided:
-		a.keep(c, l, &m)
+		a.keep(c, l, m)
 	default:
-		a.move(c, l, &m)
+		a.move(c, l, m)
 	}
 }
 
