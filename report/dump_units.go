@@ -8,7 +8,7 @@ import (
 )
 
 // DumpUnits writes units of work as JSON Lines, one object a unit. The keys are described in
-// docs/json.md.
+// docs/work.md.
 type DumpUnits struct {
 	w   io.Writer
 	buf []byte
