@@ -45,7 +45,7 @@ func lower(o *Options) lowered {
 	}
 	l.workers = int(min(int64(l.workers), max(1, o.MaxMemory/workerMemory))) // which does not change the result: nothing to say
 	if o.MaxMemory < fineMemory {
-		l.timeline.MaxBins = timeline.DefaultMaxBins / 4
+		l.timeline.MaxBins, l.timeline.Brief = timeline.DefaultMaxBins/4, true
 		l.waits.Worst, l.waits.WorstPerClass, l.waits.WorstClasses = 5, 1, 10
 		l.waits.PastPerP, l.waits.Past = 512, 1<<16
 		l.said = append(l.said, fmt.Sprintf("to stay within %d MiB of memory the timeline has at most %d columns instead of %d, there are stories of the 5 longest waits instead of 20, and explanations of waits look back 512 run intervals per P instead of 4096",

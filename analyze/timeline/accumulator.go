@@ -17,6 +17,9 @@ type Options struct {
 	// MaxBins is the most bins that the result may have, from 16 on. With more
 	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
 	MaxBins int
+	// Brief has windows show the last 64 Ki intervals of Ps at most, in place of 256 Ki. The rings
+	// for them take 10 MB then, else 40.
+	Brief bool
 	// From is where the picture begins, ns: that of a window of a trace. What comes
 	// before it must be a gap.
 	From int64
@@ -111,7 +114,7 @@ func New(o Options) *Accumulator {
 		from:    max(0, o.From),
 		shift:   firstShift,
 		maxBins: max(minBins, o.MaxBins),
-		history: newHistory(),
+		history: newHistory(o.Brief),
 	}
 }
 

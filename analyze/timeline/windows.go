@@ -15,8 +15,9 @@ import (
 
 // The limits of the fine picture.
 const (
-	// The history from which windows are cut: of most traces all, of long ones
-	// the last part. Pages of the rings that are not reached cost no memory.
+	// The history from which windows are cut: of most traces all, of long ones the last part; a
+	// quarter of it with Options.Brief. Pages of the rings that are not reached cost no memory, but
+	// count for a limit of the garbage collector.
 	ringIntervals = 256 * 1024
 	ringDepths    = 512 * 1024
 	ringArrows    = 64 * 1024
@@ -177,11 +178,15 @@ type mark struct {
 	window       Window
 }
 
-func newHistory() history {
+func newHistory(brief bool) history {
+	part := 1
+	if brief {
+		part = 4
+	}
 	return history{
-		intervals:    newRing[pInterval](ringIntervals),
-		depths:       newRing[depth](ringDepths),
-		arrows:       newRing[arrow](ringArrows),
+		intervals:    newRing[pInterval](ringIntervals / part),
+		depths:       newRing[depth](ringDepths / part),
+		arrows:       newRing[arrow](ringArrows / part),
 		globalDepth:  noDepth,
 		due:          math.MaxInt64,
 		dueIntervals: math.MaxInt64,
@@ -422,7 +427,7 @@ func (a *Accumulator) windows(end int64) []Window {
 			open++
 		}
 	}
-	if end > 0 && a.intervals.n+open <= a.whole && a.depths.n <= ringDepths && a.arrows.n <= ringArrows {
+	if end > 0 && a.intervals.n+open <= a.whole && a.depths.first() == 0 && a.arrows.first() == 0 {
 		title := "the whole trace"
 		if a.from > 0 {
 			title = "the whole window"
