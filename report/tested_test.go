@@ -15,7 +15,7 @@ import (
 // TestNamesNoHarness reads traces of other people's tests and benchmarks: neither the verdict nor a
 // finding is about package testing.
 func TestNamesNoHarness(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "sweep", "*.trace.gz"))
+	files, err := filepath.Glob(filepath.Join("..", "lab", "testdata", "sweep", "*.trace.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
