@@ -120,7 +120,7 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 		return name + " spends its time:", items
 	}
 	for _, b := range largest(buckets, slow-typical, func(b *bucket) int64 { return b.slow - b.typical }) {
-		items = append(items, fmt.Sprintf("%s (%s, typically %s): %s", quantity.Part(b.slow-b.typical, slow-typical), quantity.Duration(b.slow), quantity.Duration(b.typical), b.inWords(names)))
+		items = append(items, fmt.Sprintf("%s more (%s, typically %s): %s", quantity.Duration(b.slow-b.typical), quantity.Duration(b.slow), quantity.Duration(b.typical), b.inWords(names)))
 	}
 	return fmt.Sprintf("%s: a slow unit takes %s, a typical one %s. The difference:", name, quantity.Duration(slow), quantity.Duration(typical)), items
 }

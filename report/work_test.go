@@ -21,7 +21,7 @@ func TestSlowInWords(t *testing.T) {
 	if want := "main.order: a slow unit takes 8.1 ms, a typical one 2.1 ms. The difference:"; lead != want {
 		t.Errorf("lead %q, want %q", lead, want)
 	}
-	want := []string{"100 % (6 ms, typically 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}
+	want := []string{"6 ms more (6 ms, typically 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}
 	if !slices.Equal(items, want) {
 		t.Errorf("items %q, want %q", items, want)
 	}
