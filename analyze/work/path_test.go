@@ -147,3 +147,17 @@ func TestRows(t *testing.T) {
 		t.Errorf("%d rows of %d ns, want %d", len(k.rows), sum, k.total)
 	}
 }
+
+// However many steps earlier units took, each has its own.
+func TestSteps(t *testing.T) {
+	p := newPlay(t)
+	start, call := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read")
+	p.begin(1).create(1, 2, "main.job", start).call(2, call, 10).exit(2)
+	a := New(p.options())
+	a.walk.spent = 1 << 40
+	feed(a, p.ds)
+	path := a.Finish(p.now, p.now, itself).Kinds[0].Path
+	if len(path) != 1 || path[0].What != "syscall" {
+		t.Errorf("path %+v", path)
+	}
+}

@@ -44,7 +44,7 @@ type walk struct {
 func (w *walk) path(class int32, from int64, to mark) []segment {
 	w.class, w.out, w.steps = class, w.out[:0], 0
 	w.via, w.hops = cell{}, 0
-	w.limit = maxSteps + int(w.ring.next/4-w.spent)
+	w.limit = maxSteps + int(max(0, w.ring.next/4-w.spent))
 	w.follow(to.node, from, to.at, 0, noUnit)
 	w.spent += int64(max(0, w.steps-maxSteps))
 	return w.out
