@@ -221,3 +221,20 @@ func TestApart(t *testing.T) {
 		t.Error("no units at all")
 	}
 }
+
+// TestNothingElse: units of work change nothing else in a result.
+func TestNothingElse(t *testing.T) {
+	for _, file := range recordings(t)[:4] {
+		with, err := analyze.File(t.Context(), file, analyze.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		without, err := analyze.File(t.Context(), file, analyze.Options{NoWork: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with.Work = without.Work; !reflect.DeepEqual(with, without) {
+			t.Errorf("%s: the results differ", file)
+		}
+	}
+}
