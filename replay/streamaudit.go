@@ -148,7 +148,7 @@ func (a *Auditor) end(t int64) { a.time = max(a.time, t) }
 func (a *Auditor) finish(ps []procs.Proc) AuditResult {
 	a.Finish()
 	for _, p := range ps {
-		account := p.RunningNs + p.SystemNs + p.GCNs + p.TracerNs
+		account := p.RunningNs + p.SystemNs + p.HostNs + p.GCNs + p.TracerNs
 		if ran := a.ran(p.P); ran != account {
 			a.violate(&reference.Decision{Time: a.time, G: reference.NoG, P: p.P}, TimeLost,
 				fmt.Sprintf("%d ns, the sum of the run intervals on P%d", ran, p.P), fmt.Sprintf("%d ns in its account", account))

@@ -41,6 +41,7 @@ type Proc struct {
 	SyscallNs  int64 `json:"syscall_ns"`  // its goroutine was in a system call, and it was not retaken
 	SchedNs    int64 `json:"sched_ns"`    // it had a thread but ran no goroutine: scheduler, search for work
 	IdleNs     int64 `json:"idle_ns"`     // no thread
+	HostNs     int64 `json:"-"`           // of that, a goroutine of the runtime was on the P, and the program's host had control
 	StoppedNs  int64 `json:"stopped_ns"`  // stopped for a stop-the-world
 	UnusedNs   int64 `json:"unused_ns"`   // at or above GOMAXPROCS: it was too low for this P
 	// NotRecordedNs is what the P did nobody knows: gaps in the trace, and the time
@@ -74,7 +75,7 @@ func (r *Result) Host(ns int64) {
 	for i := range r.Ps {
 		p := &r.Ps[i]
 		part := min(ns, p.SystemNs)
-		p.SystemNs, p.IdleNs, ns = p.SystemNs-part, p.IdleNs+part, ns-part
+		p.SystemNs, p.IdleNs, p.HostNs, ns = p.SystemNs-part, p.IdleNs+part, p.HostNs+part, ns-part
 	}
 }
 
