@@ -26,7 +26,7 @@ type Table struct {
 	calls   map[classKey]int // by start and creator
 }
 
-// classKey tells classes apart.
+// classKey identifies a class.
 type classKey struct {
 	start   string // function
 	creator string
@@ -299,7 +299,7 @@ func (c *Table) Grow() {
 	}
 }
 
-// flagsOf tells the runtime's own goroutines by their start function, as
+// flagsOf recognizes the goroutines of the runtime by their start function, as
 // runtime/traceback.go:isSystemGoroutine does, but for those that wait for events of the host
 // on js/wasm (runtime/lock_js.go).
 func flagsOf(name string) reference.Flags {
@@ -321,7 +321,7 @@ func flagsOf(name string) reference.Flags {
 // Open reports whether a stack may tell more of a goroutine of a class.
 func (c *Table) Open(id int32) bool { return c.list[id].open }
 
-// Flags says of a class which of the runtime's own goroutines it is.
+// Flags returns which of the goroutines of the runtime a class is.
 func (c *Table) Flags(id int32) reference.Flags { return c.list[id].flags }
 
 // Start returns the start function of a class, empty if it is unknown.

@@ -38,7 +38,7 @@ func (m *thread) event(kind byte, args ...uint64) {
 	m.out.Event(m.id, m.now, kind, args...)
 }
 
-// announceP says what a P does, once a generation.
+// announceP emits the status of a P, once a generation.
 func (m *thread) announceP(p *proc) {
 	if p.gen == m.out.Generation() {
 		return
@@ -51,7 +51,7 @@ func (m *thread) announceP(p *proc) {
 	m.out.Event(m.id, m.now, wire.ProcStatus, uint64(p.id), uint64(s))
 }
 
-// announceG says what a goroutine does, once a generation.
+// announceG emits the status of a goroutine, once a generation.
 func (m *thread) announceG(g *goroutine) {
 	if g.gen == m.out.Generation() {
 		return

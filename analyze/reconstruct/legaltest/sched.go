@@ -58,7 +58,7 @@ func (m *thread) acquireP(p *proc) {
 	m.p, m.nextP, p.m, p.lastM, p.status = p, nil, m, m, pRunning
 }
 
-// releaseP takes its P from m.
+// releaseP releases the P of m.
 func (m *thread) releaseP() *proc {
 	p := m.p
 	m.event(wire.ProcStop)
@@ -66,7 +66,7 @@ func (m *thread) releaseP() *proc {
 	return p
 }
 
-// stealP takes a P from a thread that is in a system call.
+// stealP retakes the P of a thread that is in a system call.
 func (m *thread) stealP(p *proc) {
 	m.announceP(p)
 	p.seq++
@@ -414,7 +414,7 @@ func (m *thread) runqGet() (g *goroutine, inherits bool) {
 	return g, false
 }
 
-// globrunqGet takes a batch from the global queue and returns the first of it.
+// globrunqGet dequeues a batch from the global queue and returns its first goroutine.
 func (m *thread) globrunqGet(most int) *goroutine {
 	n := min(m.rules.GlobalBatch(len(m.global), m.procs), most)
 	g := m.global[0]
@@ -477,7 +477,7 @@ func (m *thread) runqSteal(p *proc, runnext bool) *goroutine {
 	}
 }
 
-// sysmon takes Ps from long system calls, asks for preemption and polls the network.
+// sysmon retakes Ps from long system calls, requests preemption and polls the network.
 func (m *thread) sysmon() {
 	for {
 		m.sleep(m.rules.SysmonMin << m.choose(8))

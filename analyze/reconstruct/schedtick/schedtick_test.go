@@ -15,7 +15,7 @@ const (
 	notShown evidence.Nats = -3.9 // what a start says that shows that it is none
 )
 
-// TestNoTick takes away the tick: nothing is evidence for it.
+// TestNoTick checks that nothing is evidence for a tick where there is none.
 func TestNoTick(t *testing.T) {
 	for _, f := range []Posterior{{}, Unknown(0), Young(0, Distant)} {
 		f.Next()

@@ -27,7 +27,7 @@ const (
 	Advance                       // begins a generation of the trace (traceAdvance)
 )
 
-// Traits tells the traits of the stacks of a trace, each of which it looks at once.
+// Traits returns the traits of the stacks of a trace. It looks at each stack once.
 type Traits struct {
 	tables *events.Tables
 	known  []Trait // by stack, 0 if it was not looked at yet
@@ -82,7 +82,7 @@ func Classify(frames []*events.Frame) Trait {
 	return t
 }
 
-// byFrame says what a stack shows in which a function is anywhere.
+// byFrame is what a stack shows that holds a function anywhere.
 var byFrame = map[string]Trait{
 	"runtime.injectglist":      SysStack | Inject,
 	"runtime.gcWakeAllAssists": Inject,
