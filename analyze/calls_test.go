@@ -17,6 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -24,7 +25,7 @@ import (
 // stream is damaged: decisions are missing, or at the same time as the one before.
 func TestCallsAtOnce(t *testing.T) {
 	traces, seeds := []string{"network-go1.26-p4", "real/manygens-io-go1.25-p4"}, uint64(4)
-	if testing.Short() {
+	if !tracetest.Long() {
 		traces, seeds = traces[:1], 2
 	}
 	for _, trace := range traces {

@@ -45,7 +45,7 @@ func (l *lateWork) Observe(b *ledger.Block, _ []analyze.Wait) error {
 // hand on what they have: then they end with its error, and have done little more.
 func TestCancel(t *testing.T) {
 	name := "real/manygens-io-go1.25-p4"
-	if testing.Short() {
+	if !tracetest.Long() {
 		name = "real/manygens-io-go1.22-p4" // a quarter as large
 	}
 	trace := tracetest.Recorded(t, name)

@@ -34,14 +34,14 @@ func FuzzRun(f *testing.F) {
 	}
 	for op := range byte(26) { // each operation once, on traces of all formats
 		f.Add(op%byte(len(victims)), []byte{op, 0, 2, 0, 9, 2, 3})
-		if testing.Short() && op%2 == 1 {
+		if !tracetest.Long() && op%2 == 1 {
 			continue
 		}
 		f.Add((op+3)%byte(len(victims)), []byte{op, 1, 7, 1, 2, 3, 5, op, 0, 40, 0, 17, 1, 7})
 	}
 	for i, b := range traces {
 		for k, p := range damage.Programs(b) {
-			if !testing.Short() || (i+k)%8 == 0 {
+			if tracetest.Long() || (i+k)%8 == 0 {
 				f.Add(byte(i), p.Program)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
@@ -200,7 +201,7 @@ func randomScript(r *rand.Rand, c []*sim.Chan, depth int) sim.Script {
 // every policy.
 func TestCausesAreExactInSimulations(t *testing.T) {
 	seeds := uint64(8)
-	if testing.Short() {
+	if !tracetest.Long() {
 		seeds = 2
 	}
 	for _, name := range sim.PolicyNames() {

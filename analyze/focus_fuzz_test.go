@@ -24,12 +24,12 @@ func FuzzWindows(f *testing.F) {
 	var traces [][]byte
 	for i, name := range victims {
 		traces = append(traces, tracetest.Recorded(f, name))
-		if !testing.Short() || i < 2 {
+		if tracetest.Long() || i < 2 {
 			f.Add(byte(i), uint16(20_000), uint16(40_000), []byte(nil))
 		}
 	}
 	step := byte(2)
-	if testing.Short() {
+	if !tracetest.Long() {
 		step = 13
 	}
 	for op := byte(0); op < 26; op += step {

@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 func focusOn(t testing.TB, name string, f focus.Focus) (*analyze.Result, error) {
@@ -180,7 +181,7 @@ func someTraces(t testing.TB) []string {
 		}
 		out = append(out, found...)
 	}
-	if testing.Short() {
+	if !tracetest.Long() {
 		return out[:2]
 	}
 	return out

@@ -13,12 +13,13 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestKernelLive records the program of testdata/kernel and its kernel's side here, and
 // holds the CPU time of its threads against what schedstat says of them.
 func TestKernelLive(t *testing.T) {
-	if testing.Short() {
+	if !tracetest.Long() {
 		t.Skip("records for half a second")
 	}
 	instance := tracefs(t)

@@ -12,7 +12,7 @@ import (
 
 // A trace that names a million Ps gives an account of those that are told apart.
 func TestMillionPs(t *testing.T) {
-	if testing.Short() {
+	if !tracetest.Long() {
 		t.Skip("takes seconds")
 	}
 	const (

@@ -18,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -45,7 +46,7 @@ func traces(t testing.TB) []string {
 // light is files; in a short test those of at most 48 kB, or the smallest of them.
 func light(t testing.TB, files []string) (out []string) {
 	t.Helper()
-	if !testing.Short() {
+	if tracetest.Long() {
 		return files
 	}
 	size := func(name string) int64 {

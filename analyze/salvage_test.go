@@ -19,7 +19,7 @@ import (
 // is said of those does not change: who ran or waited in the gap is forgotten.
 func TestSalvage(t *testing.T) {
 	for _, minor := range []int{22, 23, 25, 26} {
-		if minor == 25 && testing.Short() {
+		if minor == 25 && !tracetest.Long() {
 			continue // four times as large as the others
 		}
 		t.Run(fmt.Sprintf("go1.%d", minor), func(t *testing.T) { salvage(t, minor) })
@@ -34,7 +34,7 @@ func salvage(t *testing.T, minor int) {
 	}
 	last := uint64(base.Trace.Generations)
 	step := uint64(5)
-	if testing.Short() {
+	if !tracetest.Long() {
 		step = last
 	}
 	for name, breakIt := range map[string]func(tr *damage.Trace, gen uint64){

@@ -155,7 +155,7 @@ var salvageable = []string{
 // small are those of them that are sound, small and of Go 1.22 and later; in a short test one
 // of each release.
 func small() []string {
-	if !testing.Short() {
+	if tracetest.Long() {
 		return salvageable[:10]
 	}
 	var out []string
@@ -318,7 +318,7 @@ func FuzzSalvage(f *testing.F) {
 	for i := range salvageable {
 		f.Add(byte(i), []byte(nil))
 		for op := range byte(9) {
-			if testing.Short() && (i+int(op))%3 != 0 { // each operation on some traces, on each trace some operations
+			if !tracetest.Long() && (i+int(op))%3 != 0 { // each operation on some traces, on each trace some operations
 				continue
 			}
 			f.Add(byte(i), []byte{op, 1 + 20*op, 77, op, byte(i % 5), 1 + 25*op, 3, op})

@@ -20,6 +20,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // smallTraces returns the n smallest traces of the repository.
@@ -88,7 +89,7 @@ func TestOneHash(t *testing.T) {
 	o := Collecting{Options: Options{Cache: t.TempDir(), Labels: []Label{{"service", "test"}}}, Workers: 2}
 	sums, report := output(t, &Set{}, nil)
 	runs := 10
-	if testing.Short() {
+	if !tracetest.Long() {
 		runs = 4
 	}
 	for run := range runs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/wire"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // inventor makes up a generation in which anything can happen that the format
@@ -479,7 +480,7 @@ func TestInvented(t *testing.T) {
 	n := 0
 	r := rand.New(rand.NewPCG(1, 2))
 	all := 2000
-	if testing.Short() {
+	if !tracetest.Long() {
 		all = 300
 	}
 	for i := range all {

@@ -167,7 +167,7 @@ func TestSameAsPublicReader(t *testing.T) {
 	}
 	generations, events, declined := 0, 0, 0
 	for i, file := range files {
-		if testing.Short() && mine && i%8 != 0 {
+		if !tracetest.Long() && mine && i%8 != 0 {
 			continue
 		}
 		name, err := filepath.Rel(dir, file)
@@ -193,7 +193,7 @@ func TestSameAsPublicReader(t *testing.T) {
 		})
 	}
 	t.Logf("%d traces, %d generations, %d events; %d generations declined", len(files), generations, events, declined)
-	if mine && !testing.Short() && generations < 300 {
+	if mine && tracetest.Long() && generations < 300 {
 		t.Errorf("only %d generations", generations)
 	}
 }

@@ -64,7 +64,7 @@ func TestPiecesOfRecordedTraces(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			whole := tracetest.Unpacked(t, file)
-			if testing.Short() && len(whole) > 1<<20 {
+			if !tracetest.Long() && len(whole) > 1<<20 {
 				t.Skip("large")
 			}
 			s, err := Open(context.Background(), file, Options{})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -17,6 +18,7 @@ import (
 // dropped, doubled, swapped, or with other numbers in them, as a damaged or
 // hostile trace can bring about. GMPSCOPE_ODD is the number of tries per trace.
 func TestOddEvents(t *testing.T) {
+	reconstruct.Unchecked(t) // the invariants hold for what a runtime writes
 	tries := 12
 	if n, err := strconv.Atoi(os.Getenv("GMPSCOPE_ODD")); err == nil {
 		tries = n
@@ -26,7 +28,7 @@ func TestOddEvents(t *testing.T) {
 		t.Fatalf("no traces: %v", err)
 	}
 	for i, f := range files {
-		if testing.Short() && i%8 != 0 {
+		if !tracetest.Long() && i%8 != 0 {
 			continue
 		}
 		tr := load(t, f)

@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// unchecked has the stepper recover from panics for one test, as it does in production.
-func unchecked(t *testing.T) {
+// Unchecked has the stepper recover from panics for one test, as it does in production.
+func Unchecked(t *testing.T) {
 	was := checked
 	checked = false
 	t.Cleanup(func() { checked = was })
@@ -50,7 +50,7 @@ func TestRebuild(t *testing.T) {
 		"an index of no goroutine":      {func(r *Reconstructor) { r.step.ahead.mStates[0].lastG = 1 << 20 }, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			unchecked(t)
+			Unchecked(t)
 			f := waves(n, size)
 			var starts, lost int64
 			last := int64(0)
@@ -84,7 +84,7 @@ func TestRebuild(t *testing.T) {
 
 // TestRefuted has a choice break the model of its fork: it is not believed, whichever comes first.
 func TestRefuted(t *testing.T) {
-	unchecked(t)
+	Unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
 	for r.step.ahead.win.tail < 25 {
@@ -112,7 +112,7 @@ func TestRefuted(t *testing.T) {
 
 // TestGivesUpRebuilding breaks the model again and again: then queues are not rebuilt any more.
 func TestGivesUpRebuilding(t *testing.T) {
-	unchecked(t)
+	Unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26)})
 	r.Add(waves(2, 20).evs)
 	for r.step.ahead.win.tail < 25 {
@@ -127,7 +127,7 @@ func TestGivesUpRebuilding(t *testing.T) {
 
 // TestPanicOfSink has the sink panic: that is not the stepper's mistake, and not recovered from.
 func TestPanicOfSink(t *testing.T) {
-	unchecked(t)
+	Unchecked(t)
 	r := New(events.NewTables(), Options{Rules: reference.RulesFor(26), Emit: func([]reference.Decision) []reference.Decision { panic("full") }})
 	defer func() {
 		if got := recover(); got != "full" {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -98,7 +99,7 @@ func queued(np int32, n int, global bool) (a driven, step func(i int)) {
 func TestCost(t *testing.T) {
 	for _, global := range []bool{false, true} {
 		for _, n := range []int{1_000, 100_000} {
-			if testing.Short() {
+			if !tracetest.Long() {
 				n = min(n, 20_000)
 			}
 			const np = 4

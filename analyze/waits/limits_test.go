@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -48,7 +49,7 @@ func sums(t *testing.T, r *Result) {
 func TestHostile(t *testing.T) {
 	ids := []int64{-1, 0, 1, 2, 3, 7, 5000, math.MaxInt32, math.MinInt32}
 	n := uint64(300)
-	if testing.Short() {
+	if !tracetest.Long() {
 		n = 60
 	}
 	for seed := range n {
@@ -119,7 +120,7 @@ func TestManyProcessors(t *testing.T) {
 // TestShortPast has waits that reach back further than what is kept of the Ps.
 func TestShortPast(t *testing.T) {
 	seeds := uint64(60)
-	if testing.Short() {
+	if !tracetest.Long() {
 		seeds = 15
 	}
 	for seed := range seeds {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -226,7 +227,7 @@ func (o *oracle) checkAhead(w *oWait, s *WaitDetail) error {
 // TestRandomStreams compares random streams with the oracle.
 func TestRandomStreams(t *testing.T) {
 	n := uint64(500)
-	if testing.Short() {
+	if !tracetest.Long() {
 		n = 120
 	}
 	for seed := range n {

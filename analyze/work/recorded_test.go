@@ -14,6 +14,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // truth is what a program wrote down of a unit, by its own clock. R0 is when the trace has
@@ -147,7 +148,7 @@ func recordings(t *testing.T) []string {
 		}
 		out = append(out, more...)
 	}
-	if testing.Short() {
+	if !tracetest.Long() {
 		out = out[:12]
 	}
 	return slices.DeleteFunc(out, func(file string) bool {

@@ -76,7 +76,7 @@ func TestAnonymous(t *testing.T) {
 		traces[filepath.Base(name)] = secret(t, name).Bytes()
 	}
 	for i, d := range damage.Programs(traces["network-go1.24-p4"]) {
-		if testing.Short() && i%8 != 0 {
+		if !tracetest.Long() && i%8 != 0 {
 			continue
 		}
 		traces["network, "+d.Name] = damage.Apply(traces["network-go1.24-p4"], d.Program)
@@ -120,7 +120,7 @@ func TestAnonymous(t *testing.T) {
 				{"export", "perfetto", trace, "-o", "out.perfetto"},
 				{"export", "parquet", trace, "-o", "tables"},
 			} {
-				damaged := strings.HasPrefix(name, "network, ") || name == "misused" && testing.Short()
+				damaged := strings.HasPrefix(name, "network, ") || name == "misused" && !tracetest.Long()
 				if damaged && args[0] != "analyze" && args[0] != "report" {
 					continue // the damage shows in the warnings of these
 				}

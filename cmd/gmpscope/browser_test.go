@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/browsertest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestBrowser opens the reports of real traces, without a network: no request,
@@ -43,7 +44,7 @@ func TestBrowser(t *testing.T) {
 		}
 		last = scenario
 		scenarios++
-		if testing.Short() && i < len(files) && scenarios%4 != 0 {
+		if !tracetest.Long() && i < len(files) && scenarios%4 != 0 {
 			continue
 		}
 		view := views[n%len(views)]

@@ -54,7 +54,7 @@ func TestCancel(t *testing.T) {
 		return abs
 	}
 	few, some, many := name("retake-small-go1.26-p2"), name("real/flightrec-memberlist-go1.26-p4"), name("real/manygens-io-go1.25-p4")
-	if testing.Short() {
+	if !tracetest.Long() {
 		some, many = name("gc-go1.26-p2"), name("real/manygens-io-go1.22-p4") // half as large, and a quarter
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/browsertest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestBrowserHostileTrace opens the reports of real traces in which every text
@@ -18,7 +19,7 @@ import (
 func TestBrowserHostileTrace(t *testing.T) {
 	b := browsertest.Start(t)
 	names := hostileTraces
-	if testing.Short() {
+	if !tracetest.Long() {
 		names = names[2:]
 	}
 	for _, name := range names {

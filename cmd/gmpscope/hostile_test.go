@@ -126,7 +126,7 @@ func kinds(tr *damage.Trace) map[string]string {
 func TestHostileNames(t *testing.T) {
 	reached := map[string]bool{} // kinds of names that were printed
 	names := hostileTraces
-	if testing.Short() {
+	if !tracetest.Long() {
 		names = names[len(names)-1:]
 	}
 	for i, name := range names {
@@ -154,7 +154,7 @@ func TestHostileNames(t *testing.T) {
 			{"report", trace, "--no-fetch", "-o", filepath.Join(filepath.Dir(trace), "none", hostileFile)},
 			{"report", trace, "--no-fetch", "-o", filepath.Join(filepath.Dir(trace), hostileFile+".html")},
 		} {
-			if (i > 0 || testing.Short()) && (slices.Contains(args, "--simulate") || slices.Contains(args, "--reference")) {
+			if (i > 0 || !tracetest.Long()) && (slices.Contains(args, "--simulate") || slices.Contains(args, "--reference")) {
 				continue // which take long
 			}
 			var out, errs bytes.Buffer

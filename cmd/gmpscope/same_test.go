@@ -38,7 +38,7 @@ func TestSameBytes(t *testing.T) {
 		{"export", "pprof", many, "-o", page},
 		{"export", "perfetto", lost, "-o", page},
 	} {
-		if testing.Short() && slices.Contains(args, many) {
+		if !tracetest.Long() && slices.Contains(args, many) {
 			continue
 		}
 		t.Run(args[0]+" "+filepath.Base(args[1]), func(t *testing.T) {

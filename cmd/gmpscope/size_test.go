@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // reportOf writes the report of a trace of the repository.
@@ -26,7 +28,7 @@ func reportOf(t *testing.T, trace string) string {
 func TestReportSize(t *testing.T) {
 	const maxBytes = 5_000_000
 	most := 40 // traces
-	if testing.Short() {
+	if !tracetest.Long() {
 		most = 5
 	}
 	largest, files := int64(0), reportable(t)

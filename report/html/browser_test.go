@@ -13,6 +13,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/html/echarts"
 )
@@ -93,7 +94,7 @@ func TestBrowser(t *testing.T) {
 		{"phone-dark-360", browsertest.View{Width: 360, Height: 740, Scale: 2, Dark: true}, false},
 		{"wide-3840", browsertest.View{Width: 3840, Height: 2000}, true}, // for TestBrowser in cmd/gmpscope 2560 is wide
 	} {
-		if v.long && testing.Short() {
+		if v.long && !tracetest.Long() {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestBrowser(t *testing.T) {
 		})
 	}
 	t.Run("without ECharts", func(t *testing.T) {
-		if testing.Short() {
+		if !tracetest.Long() {
 			t.Skip("most other tests open a page without it")
 		}
 		p := b.Open(t, plain, "", browsertest.View{Width: 1280, Height: 900})
@@ -418,7 +419,7 @@ func TestBrowserDiff(t *testing.T) {
 func TestBrowserLoad(t *testing.T) {
 	b := browsertest.Start(t)
 	sizes := []struct{ ps, bins int }{{256, 2000}, {64, 2000}, {8, 1200}}
-	if testing.Short() {
+	if !tracetest.Long() {
 		sizes = sizes[:1]
 	}
 	for _, size := range sizes {
@@ -447,7 +448,7 @@ func TestBrowserAccessible(t *testing.T) {
 	views := []browsertest.View{
 		{Width: 1280, Height: 900}, {Width: 360, Height: 740, Dark: true}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740},
 	}
-	if testing.Short() {
+	if !tracetest.Long() {
 		views = views[:2]
 	}
 	for name, file := range map[string]string{"report": report, "diff": diffFile(t), "fleet": fleetFile(t, 12)} {
@@ -553,7 +554,7 @@ func fleetFile(t *testing.T, groups int) string {
 func TestBrowserFleet(t *testing.T) {
 	b := browsertest.Start(t)
 	many := 500
-	if testing.Short() {
+	if !tracetest.Long() {
 		many = 100
 	}
 	for _, groups := range []int{5, many} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
 // TestBrowserCaption opens and follows links into the timeline: what they frame has a name.
@@ -29,7 +30,7 @@ func TestBrowserCaption(t *testing.T) {
 		{"frame=x", ""},
 		{"t=900000000-960000000", ""},
 	} {
-		if i < 2 || !testing.Short() {
+		if i < 2 || tracetest.Long() {
 			p = b.Open(t, file, c.fragment, browsertest.View{Width: 1280, Height: 900})
 			p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 		} else {

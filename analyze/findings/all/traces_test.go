@@ -17,6 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -101,7 +102,7 @@ func TestAllTraces(t *testing.T) {
 		if r == nil {
 			continue
 		}
-		if !testing.Short() || i%4 == 0 {
+		if tracetest.Long() || i%4 == 0 {
 			if d := cmp.Diff(list, analysed(t, f).Findings); d != "" {
 				t.Errorf("%s: not the same twice: %s", filepath.Base(f), d)
 			}
