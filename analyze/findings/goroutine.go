@@ -51,6 +51,24 @@ type Goroutine struct {
 	steps, woke int8
 	slackAt     int64 // how long there had been Slack when it began to wait for others; -1: it has been woken since
 	node        span.Node
+	round       round
+}
+
+// round is what a goroutine has done since it was blocked last, or came up.
+type round struct {
+	blockedNs     int64 // how long that block was; 0: there was none
+	reason        reference.Reason
+	runNs, waitNs int64 // RunNs and WaitNs when it was over
+}
+
+// Round returns for how long it has run and waited for a P since it was blocked last, which preemptions
+// do not change, and how long that was, and why: 0 if it was not.
+func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason reference.Reason) {
+	if g.StartAt >= 0 {
+		ran = now - g.StartAt
+	}
+	r := &g.round
+	return ran + g.RunNs - r.runNs, g.WaitNs - r.waitNs, r.blockedNs, r.reason
 }
 
 // Slot is a small number for it: see [View.Slot].

@@ -326,6 +326,7 @@ func (w *View) forget() {
 		g := w.gs.At(i)
 		g.BlockedAt, g.BlockedNs, g.Reason = -1, -1, reference.ReasonNone
 		g.CallAt, g.slackAt = -1, -1
+		g.round = round{runNs: g.RunNs, waitNs: g.WaitNs}
 	}
 }
 
@@ -406,6 +407,7 @@ func (w *View) ready(d *reference.Decision) {
 		}
 	case g.Reason != reference.ReasonNone && g.BlockedAt >= 0:
 		g.BlockedNs = w.now - g.BlockedAt
+		g.round = round{g.BlockedNs, g.Reason, g.RunNs, g.WaitNs}
 		if !g.System {
 			w.blocked += g.BlockedNs
 		}

@@ -296,8 +296,6 @@ func familyOf(r reference.Reason, t trait) family {
 // families is a set of them.
 type families uint16
 
-func (s families) has(f family) bool { return s&(1<<f) != 0 }
-
 // one returns the only one in a set; unknown if there is none or more.
 func (s families) one() family {
 	for f := range numFamilies {

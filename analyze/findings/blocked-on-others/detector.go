@@ -217,7 +217,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if by.Creator == g.ID {
 		c.children++
 	}
-	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.Waker != g.ID {
+	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.BlockedNs > 0 && by.Waker != g.ID {
 		c.links = addLink(c.links, w.ender(by), blocked)
 	}
 	last := w.last.Make(g.Slot())
@@ -260,22 +260,19 @@ func (c *cell) stop(last *wait) {
 // goroutine that has not been blocked yet did nothing before it began. It returns for how
 // long it was blocked.
 func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 {
-	var ran float64
-	if by.StartAt >= 0 {
-		ran = float64(now - by.StartAt)
-	}
-	runnable, blocked := float64(max(0, by.Wait)), float64(max(0, by.BlockedNs))
+	ranNs, waitNs, blockedNs, reason := by.Round(now)
+	ran, runnable, blocked := float64(ranNs), float64(waitNs), float64(blockedNs)
 	round := ran + runnable + blocked
 	if round == 0 {
 		return 0
 	}
 	part := ns / round
-	if by.BlockedNs <= 0 {
+	if blockedNs == 0 {
 		part = min(1, part)
 	}
 	c.ran += part * ran
 	c.runnable += part * runnable
-	c.blocked[by.Reason%maxReasons] += part * blocked
+	c.blocked[reason%maxReasons] += part * blocked
 	return part * blocked
 }
 

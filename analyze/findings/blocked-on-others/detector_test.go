@@ -1,6 +1,7 @@
 package blockedonothers_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,31 @@ func TestFindsWhoIsWaitedFor(t *testing.T) {
 	}
 	if !strings.Contains(x.Title, "mostly asleep") || !strings.HasPrefix(x.Advice[0], "main.(*batcher).run itself waits") {
 		t.Errorf("%s %s", x.Title, x.Advice[0])
+	}
+}
+
+// Who computes for those that wait is preempted meanwhile, which does not end its round.
+func TestComputesForOthers(t *testing.T) {
+	s := New(1).Class(2, server)
+	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+	for range 50 {
+		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		s.Start(server, 0)
+		for range 3 {
+			s.Pass(10*Ms).Preempt(server).Start(server, 0)
+		}
+		s.Pass(Ms).Wake(client, server)
+		s.Decisions[len(s.Decisions)-1].Stack = inServe
+		s.Block(server, reference.ReasonSelect).Start(client, 0)
+	}
+	x := One(t, detect(s), blockedonothers.ID, findings.Note)
+	if want := "main.(*batcher).run had run for most of its last round"; !strings.Contains(x.Title, want) {
+		t.Errorf("%s %s", x.Title, Text([]findings.Finding{x}))
+	}
+	if e := x.Evidence[slices.IndexFunc(x.Evidence, func(e findings.Evidence) bool { return strings.HasSuffix(e.What, "ran") })]; e.Value != ">99.9 %" {
+		t.Errorf("%+v", e)
 	}
 }
 
