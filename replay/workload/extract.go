@@ -11,7 +11,7 @@ type Options struct {
 	Until int64
 	// MaxSteps bounds the memory: steps (24 bytes each), goroutines and arrivals
 	// (about 100) together. What comes when they are used up is left out. 0 means
-	// 1<<23.
+	// 1<<22.
 	MaxSteps int
 	// GlobalPoll is that of the rules: without it, Workload.Ticks is not known.
 	GlobalPoll int
@@ -94,7 +94,7 @@ type Extractor struct {
 // NewExtractor returns an Extractor.
 func NewExtractor(o Options) *Extractor {
 	if o.MaxSteps <= 0 {
-		o.MaxSteps = 1 << 23
+		o.MaxSteps = 1 << 22
 	}
 	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]*lastSends{}}
 	e.w.ran = map[int64]bool{}
