@@ -71,7 +71,7 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	return f
 }
 
-// notify notifies the class of a life of a moment.
+// notify passes a moment of a life on to its class.
 func (a *Accumulator) notify(l *life, m *moment) {
 	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
 	switch c := a.classes[l.class]; c.how {
