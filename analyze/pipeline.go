@@ -35,6 +35,7 @@ type pipeline struct {
 	in   chan *block // nil: there are no steps
 	free chan *block // a sync.Pool would lose them at each garbage collection
 	done sync.WaitGroup
+	ps   int                 // the most that there were
 	bug  atomic.Pointer[Bug] // of the first step that panicked
 }
 
@@ -80,7 +81,7 @@ func (p *pipeline) add(ds []reference.Decision, v events.View) []reference.Decis
 	}
 	rest := ds
 	for {
-		n := splitWide(rest)
+		n := p.splitWide(rest)
 		if n == len(rest) {
 			break
 		}
@@ -98,19 +99,24 @@ func (p *pipeline) add(ds []reference.Decision, v events.View) []reference.Decis
 	return room
 }
 
-// maxWide is how many decisions of a block may change the states of many Ps: a note
-// has each change, and there can be thousands of Ps.
-const maxWide = 16
+// maxChanges is how many changes of a P's state a block may have, about: a note has each
+// of them.
+const maxChanges = 1 << 14
 
-// splitWide returns how many decisions a block may begin with.
-func splitWide(ds []reference.Decision) int {
-	wide := 0
+// splitWide returns how many decisions a block may begin with: some change the states of
+// all Ps, of which there can be thousands.
+func (p *pipeline) splitWide(ds []reference.Decision) int {
+	changes := 0
 	for i := range ds {
 		switch ds[i].Kind {
-		case reference.KindProcs, reference.KindSTWBegin, reference.KindSTWEnd, reference.KindLost:
-			if wide++; wide > maxWide {
-				return i
-			}
+		case reference.KindProcs:
+			p.ps = max(p.ps, int(ds[i].Batch))
+		case reference.KindSTWBegin, reference.KindSTWEnd, reference.KindLost:
+		default:
+			continue
+		}
+		if changes += p.ps; changes > maxChanges && i > 0 {
+			return i
 		}
 	}
 	return len(ds)

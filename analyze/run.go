@@ -92,6 +92,11 @@ type Options struct {
 	NoTimeline bool
 	// NoWork leaves out the units of work. It is for measuring what they cost.
 	NoWork bool
+	// NoDetail leaves out what neither findings nor a replay need: the picture over time,
+	// units of work, tasks and regions, breakdowns by class, and stacks.
+	NoDetail bool
+	// NoFindings leaves out the detectors.
+	NoFindings bool
 	// OnUnit, if set, is called with each unit of work that was found whole, in the order
 	// in which they are. It is called from a goroutine of its own; its last call is over
 	// when Run returns.
@@ -276,14 +281,18 @@ func (a *analysis) measure() {
 	a.focusOn()
 	a.draw()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
-	a.requests = requests.New(a.requestOptions())
-	a.breakdown = breakdown.New(a.breakdownOptions())
-	a.requests.Follow(a.breakdown)
+	if !a.NoDetail {
+		a.requests = requests.New(a.requestOptions())
+		a.breakdown = breakdown.New(a.breakdownOptions())
+		a.requests.Follow(a.breakdown)
+		a.stacks = stacks.New(a.where())
+	}
 	a.fairness = fairness.New(fairness.Options{})
 	a.heap = timeline.NewHeap(a.Focus.From)
-	a.stacks = stacks.New(a.where())
 	a.machine = a.newMachine()
-	a.detectors = all.Detectors(a.Thresholds)
+	if !a.NoFindings {
+		a.detectors = all.Detectors(a.Thresholds)
+	}
 	a.found = findings.NewSet(a.detectors)
 	steps := []func(*block){
 		func(b *block) {
@@ -300,15 +309,20 @@ func (a *analysis) measure() {
 			a.stacksBlock, b.observed = b, b.observed[:0]
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
+			a.addToTimeline(b)
+			if a.NoDetail {
+				return
+			}
 			a.requests.Begin(&b.Block, b.waited)
 			a.breakdown.Add(&b.Block)
 			a.requests.End()
-			a.addToTimeline(b)
 			a.stacks.Add(&b.Block, b.waited)
 		},
-		func(b *block) { a.found.Add(b.inside) },
 	}
-	if !a.NoWork {
+	if !a.NoFindings {
+		steps = append(steps, func(b *block) { a.found.Add(b.inside) })
+	}
+	if !a.NoWork && !a.NoDetail {
 		a.work = work.New(a.units())
 		steps = append(steps, a.addWork)
 	}
@@ -324,7 +338,7 @@ func (a *analysis) measure() {
 
 // draw begins the picture over time, if there is to be one.
 func (a *analysis) draw() {
-	if a.NoTimeline {
+	if a.NoTimeline || a.NoDetail {
 		a.gaps = timeline.NewGaps(a.Focus.From)
 		return
 	}
@@ -488,14 +502,18 @@ func (a *analysis) result() (*Result, error) {
 	}
 	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
 	part(func() { res.Procs = a.procs.Finish(end) })
-	part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
+	if !a.NoDetail {
+		part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
+	}
 	if a.clipper != nil {
 		open = a.clipper.Live()
 	}
 	part(func() { a.describeClasses(res.Waits.Classes) })
 	part(func() { res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class) })
-	part(func() { res.Requests = a.requests.Finish(a.annotation, a.logged) })
-	part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Live(), a.class) })
+	if !a.NoDetail {
+		part(func() { res.Requests = a.requests.Finish(a.annotation, a.logged) })
+		part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Live(), a.class) })
+	}
 	part(func() { err = a.finishMachine(res, st.End) })
 	all := res.Waits
 	if a.chosen != nil {

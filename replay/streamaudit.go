@@ -119,7 +119,7 @@ func (g *StreamAudit) Finish(res *analyze.Result) *Result {
 // audits the decisions. A damaged trace gives a result for what could be read.
 func Audit(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	g := NewGuiding(src.Header(), o)
-	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, NoTimeline: true, OnDecision: g.Add})
+	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, NoDetail: true, NoFindings: true, OnDecision: g.Add})
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

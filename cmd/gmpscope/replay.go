@@ -69,7 +69,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 			)
 			res, err := a.analyze(ctx, args[0], r, func(h input.Header, o *analyze.Options) {
 				g = replay.NewGuiding(h, replay.Options{Divergences: divergences, Rules: o.Rules})
-				o.OnDecision = g.Add
+				o.OnDecision, o.NoDetail, o.NoFindings = g.Add, true, opts == nil
 				if opts == nil {
 					return
 				}
