@@ -48,7 +48,7 @@ func lower(o *Options) lowered {
 		l.timeline.MaxBins, l.timeline.Brief = timeline.DefaultMaxBins/4, true
 		l.waits.Worst, l.waits.WorstPerClass, l.waits.WorstClasses = 5, 1, 10
 		l.waits.PastPerP, l.waits.Past = 512, 1<<16
-		l.said = append(l.said, fmt.Sprintf("to stay within %d MiB of memory the timeline has at most %d columns instead of %d, there are stories of the 5 longest waits instead of 20, and explanations of waits look back 512 run intervals per P instead of 4096",
+		l.said = append(l.said, fmt.Sprintf("to stay within %d MiB of memory the timeline has at most %d columns instead of %d, there are how the 5 longest waits came about instead of 20, and explanations of waits look back 512 run intervals per P instead of 4096",
 			o.MaxMemory>>20, l.timeline.MaxBins, timeline.DefaultMaxBins))
 	}
 	return l

@@ -47,7 +47,8 @@ docs/export.md says what each holds, and how to open it.`,
 // exportFlags holds the flags of the formats.
 type exportFlags struct {
 	readFlags
-	output string
+	output   string
+	noDetail bool // nothing is written of what analyze.Options.NoDetail leaves out
 }
 
 func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
@@ -97,7 +98,7 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 
 // exportTo has an exporter write the analysis of a trace.
 func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to exporter) error {
-	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) { o.Observer = to })
+	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) { o.Observer, o.NoDetail = to, x.noDetail })
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ runnable). The profile is compressed.`,
 }
 
 func (a *app) exportPerfetto() *cobra.Command {
-	var x exportFlags
+	x := exportFlags{noDetail: true}
 	cmd := &cobra.Command{
 		Use:   "perfetto TRACE -o FILE",
 		Short: "Write what the scheduler did, for the Perfetto UI",
