@@ -10,6 +10,9 @@ import (
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	for _, s := range slices.Clone(w.unsettled) {
+		w.settle(s)
+	}
 	var locks []*lock
 	byName := map[string]*lock{}
 	for _, s := range w.sites {

@@ -3,7 +3,9 @@
 package lockconvoy
 
 import (
+	"cmp"
 	_ "embed"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
@@ -74,9 +76,11 @@ type watcher struct {
 	// overwrites another.
 	wakers [tableSize]waker
 	calls  [tableSize]call
-	passes [tableSize]pass // the last ones, by number
-	passed int64           // how many there were
-	lost   int64           // when the last gap in the trace began; -1: there was none
+	passes [2 * tableSize]pass // the last ones, by number
+	passed int64               // how many there were
+	// Sites with waits that are not settled, the one with the oldest first.
+	unsettled []*site
+	lost      int64 // when the last gap in the trace began; -1: there was none
 }
 
 const (
@@ -85,6 +89,8 @@ const (
 	maxSites   = 4096
 	maxHolders = 64
 	tableSize  = 1024
+	// maxWaits is how many waits of a site are settled at once, at most.
+	maxWaits = 256
 	// maxReasons is more than there are.
 	maxReasons = 32
 	// maxSeen is how many that run are looked at when somebody begins to wait.
@@ -145,6 +151,8 @@ type site struct {
 	from          int64
 	counts        bool     // it is long enough, or a wait in it is
 	waits         []waited // of the row, until it counts
+	unsettled     []waited // that count
+	oldest        int64    // watcher.passed when the first of them came
 	longest       int64
 	longFrom, end int64
 	// All rows that counted.
@@ -162,6 +170,10 @@ type waited struct {
 	cell findings.Cell
 	pass int64
 }
+
+// begin is from when on the wait counts: the parts of it that ended in vain have been counted
+// already.
+func (x *waited) begin() int64 { return x.cell.To - x.cell.Ns }
 
 // holder is who held the lock while others waited at a site: where it gave the lock
 // up. All times are multiplied by how many waited.
@@ -230,7 +242,7 @@ func (w *watcher) block(d *reference.Decision) {
 	if s.giver != 0 {
 		see(w.view.ByID(s.giver))
 	}
-	for p := range w.view.KnownPs() {
+	for p := int32(0); p < w.view.KnownPs() && n < maxSeen; p++ {
 		see(w.view.Running(p))
 	}
 }
@@ -238,7 +250,10 @@ func (w *watcher) block(d *reference.Decision) {
 // pass notes that d.By gives a lock up to g at s, and returns the pass's number.
 func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) int64 {
 	w.passed++
-	p := &w.passes[w.passed%tableSize]
+	for len(w.unsettled) > 0 && w.passed-w.unsettled[0].oldest >= tableSize {
+		w.settle(w.unsettled[0])
+	}
+	p := &w.passes[w.passed%int64(len(w.passes))]
 	*p = pass{}
 	p.number, p.at = w.passed, d.Time
 	from := g.BlockedAt
@@ -254,7 +269,7 @@ func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) in
 
 // known returns a pass, nil if it is none or too long ago.
 func (w *watcher) known(number int64) *pass {
-	if p := &w.passes[number%tableSize]; number > 0 && p.number == number {
+	if p := &w.passes[number%int64(len(w.passes))]; number > 0 && p.number == number {
 		return p
 	}
 	return nil
@@ -295,7 +310,6 @@ func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64
 	}
 	if now-since >= w.t.WaitNs {
 		s.row++
-		// The parts of a wait that ended in vain have been counted already.
 		s.waits = append(s.waits, waited{findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: since, To: now, G: g.ID, P: reference.NoP, Stack: g.Stack}, number})
 	}
 	if s.counts = s.counts || s.row >= w.t.Row || now-since >= w.t.LongNs; s.counts {
@@ -307,29 +321,70 @@ func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64
 func (w *watcher) take(s *site) {
 	for _, x := range s.waits {
 		s.victims.Add(&x.cell)
-		w.blame(s, x)
 	}
-	s.waits = s.waits[:0]
+	if len(s.unsettled) == 0 {
+		s.oldest, w.unsettled = w.passed, append(w.unsettled, s)
+	}
+	s.unsettled = append(s.unsettled, s.waits...)
+	if s.waits = s.waits[:0]; len(s.unsettled) >= maxWaits {
+		w.settle(s)
+	}
 }
 
-// blame divides a wait among those who held the lock meanwhile: who gave it up at the
-// end held it since it was given the lock itself, before that who gave it to it, and
-// so on.
-func (w *watcher) blame(s *site, x waited) {
-	begin, end := x.cell.To-x.cell.Ns, x.cell.To
-	for p := w.known(x.pass); p != nil && end > begin; {
-		from := begin
-		before := w.known(p.before)
-		if before != nil {
-			from = max(from, min(before.at, end))
-		}
-		if p.hold.cell.Ns > 0 {
-			if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
-				h.add(&p.hold, from, end)
-			}
-		}
-		end, p = from, before
+// settle divides waits among those who held the lock meanwhile: who gave it up at the end
+// held it since it was given the lock itself, before that who gave it to it, and so on.
+// A pass is part of all waits in the line for it. So many waits are settled at once.
+func (w *watcher) settle(s *site) {
+	w.unsettled = slices.DeleteFunc(w.unsettled, func(x *site) bool { return x == s })
+	rest := s.unsettled
+	slices.SortStableFunc(rest, func(x, y waited) int { return cmp.Compare(y.pass, x.pass) })
+	for len(rest) > 0 {
+		rest = w.follow(s, rest)
 	}
+	s.unsettled = s.unsettled[:0]
+}
+
+// follow settles the waits, the last pass first, that came by the lock of the first one, and
+// returns the others.
+func (w *watcher) follow(s *site, waits []waited) []waited {
+	others := waits[:0]
+	var line []int64 // when those in line for a pass began to wait, sorted
+	for number := waits[0].pass; ; {
+		for len(waits) > 0 && waits[0].pass >= number {
+			if x := waits[0]; x.pass > number {
+				others = append(others, x)
+			} else {
+				at, _ := slices.BinarySearch(line, x.begin())
+				line = slices.Insert(line, at, x.begin())
+			}
+			waits = waits[1:]
+		}
+		p := w.known(number)
+		if p == nil || len(line) == 0 {
+			return append(others, waits...)
+		}
+		line, number = w.blame(s, p, line), p.before
+	}
+}
+
+// blame adds the hold that a pass ended to who held the lock, as often as there were some in
+// line for it, and returns who was in line for the pass before.
+func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
+	from, all := p.at, 0 // all that waited since then
+	if before := w.known(p.before); before != nil {
+		from = before.at
+		all, _ = slices.BinarySearch(line, from)
+	}
+	if p.hold.cell.Ns <= 0 {
+		return line[:all]
+	}
+	if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
+		h.add(&p.hold, p.at-from, int64(all))
+		for _, begin := range line[all:] {
+			h.add(&p.hold, p.at-begin, 1)
+		}
+	}
+	return line[:all]
 }
 
 func (s *site) holder(stack, class int32) *holder {
@@ -346,12 +401,14 @@ func (s *site) holder(stack, class int32) *holder {
 	return h
 }
 
-// add adds the part of a hold from one time to another.
-func (h *holder) add(x *hold, from, to int64) {
-	ns := to - from
+// add adds, times n, the part of a hold that is so many ns long.
+func (h *holder) add(x *hold, ns, n int64) {
+	if ns <= 0 || n == 0 {
+		return
+	}
 	part := float64(ns) / float64(max(1, x.cell.To-x.cell.From))
-	of := func(n int64) int64 { return int64(part * float64(n)) }
-	h.held += ns
+	of := func(ns int64) int64 { return n * int64(part*float64(ns)) }
+	h.held += n * ns
 	h.ran += of(x.ran)
 	h.calls += of(x.call)
 	h.queued += of(x.queued)
