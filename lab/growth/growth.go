@@ -1,0 +1,128 @@
+package growth
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/gmpscope/gmpscope/lab/cli"
+)
+
+// Command sets up "lab growth".
+func Command(fs *flag.FlagSet) cli.Do {
+	gmpscope := fs.String("gmpscope", "gmpscope", "the `PROGRAM` to run")
+	only := fs.String("only", "", "only things whose names match `REGEXP`")
+	events := fs.Int("events", 100_000, "make traces of some `N` events")
+	dir := fs.String("dir", "", "keep the traces in `DIR`")
+	return func(ctx context.Context, _ []string, stdout io.Writer) error {
+		match, err := regexp.Compile(*only)
+		if err != nil {
+			return fmt.Errorf("-only: %w", err)
+		}
+		if *dir == "" {
+			temp, err := os.MkdirTemp("", "growth-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(temp)
+			*dir = temp
+		}
+		to := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+		defer to.Flush()
+		fmt.Fprintf(to, "thing\tnumbers of it\tinstructions for an event\t\t\t\texponent\t\n")
+		for i := range things {
+			if !match.MatchString(things[i].name) {
+				continue
+			}
+			if err := things[i].measure(ctx, to, *gmpscope, *dir, *events); err != nil {
+				return fmt.Errorf("%s: %w", things[i].name, err)
+			}
+			to.Flush()
+		}
+		return nil
+	}
+}
+
+// sizes is how many numbers of a thing are tried, each a quarter of the next.
+const sizes = 4
+
+// measure prints what an event costs with each number of the thing.
+func (t *thing) measure(ctx context.Context, to io.Writer, gmpscope, dir string, events int) error {
+	fmt.Fprintf(to, "%s\t%d to %d\t", t.name, t.most>>(2*(sizes-1)), t.most)
+	var costs [sizes]float64
+	for i := range sizes {
+		n := t.most >> (2 * (sizes - 1 - i))
+		name := filepath.Join(dir, fmt.Sprintf("%s-%d.trace", t.name, n))
+		if err := t.create(name, n, max(events, 8*n)); err != nil {
+			return err
+		}
+		count, read, err := instructions(ctx, gmpscope, name)
+		if err != nil {
+			return err
+		}
+		costs[i] = float64(count) / float64(read)
+		fmt.Fprintf(to, "%.0f\t", costs[i])
+	}
+	fmt.Fprintf(to, "%s\t\n", exponent(costs))
+	return nil
+}
+
+// exponent is that of the number of things in what they cost, between the last two steps:
+// 1 is linear. "flat" is for what costs next to nothing.
+func exponent(costs [sizes]float64) string {
+	last, before := costs[sizes-1]-costs[sizes-2], costs[sizes-2]-costs[sizes-3]
+	if last < costs[sizes-2]/20 {
+		return "flat"
+	}
+	return fmt.Sprintf("%.2f", math.Log(last/max(before, costs[sizes-2]/100))/math.Log(4))
+}
+
+func (t *thing) create(name string, n, events int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	if err := t.write(w, n, events); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+var (
+	counted = regexp.MustCompile(`Collected : (\d+)`)
+	holds   = regexp.MustCompile(`holds +([\d,]+) events`)
+)
+
+// instructions returns how many instructions an analysis takes, by valgrind's callgrind, and
+// how many events it read.
+func instructions(ctx context.Context, gmpscope, trace string) (count, events int64, err error) {
+	cmd := exec.CommandContext(ctx, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", gmpscope, "analyze", trace)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1") // it fails at signals in the middle of things
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return 0, 0, fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	found, read := counted.FindSubmatch(stderr.Bytes()), holds.FindSubmatch(stdout.Bytes())
+	if found == nil || read == nil {
+		return 0, 0, fmt.Errorf("%s: it says nothing of instructions or events", cmd)
+	}
+	count, _ = strconv.ParseInt(string(found[1]), 10, 64)
+	events, _ = strconv.ParseInt(string(bytes.ReplaceAll(read[1], []byte(","), nil)), 10, 64)
+	return count, max(1, events), nil
+}
