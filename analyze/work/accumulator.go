@@ -44,6 +44,7 @@ type Accumulator struct {
 	annotations annotations
 	onP         []int32 // by P: life that runs on it
 	stopper     int32   // life that stopped the world
+	lastRun     benchRun
 	now         int64
 	ended       []waits.EndedWait // of the block, that were not taken yet
 	ring        ring

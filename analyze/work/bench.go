@@ -1,5 +1,16 @@
 package work
 
+import "slices"
+
+// benchRun is the last run of a benchmark that has ended. Only the next one shows whether it
+// was to find out how often the benchmark is to be run. There is one at a time: package testing
+// lets no two benchmarks run together.
+type benchRun struct {
+	slow
+	is             bool
+	class, handler int32
+}
+
 // stopping processes a stop of the world by a goroutine: package testing stops it when it starts
 // and stops a benchmark's timer.
 func (a *Accumulator) stopping(l *life, f *facts, at mark) {
@@ -7,7 +18,8 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
-		a.found(a.kindOf(l, Benchmark, l.benchHandler), l.id, l.bench, at)
+		a.endRun(a.launches(l.class))
+		a.lastRun = benchRun{slow{l.id, l.bench.at, at.at, slices.Clone(a.walk.path(l.class, l.bench.at, at))}, true, l.class, l.benchHandler}
 		l.bench = mark{}
 	}
 }
@@ -17,4 +29,23 @@ func (a *Accumulator) started(l *life, at mark) {
 	if l.benchStarts {
 		l.bench, l.benchStarts, l.benchHandler = at, false, 0
 	}
+}
+
+// launches reports whether a class runs benchmarks for as long as they are to run. Before it
+// does, another one runs the same benchmark once.
+func (a *Accumulator) launches(class int32) bool {
+	return a.places.functions[a.classes[class].name] == "testing.(*B).launch"
+}
+
+// endRun counts the last run of a benchmark.
+func (a *Accumulator) endRun(calibration bool) {
+	r := a.lastRun
+	if a.lastRun = (benchRun{}); !r.is {
+		return
+	}
+	how := Benchmark
+	if calibration {
+		how = Calibration
+	}
+	a.count(a.kindOf(r.class, how, r.handler), r.slow)
 }

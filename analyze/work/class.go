@@ -70,11 +70,12 @@ const (
 	Lifetime
 	Test
 	Benchmark
+	Calibration
 	Phase
 	Task
 	Region
 )
 
-var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "phase", "task", "region"}
+var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "calibration", "phase", "task", "region"}
 
 func (h How) String() string { return hows[h] }

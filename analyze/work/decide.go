@@ -53,9 +53,7 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	if l.class == 0 && (f.root != 0 || handle != 0) {
 		a.classify(l, handle, f.root)
 	}
-	if l.benchHandler == 0 {
-		l.benchHandler = f.handler
-	}
+	a.places.improve(&l.benchHandler, f.handler)
 	if f.class == l.class {
 		return f
 	}

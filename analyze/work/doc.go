@@ -12,7 +12,8 @@
 //     goroutine is back.
 //   - producer: a goroutine without a home that loops at a channel send.
 //   - lifetime: a goroutine does one job and ends.
-//   - test, benchmark: what package testing runs.
+//   - test, benchmark, calibration: what package testing runs. The runs of a benchmark before
+//     the last one are its calibration.
 //   - phase: what main does, part after part.
 //
 // # How a home is found

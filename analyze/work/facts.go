@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/std"
@@ -47,11 +48,12 @@ type places struct {
 	facts     []facts                   // by handle
 	functions []string                  // 0 is none
 	byName    map[string]int32
-	owned     map[int32]bool // functions of the program's own module that are handlers or roots
+	owned     map[int32]bool // functions of the program's own module
+	tests     map[int32]bool // handlers in files of tests
 }
 
 func newPlaces(frames func(int32) []Frame) places {
-	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}, owned: map[int32]bool{}}
+	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}, owned: map[int32]bool{}, tests: map[int32]bool{}}
 }
 
 // function returns the number of a function.
@@ -91,7 +93,10 @@ func (p *places) learn(frames []Frame) facts {
 	f.root = p.function(frames[len(frames)-1].Function)
 	path := core(frames)
 	f.site = p.function(path[0].Function)
-	f.handler = p.function(handler(path))
+	name, test := handler(path)
+	if f.handler = p.function(name); test {
+		p.tests[f.handler] = true
+	}
 	for i := range frames {
 		if frames[i].own() {
 			p.owned[p.function(frames[i].Function)] = true
@@ -101,35 +106,52 @@ func (p *places) learn(frames []Frame) facts {
 }
 
 // handler returns the outermost function of the program's own module on a path, or else of
-// any module but the standard library. Of what net/http calls, only what its innermost handler
-// calls counts, so that middleware around all routes gives no name.
-func handler(path []Frame) (name string) {
+// any module but the standard library, and whether it is in a file of tests. Of what package
+// testing calls, what such a file has comes first, since a helper that runs all tests tells
+// none apart. Of what net/http calls, only what its innermost handler calls counts, so that
+// middleware around all routes gives no name.
+func handler(path []Frame) (name string, test bool) {
 	for i := range path {
 		if f := &path[i]; packageOf(f.Function) == "net/http" && strings.HasSuffix(f.Function, ".ServeHTTP") {
 			path = path[:i]
 			break
 		}
 	}
-	for i := range path {
-		if path[i].own() {
-			name = path[i].Function
+	if len(path) > 0 && packageOf(path[len(path)-1].Function) == "testing" {
+		if name := outermost(path, (*Frame).inTests); name != "" {
+			return name, true
 		}
 	}
-	if name != "" {
-		return name
-	}
-	for i := range path {
-		if fn := path[i].Function; !std.Has(packageOf(fn)) {
-			name = fn
+	return cmp.Or(outermost(path, (*Frame).own), outermost(path, (*Frame).ofModule)), false
+}
+
+// outermost returns the outermost function on a path of frames that are something.
+func outermost(path []Frame, is func(*Frame) bool) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if is(&path[i]) {
+			return path[i].Function
 		}
 	}
-	return name
+	return ""
+}
+
+func (f *Frame) inTests() bool { return strings.HasSuffix(f.File, "_test.go") && f.ofModule() }
+
+// ofModule reports whether a frame is not of the standard library.
+func (f *Frame) ofModule() bool { return !std.Has(packageOf(f.Function)) }
+
+// improve has a goroutine be called by a handler if it has none, or one that is shared by
+// tests.
+func (p *places) improve(handler *int32, by int32) {
+	if *handler == 0 || p.tests[by] && !p.tests[*handler] {
+		*handler = by
+	}
 }
 
 // own reports whether a frame is of the module that was built: neither of the standard
 // library, nor of a module at a version, nor vendored.
 func (f *Frame) own() bool {
-	return !std.Has(packageOf(f.Function)) && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/")
+	return f.ofModule() && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/")
 }
 
 func packageOf(function string) string {
@@ -211,9 +233,12 @@ func pollTraits(rest string) (t trait) {
 	return t
 }
 
+// isHarness has the functions that start and stop the timer of what is measured.
+var isHarness = map[string]bool{"testing.(*B).runN": true, "testing.(*B).Loop": true, "testing.(*B).loopSlowPath": true}
+
 // testingTraits reads frame i, a function of package testing.
 func testingTraits(frames []Frame, i int, rest string) (t trait) {
-	byHarness := i+1 < len(frames) && frames[i+1].Function == "testing.(*B).runN"
+	byHarness := i+1 < len(frames) && isHarness[frames[i+1].Function]
 	switch rest {
 	case "(*M).Run":
 		t |= inHarness

@@ -12,9 +12,7 @@ func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
 		}
 		a.emit(l, c.how, &l.unit, a.returned(c, l, m.to), l.handler)
 	default:
-		if l.handler == 0 {
-			l.handler = m.handler
-		}
+		a.places.improve(&l.handler, m.handler)
 		if m.traits&inParallel != 0 && c.how == Test && m.what == blocked {
 			l.unit = begin(m, m.ran)
 		}

@@ -23,7 +23,8 @@ type UnitKind struct {
 	// is another reading, which alternative has.
 	Basis string `json:"basis"`
 	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
-	// "test", "benchmark" or "phase".
+	// "test", "benchmark", "calibration" (a run of a benchmark that finds out how often to
+	// run it) or "phase".
 	How string `json:"how"`
 	// Entry reports whether units begin from outside: by the network, a timer, or a
 	// goroutine that does not wait for them. Others are parts of units of other kinds.
@@ -132,6 +133,7 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 		}
 		a.emitPhases(int32(at))
 	}
+	a.endRun(false)
 	for _, at := range a.bySlot {
 		if at != 0 {
 			l := a.lives.At(at)
@@ -228,7 +230,7 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 // entry reports whether the units of a kind begin from outside.
 func (a *Accumulator) entry(k *kind) bool {
 	if k.how != Cycle && k.how != Lifetime && k.how != Producer {
-		return k.how != undecided
+		return k.how != undecided && k.how != Calibration
 	}
 	c := a.classes[k.class]
 	return k.entries > k.parts && (c.home.server || a.places.owned[k.name])

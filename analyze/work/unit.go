@@ -15,7 +15,7 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 	if to.at <= u.from.at || l.marked > 0 && l.marked >= u.from.at && l.marked <= to.at {
 		return
 	}
-	k := a.kindOf(l, how, handler)
+	k := a.kindOf(l.class, how, handler)
 	switch {
 	case u.cut:
 		a.cut(k, u.from.at, to.at)
@@ -35,13 +35,12 @@ func (a *Accumulator) within(u *open) bool {
 	return w.unit.is && w.unit.from.at == u.wakerUnit && !w.visit.is
 }
 
-// kindOf returns the kind of units of a life that were seen in a function.
-func (a *Accumulator) kindOf(l *life, how How, handler int32) *kind {
+// kindOf returns the kind of units of a class that were seen in a function.
+func (a *Accumulator) kindOf(class int32, how How, handler int32) *kind {
 	if handler == 0 {
-		handler = a.classes[l.class].runs()
+		handler = a.classes[class].runs()
 	}
-	class := l.class
-	if how == Lifetime || how == Test || how == Benchmark { // whatever their start function runs
+	if how == Lifetime || how == Test || how == Benchmark || how == Calibration { // whatever their start function runs
 		class = a.byStart[a.classes[class].name]
 	}
 	return a.sumOf(kindKey{class, handler, how})
@@ -49,12 +48,17 @@ func (a *Accumulator) kindOf(l *life, how How, handler int32) *kind {
 
 // found counts a unit, if it ended in the window.
 func (a *Accumulator) found(k *kind, g int64, from, to mark) {
-	if k.inside += a.inWindow(from.at, to.at); to.at < a.opt.From || a.opt.To > 0 && to.at >= a.opt.To {
+	a.count(k, slow{g, from.at, to.at, a.walk.path(k.class, from.at, to)})
+}
+
+// count counts a unit with its path, likewise.
+func (a *Accumulator) count(k *kind, u slow) {
+	if k.inside += a.inWindow(u.from, u.to); u.to < a.opt.From || a.opt.To > 0 && u.to >= a.opt.To {
 		return
 	}
-	k.add(g, from.at, to.at, a.walk.path(k.class, from.at, to))
+	k.add(u.g, u.from, u.to, u.path)
 	if a.opt.OnUnit != nil {
-		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
+		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: u.g, From: u.from, To: u.to})
 	}
 }
 
@@ -91,8 +95,8 @@ func (a *Accumulator) leave(c *class, l *life, at int64) {
 	whole := c.how == Lifetime || c.how == Test
 	switch {
 	case l.unit.is && !l.visit.is && l.unit.from.at < at:
-		a.cut(a.kindOf(l, c.how, l.handler), l.unit.from.at, at)
+		a.cut(a.kindOf(l.class, c.how, l.handler), l.unit.from.at, at)
 	case whole && !l.unit.is && l.seen < at:
-		a.cut(a.kindOf(l, c.how, l.handler), l.seen, at)
+		a.cut(a.kindOf(l.class, c.how, l.handler), l.seen, at)
 	}
 }

@@ -125,19 +125,58 @@ func TestTests(t *testing.T) {
 }
 
 // A benchmark's unit lies between the stops of the world of its timer, as the harness calls
-// them; the benchmark's own are pauses.
+// them; the benchmark's own are pauses. Only the last run is measured.
 func TestBenchmark(t *testing.T) {
 	p := newPlay(t)
-	timer := func(fn string, from ...string) int32 {
-		return p.stack(append(append([]string{"testing.(*B).launch", "testing.(*B).runN"}, from...), fn, "runtime.ReadMemStats")...)
+	const once, launch = "testing.(*B).run1.func1", "testing.(*B).launch"
+	timer := func(start, fn string, from ...string) int32 {
+		return p.stack(append(append([]string{start, "testing.(*B).runN"}, from...), fn, "runtime.ReadMemStats")...)
 	}
-	work := p.stack("testing.(*B).launch", "testing.(*B).runN", "a/b.BenchmarkOne", "main.do", "sync.(*Mutex).Lock")
-	p.begin(1).stopWorld(1, timer("testing.(*B).StartTimer"), 10)
+	var units []Unit
+	run := func(g int64, start string, how How) {
+		p.begin(g).stopWorld(g, timer(start, "testing.(*B).StartTimer"), 10)
+		from := p.now
+		p.block(g, reference.ReasonSync, p.stack(start, "testing.(*B).runN", "a/b.BenchmarkOne", "main.do", "sync.(*Mutex).Lock"), 90)
+		p.stopWorld(g, timer(start, "testing.(*B).StopTimer", "a/b.BenchmarkOne"), 5).after(20)
+		units = append(units, Unit{start, "a/b.BenchmarkOne", how, g, from, p.now})
+		p.stopWorld(g, timer(start, "testing.(*B).StopTimer"), 10).after(5).stopWorld(g, timer(start, "testing.(*B).StopTimer"), 10)
+	}
+	run(1, once, Calibration)
+	run(2, launch, Calibration)
+	run(2, launch, Benchmark)
+	run(3, once, Calibration)
+	run(4, launch, Benchmark)
+	run(5, once, Benchmark)
+	run(6, once, Benchmark)
+	want(t, p.units(), units...)
+}
+
+// What B.Loop measures begins when it is called first, and ends when it returns false.
+func TestBenchmarkLoop(t *testing.T) {
+	p := newPlay(t)
+	const start, run = "testing.(*B).run1.func1", "testing.(*B).runN"
+	stack := func(rest ...string) int32 { return p.stack(append([]string{start, run}, rest...)...) }
+	p.begin(1).stopWorld(1, stack("testing.(*B).StartTimer", "runtime.ReadMemStats"), 10).after(500)
+	p.stopWorld(1, stack("a/b.BenchmarkOne", "testing.(*B).Loop", "testing.(*B).loopSlowPath", "testing.(*B).ResetTimer", "runtime.ReadMemStats"), 10)
 	from := p.now
-	p.block(1, reference.ReasonSync, work, 90).stopWorld(1, timer("testing.(*B).StopTimer", "a/b.BenchmarkOne"), 5).after(20)
+	p.block(1, reference.ReasonSync, stack("a/b.BenchmarkOne", "main.do", "sync.(*Mutex).Lock"), 90)
 	to := p.now
-	p.stopWorld(1, timer("testing.(*B).StopTimer"), 10).after(5).stopWorld(1, timer("testing.(*B).StopTimer"), 10)
-	want(t, p.units(), Unit{"testing.(*B).launch", "a/b.BenchmarkOne", Benchmark, 1, from, to})
+	p.stopWorld(1, stack("a/b.BenchmarkOne", "testing.(*B).Loop", "testing.(*B).loopSlowPath", "testing.(*B).StopTimer", "runtime.ReadMemStats"), 10)
+	want(t, p.units(), Unit{start, "a/b.BenchmarkOne", Benchmark, 1, from, to})
+}
+
+// A test is named by what a file of tests has, though a helper elsewhere runs all of them.
+func TestNameOfTest(t *testing.T) {
+	p := newPlay(t)
+	helper := p.stack("testing.tRunner", "a/suite.Run.func1", "os.Open")
+	test := p.stack("testing.tRunner", "a/suite.Run.func1", "reflect.Value.Call", "a.(*s).TestOne", "os.Open")
+	p.stacks[test][1].File = "a/s_test.go"
+	p.begin(1)
+	from := p.now
+	p.create(1, 2, "testing.tRunner", 0).call(2, helper, 10).call(2, test, 10).call(2, helper, 10)
+	to := p.now
+	p.exit(2)
+	want(t, p.units(), Unit{"testing.tRunner", "a.(*s).TestOne", Test, 2, from, to})
 }
 
 // The lines of main that follow each other are phases; a loop is none.
