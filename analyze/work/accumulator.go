@@ -164,12 +164,12 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 	}
 	l.blocked = false
 	m := &l.pending
-	m.waker, m.source, m.wakerUnit = by, sourceOf(d.Why), noUnit
+	m.waker, m.by, m.source, m.wakerUnit = by, 0, sourceOf(d.Why), noUnit
 	if by != 0 {
 		w := a.lives.At(by)
 		m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
 		w.woken[0], w.woken[1] = at, w.woken[0]
-		m.wakerUnit = a.unitOf(w)
+		m.by, m.wakerUnit = w.class, a.unitOf(w)
 		a.act(by, w, d.Stack, true)
 	}
 	m.to = a.wake(l, m, by)
@@ -197,12 +197,20 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	a.classify(l, d.Class, 0)
 	if by != 0 {
 		w := a.lives.At(by)
-		l.creator, m.wakerUnit = w.class, a.unitOf(w)
-		a.act(by, w, d.Stack, false)
+		l.creator, m.by, m.wakerUnit = w.class, w.class, a.unitOf(w)
+		if a.act(by, w, d.Stack, false); a.serves(w, d.Stack) {
+			m.source, a.classOf(l).served = sourceServer, true
+		}
 	}
 	m.to = a.bear(l, by)
 	m.from, l.doing = m.to, runnable
 	a.notify(l, &m)
+}
+
+// serves reports whether a goroutine that creates another at a stack accepts connections, or
+// begins a goroutine for each request.
+func (a *Accumulator) serves(l *life, stack int32) bool {
+	return a.classOf(l).accepts || stack != 0 && a.places.at(stack).traits&inServer != 0
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.

@@ -47,5 +47,5 @@ func (a *Accumulator) endRun(calibration bool) {
 	if calibration {
 		how = Calibration
 	}
-	a.count(a.kindOf(r.class, how, r.handler), r.slow)
+	a.count(a.sumOf(a.kindOf(r.class, how, r.handler)), r.slow)
 }

@@ -14,6 +14,8 @@ type class struct {
 	tree    tree
 	nodes   map[int32]int32 // of the tree, by stack
 	accepts bool            // a goroutine of it accepts connections
+	served  bool            // one was begun for a connection or a request
+	carries bool            // its goroutines carry the requests of others
 	log     []moment
 	blocks  int // in the log, that say something
 	ends    int // in the log, of goroutines that were created in the trace
@@ -39,6 +41,7 @@ var notWork = []string{
 func newClass(p *places, k classKey) *class {
 	c := &class{name: k.name, does: k.does, tree: newTree(), nodes: map[int32]int32{}}
 	name := p.functions[k.name]
+	c.carries = protocolTraits(name) != 0
 	for _, prefix := range notWork {
 		if strings.HasPrefix(name, prefix) {
 			c.how = none

@@ -43,7 +43,7 @@ func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 
 // begin returns a unit that a moment began at a mark.
 func begin(m *moment, from mark) open {
-	return open{is: true, source: m.source, waker: m.waker, wakerUnit: m.wakerUnit, from: from}
+	return open{is: true, source: m.source, waker: m.waker, by: m.by, wakerUnit: m.wakerUnit, from: from}
 }
 
 // away is for what a goroutine does away from home.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/std"
@@ -29,6 +30,8 @@ const (
 	inGroup                         // sync.(*WaitGroup).Wait
 	inChild                         // waits for a child process
 	leavesProgram                   // a library was called by the program's own module
+	inProtocol                      // a loop that carries the requests of others
+	inServer                        // such a loop, which begins a goroutine for each request
 )
 
 // facts is what is known of a stack, whoever has it. It holds no pointers.
@@ -211,6 +214,7 @@ func traitsOf(frames []Frame) (t trait) {
 		case "testing":
 			t |= testingTraits(frames, i, rest)
 		}
+		t |= protocolTraits(fn)
 	}
 	if !network {
 		t &^= inWrite
@@ -219,6 +223,22 @@ func traitsOf(frames []Frame) (t trait) {
 		t |= leavesProgram
 	}
 	return t
+}
+
+// Loops of HTTP/1 clients, of HTTP/2 and gRPC: they carry the requests of others.
+var (
+	protocolLoop = regexp.MustCompile(`^(net/http\.\(\*persistConn\)|(net/http|net/http/internal/http2|golang\.org/x/net/http2)\.\(\*(http2)?(serverConn\)\.(serve|read|writeFrame)|ClientConn|clientConn|clientStream)|google\.golang\.org/grpc/internal/transport\.)`)
+	serverLoop   = regexp.MustCompile(`\.\(\*((http2)?serverConn\)\.serve|http2Server\)\.HandleStreams)$`)
+)
+
+func protocolTraits(function string) trait {
+	switch {
+	case !protocolLoop.MatchString(function):
+		return 0
+	case serverLoop.MatchString(function):
+		return inProtocol | inServer
+	}
+	return inProtocol
 }
 
 func pollTraits(rest string) (t trait) {

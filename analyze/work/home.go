@@ -13,6 +13,7 @@ type home struct {
 	family family
 	server bool // it is a read, and what is read are requests
 	byName bool // only a function's name says so
+	split  bool // its goroutines are woken by those of several classes
 }
 
 // candidate is a place that may be home.
@@ -22,6 +23,7 @@ type candidate struct {
 	blocks  int64
 	ns      int64
 	traits  trait
+	wakers  map[int32]int64 // by class
 	asked   int64           // blocks that ended with an answer to the goroutine's own question
 	visits  map[int32]int64 // by life
 	visited int64           // lives that came twice or more
@@ -63,6 +65,7 @@ func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
 	case j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
+		c.carries = c.carries || best.traits&inProtocol != 0
 		return Cycle, best.home
 	case main:
 		return Phase, home{}
@@ -137,7 +140,7 @@ func (j *judgement) collect() {
 }
 
 func (j *judgement) add(index *int32, h home, top int32) {
-	j.list = append(j.list, candidate{home: h, top: top, visits: map[int32]int64{}})
+	j.list = append(j.list, candidate{home: h, top: top, visits: map[int32]int64{}, wakers: map[int32]int64{}})
 	*index = int32(len(j.list))
 }
 
@@ -162,7 +165,7 @@ func (j *judgement) count(acceptor func(life int32) bool) {
 		switch m.what {
 		case created:
 			births[m.life] = true
-			j.born = j.born || acceptor(m.waker)
+			j.born = j.born || acceptor(m.life)
 		case lost:
 			delete(births, m.life)
 		case exited:
@@ -185,6 +188,7 @@ func (j *judgement) count(acceptor func(life int32) bool) {
 		name := j.named(x)
 		x.server = x.family == read && (j.born || name != "")
 		x.byName = x.server && !j.born && !std.Has(packageOf(name))
+		x.split = x.family == selects && x.mixed()
 	}
 }
 
@@ -195,9 +199,21 @@ func (x *candidate) count(m *moment) {
 	if m.asked {
 		x.asked++
 	}
+	x.wakers[m.by]++
 	if x.visits[m.life]++; x.visits[m.life] == 2 {
 		x.visited++
 	}
+}
+
+// mixed reports whether goroutines of several classes each end a tenth of the blocks.
+func (x *candidate) mixed() bool {
+	classes := 0
+	for by, n := range x.wakers {
+		if by != 0 && 10*n >= x.blocks {
+			classes++
+		}
+	}
+	return classes > 1
 }
 
 // named returns a function, of those down to the top of a candidate, whose name says that it

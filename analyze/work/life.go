@@ -40,6 +40,7 @@ type open struct {
 	is        bool
 	source    source
 	waker     int32 // life
+	by        int32 // class of the waker
 	wakerUnit int64 // as in moment
 	cut       bool  // it was under way when the trace began
 	fresh     bool  // nothing has been done in it: the goroutine was just created

@@ -25,10 +25,11 @@ const (
 	sourceNetwork
 	sourceTimer
 	sourceGoroutine
+	sourceServer // a goroutine that accepts connections, or begins one for each request
 )
 
-// outside reports whether it is no goroutine of the program.
-func (s source) outside() bool { return s == sourceNetwork || s == sourceTimer }
+// outside reports whether what it began came from outside of the program.
+func (s source) outside() bool { return s == sourceNetwork || s == sourceTimer || s == sourceServer }
 
 // moment is what a class sees of a goroutine of its own. It holds no pointers: classes that
 // are not decided yet keep their moments.
@@ -37,6 +38,7 @@ type moment struct {
 	node      int32 // of the class's tree
 	handler   int32 // function
 	waker     int32 // life, 0 is none; blocked and created
+	by        int32 // class of the waker
 	wakerUnit int64 // when the waker's unit had begun, or noUnit, or unitUnknown
 	what      what
 	family    family // blocked

@@ -64,7 +64,7 @@ func (a *Accumulator) emitPhases(at int32) {
 		if !split || (s.to.at-s.from.at)*shortPhase < up.to.at-up.from.at {
 			continue
 		}
-		a.found(a.sumOf(kindKey{at, c.tree.callee(n), Phase}), p.g, s.from, s.to)
+		a.found(a.sumOf(kindKey{class: at, name: c.tree.callee(n), how: Phase}), p.g, s.from, s.to)
 	}
 }
 

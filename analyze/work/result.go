@@ -157,19 +157,28 @@ type rankedKind struct {
 }
 
 // ranked returns the kinds: entry kinds first, servers before others, then by their time.
-// Phases of main are entries only where there are no others.
+// Phases of main are entries only where there are no others. Where package testing runs, what
+// tests begin is a part of theirs, but requests that they make in numbers.
 func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 	var out []rankedKind
-	others := false
+	tests, others := false, false
 	for _, k := range a.kinds {
 		if k.count+k.open > 0 {
-			x := rankedKind{a.result(k, recorded, n), k.how == Cycle && k.count >= fewUnits && a.classes[k.class].home.server}
+			c := a.classes[k.class]
+			x := rankedKind{a.result(k, recorded, n), k.count >= fewUnits && !c.carries && (k.how == Cycle && c.home.server || k.how == Lifetime && c.served)}
+			tests = tests || k.how == Test || k.how == Benchmark
 			others = others || x.Entry && k.how != Phase
 			out = append(out, x)
 		}
 	}
 	for i := range out {
-		out[i].Entry = out[i].Entry && (out[i].How != Phase.String() || !others)
+		x := &out[i]
+		switch x.How {
+		case Phase.String():
+			x.Entry = x.Entry && !others
+		case Cycle.String(), Lifetime.String(), Producer.String():
+			x.Entry = x.Entry && (!tests || x.server)
+		}
 	}
 	slices.SortFunc(out, func(x, y rankedKind) int {
 		return cmp.Or(first(x.Entry, y.Entry), first(x.server, y.server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
@@ -233,7 +242,7 @@ func (a *Accumulator) entry(k *kind) bool {
 		return k.how != undecided && k.how != Calibration
 	}
 	c := a.classes[k.class]
-	return k.entries > k.parts && (c.home.server || a.places.owned[k.name])
+	return k.entries > k.parts && !c.carries && (c.home.server || c.served || a.places.owned[k.name])
 }
 
 func (a *Accumulator) leaf(c *cell, n Names) Leaf {

@@ -16,6 +16,7 @@ const (
 type kindKey struct {
 	class, name int32 // name is a function, or a type of tasks or regions
 	how         How
+	by          int32 // class that woke its goroutines, if that tells kinds apart
 }
 
 // kind is the sums of one kind of units.

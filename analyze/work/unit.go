@@ -15,12 +15,16 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 	if to.at <= u.from.at || l.marked > 0 && l.marked >= u.from.at && l.marked <= to.at {
 		return
 	}
-	k := a.kindOf(l.class, how, handler)
+	key := a.kindOf(l.class, how, handler)
+	if a.classOf(l).home.split {
+		key.by = u.by
+	}
+	k := a.sumOf(key)
 	switch {
 	case u.cut:
 		a.cut(k, u.from.at, to.at)
 		return
-	case u.source.outside() || u.wakerUnit >= 0 && !a.within(u):
+	case u.source.outside() || u.waker != 0 && a.apart(u):
 		k.entries++
 	case u.wakerUnit >= 0:
 		k.parts++
@@ -29,21 +33,28 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 	a.found(k, l.id, u.from, to)
 }
 
-// within reports whether the unit in which another one was begun is still under way.
-func (a *Accumulator) within(u *open) bool {
+// apart reports whether the goroutine that began a unit does none itself, or has ended the one in
+// which it did.
+func (a *Accumulator) apart(u *open) bool {
+	switch c := a.classes[u.by]; {
+	case u.wakerUnit == noUnit, c.how == none, c.how == Phase, a.places.isMain(c.name):
+		return true
+	case u.wakerUnit == unitUnknown:
+		return false
+	}
 	w := a.lives.At(u.waker)
-	return w.unit.is && w.unit.from.at == u.wakerUnit && !w.visit.is
+	return !w.unit.is || w.unit.from.at != u.wakerUnit || w.visit.is
 }
 
 // kindOf returns the kind of units of a class that were seen in a function.
-func (a *Accumulator) kindOf(class int32, how How, handler int32) *kind {
+func (a *Accumulator) kindOf(class int32, how How, handler int32) kindKey {
 	if handler == 0 {
 		handler = a.classes[class].runs()
 	}
 	if how == Lifetime || how == Test || how == Benchmark || how == Calibration { // whatever their start function runs
 		class = a.byStart[a.classes[class].name]
 	}
-	return a.sumOf(kindKey{class, handler, how})
+	return kindKey{class: class, name: handler, how: how}
 }
 
 // found counts a unit, if it ended in the window.
@@ -86,7 +97,11 @@ func (a *Accumulator) nameOf(k *kind, n Names) string {
 	case Task, Region:
 		return n.Label(k.name)
 	}
-	return n.Function(a.places.functions[k.name])
+	name := n.Function(a.places.functions[k.name])
+	if k.by != 0 {
+		name += " for " + n.Function(a.places.functions[a.classes[k.by].runs()])
+	}
+	return name
 }
 
 // leave counts the unit that a goroutine does at a time as one that the trace does not have
@@ -95,8 +110,8 @@ func (a *Accumulator) leave(c *class, l *life, at int64) {
 	whole := c.how == Lifetime || c.how == Test
 	switch {
 	case l.unit.is && !l.visit.is && l.unit.from.at < at:
-		a.cut(a.kindOf(l.class, c.how, l.handler), l.unit.from.at, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.unit.from.at, at)
 	case whole && !l.unit.is && l.seen < at:
-		a.cut(a.kindOf(l.class, c.how, l.handler), l.seen, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.seen, at)
 	}
 }
