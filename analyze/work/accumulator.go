@@ -27,31 +27,32 @@ type Options struct {
 // Accumulator finds units of work in a stream of decisions. It is not safe for concurrent
 // use.
 type Accumulator struct {
-	opt         Options
-	places      places
-	lives       ids.Parts[life] // from 1 on
-	made        int32           // how many there are
-	free        []int32
-	bySlot      []int32 // lives, by the ledger's slot
-	classes     []*class
-	byKey       map[classKey]int32
-	byStart     map[int32]int32 // the first class with a start function
-	byHandle    []int32         // classes, plus 1
-	moments     int             // kept by classes that are undecided
-	spare       [][]moment      // logs of classes that are decided
-	limit       int             // of moments
-	enough      int             // blocks that decide a class
-	annotations annotations
-	onP         []int32 // by P: life that runs on it
-	stopper     int32   // life that stopped the world
-	lastRun     benchRun
-	now         int64
-	ended       []waits.EndedWait // of the block, that were not taken yet
-	ring        ring
-	walk        walk
-	raw         Names // as the trace has them
-	kinds       []*kind
-	byKind      map[kindKey]*kind
+	opt           Options
+	places        places
+	lives         ids.Parts[life] // from 1 on
+	made          int32           // how many there are
+	free          []int32
+	bySlot        []int32 // lives, by the ledger's slot
+	classes       []*class
+	byKey         map[classKey]int32
+	byStart       map[int32]int32 // the first class with a start function
+	byHandle      []int32         // classes, plus 1
+	moments       int             // kept by classes that are undecided
+	spare         [][]moment      // logs of classes that are decided
+	limit         int             // of moments
+	enough        int             // blocks that decide a class
+	annotations   annotations
+	onP           []int32 // by P: life that runs on it
+	stopper       int32   // life that stopped the world
+	lastRun       benchRun
+	now           int64
+	recordedSince int64             // the last gap
+	ended         []waits.EndedWait // of the block, that were not taken yet
+	ring          ring
+	walk          walk
+	raw           Names // as the trace has them
+	kinds         []*kind
+	byKind        map[kindKey]*kind
 }
 
 // New returns an Accumulator that has seen nothing.
@@ -116,7 +117,7 @@ func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *led
 	case reference.KindSTWEnd:
 		a.startWorld()
 	case reference.KindLost:
-		a.gap()
+		a.gap(d.Time + max(0, d.Wait))
 	}
 }
 
@@ -125,6 +126,9 @@ func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) int32 {
 	at := a.bySlot[n.G]
 	if at == 0 {
 		at = a.newLife(d.G, n.G)
+	}
+	if l := a.lives.At(at); l.class == 0 && d.Class != 0 {
+		a.classify(l, d.Class, 0)
 	}
 	return at
 }
@@ -264,7 +268,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 			asked: l.wroteSinceWait, from: now,
 		}
 	case reference.WhyLost:
-		a.lose(at, l)
+		a.lose(at, l, a.now)
 		a.end(at, l)
 	default:
 		// A goroutine that is preempted may show the innermost frames only.
@@ -366,25 +370,25 @@ func (a *Accumulator) startWorld() {
 	a.stopper = 0
 }
 
-// gap follows a gap in the trace: nothing that is under way has a known length.
-func (a *Accumulator) gap() {
-	a.stopper = 0
+// gap follows a gap in the trace, until a time: nothing that is under way has a known length.
+func (a *Accumulator) gap(until int64) {
+	a.stopper, a.recordedSince = 0, until
 	clear(a.annotations.tasks)
 	for _, at := range a.bySlot {
 		if at != 0 {
-			a.lose(at, a.lives.At(at))
+			a.lose(at, a.lives.At(at), until)
 		}
 	}
 }
 
-// lose is for a life of which the trace misses a part.
-func (a *Accumulator) lose(at int32, l *life) {
+// lose is for a life of which the trace misses what it does until a time.
+func (a *Accumulator) lose(at int32, l *life, until int64) {
 	delete(a.annotations.regions, at)
 	now := a.mark(l)
-	a.notify(l, &moment{life: at, what: lost, from: now, to: now})
+	a.notify(l, &moment{life: at, what: lost, from: now, to: now, ran: mark{at: until}})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
 	l.born = false
-	l.head, l.since, l.doing = 0, a.now, notKnown
+	l.head, l.since, l.doing = 0, until, notKnown
 }
 
 // end is for a goroutine that has ended.

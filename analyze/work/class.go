@@ -75,10 +75,11 @@ const (
 	Benchmark
 	Calibration
 	Phase
+	Run
 	Task
 	Region
 )
 
-var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "calibration", "phase", "task", "region"}
+var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "calibration", "phase", "run", "task", "region"}
 
 func (h How) String() string { return hows[h] }

@@ -123,6 +123,7 @@ func (a *Accumulator) move(c *class, l *life, m *moment) {
 	l.marked = m.marked
 	if m.what == lost {
 		a.leave(c, l, m.to.at)
+		l.seen = m.ran.at
 		l.unit, l.visit, l.handler, l.line = open{}, visit{}, 0, 0
 		return
 	}
@@ -131,7 +132,7 @@ func (a *Accumulator) move(c *class, l *life, m *moment) {
 		a.cycle(c, l, m)
 	case Producer:
 		a.producer(c, l, m)
-	case Lifetime, Test:
+	case Lifetime, Test, Run:
 		a.lifetime(c, l, m)
 	case Phase:
 		a.phase(c, l, m)

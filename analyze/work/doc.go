@@ -15,6 +15,8 @@
 //   - test, benchmark, calibration: what package testing runs. The runs of a benchmark before
 //     the last one are its calibration.
 //   - phase: what main does, part after part.
+//   - run: what a goroutine does that loops without a home, and, where nothing begins from
+//     outside, what the program does.
 //
 // # How a home is found
 //

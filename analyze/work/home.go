@@ -74,7 +74,7 @@ func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
 	case j.whole > 0:
 		return Lifetime, home{}
 	}
-	return none, home{} // it loops, and never waits for more to do
+	return Run, home{}
 }
 
 // watch reports whether the goroutines wait all their lives in one select, for another's unit

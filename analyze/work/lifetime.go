@@ -6,11 +6,14 @@ func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
 	case created:
 		l.unit = begin(m, m.to)
 	case exited:
-		if !l.unit.is {
+		switch {
+		case c.how == Run:
+			a.run(l, m.to)
+		case l.unit.is:
+			a.emit(l, c.how, &l.unit, a.returned(c, l, m.to), l.handler)
+		default:
 			a.leave(c, l, m.to.at)
-			return
 		}
-		a.emit(l, c.how, &l.unit, a.returned(c, l, m.to), l.handler)
 	default:
 		a.places.improve(&l.handler, m.handler)
 		if m.traits&inParallel != 0 && c.how == Test && m.what == blocked {

@@ -47,7 +47,7 @@ type moment struct {
 	wakes     bool   // acted: it woke another
 	traits    trait
 	from, to  mark  // blocked: until it was made runnable
-	ran       mark  // blocked: when it ran again
+	ran       mark  // blocked: when it ran again; lost: when the trace goes on
 	marked    int64 // when it marked a task or region last
 	wrote     mark  // the end of its last write to the network since the moment before; at 0 is none
 }

@@ -24,7 +24,8 @@ type UnitKind struct {
 	Basis string `json:"basis"`
 	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
 	// "test", "benchmark", "calibration" (a run of a benchmark that finds out how often to
-	// run it) or "phase".
+	// run it), "phase" or "run" (of the program, or of a goroutine that loops without a
+	// home).
 	How string `json:"how"`
 	// Entry reports whether units begin from outside: by the network, a timer, or a
 	// goroutine that does not wait for them. Others are parts of units of other kinds.
@@ -136,11 +137,11 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	a.endRun(false)
 	for _, at := range a.bySlot {
 		if at != 0 {
-			l := a.lives.At(at)
-			a.leave(a.classes[l.class], l, a.now)
+			a.stay(a.lives.At(at))
 		}
 	}
-	r := Units{Kinds: []UnitKind{}, Reason: "no goroutine comes back to wait for more to do, or does one job and ends, and the program marks no tasks or regions"}
+	a.runProgram()
+	r := Units{Kinds: []UnitKind{}, Reason: "no unit of work ends in what was looked at"}
 	for _, k := range a.ranked(recorded, n) {
 		if r.Kinds = append(r.Kinds, k.UnitKind); k.Count > 0 {
 			r.Reason = ""
@@ -148,6 +149,18 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	}
 	r.Kinds = r.Kinds[:min(len(r.Kinds), mostKinds)]
 	return r
+}
+
+// stay is for a goroutine that is there when the stream ends.
+func (a *Accumulator) stay(l *life) {
+	switch c := a.classOf(l); {
+	case c.how != Run:
+		a.leave(c, l, a.now)
+	case l.blocked: // for good, maybe
+		a.run(l, mark{l.since, l.head})
+	default:
+		a.run(l, a.mark(l))
+	}
 }
 
 // rankedKind is a kind, and what ranks it.
@@ -239,7 +252,7 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 // entry reports whether the units of a kind begin from outside.
 func (a *Accumulator) entry(k *kind) bool {
 	if k.how != Cycle && k.how != Lifetime && k.how != Producer {
-		return k.how != undecided && k.how != Calibration
+		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
 	}
 	c := a.classes[k.class]
 	return k.entries > k.parts && !c.carries && (c.home.server || c.served || a.places.owned[k.name])

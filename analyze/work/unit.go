@@ -37,7 +37,7 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 // which it did.
 func (a *Accumulator) apart(u *open) bool {
 	switch c := a.classes[u.by]; {
-	case u.wakerUnit == noUnit, c.how == none, c.how == Phase, a.places.isMain(c.name):
+	case u.wakerUnit == noUnit, c.how == none, c.how == Phase, c.how == Run, a.places.isMain(c.name):
 		return true
 	case u.wakerUnit == unitUnknown:
 		return false

@@ -194,6 +194,37 @@ func TestPhases(t *testing.T) {
 		Unit{"main.main", "main.solve", Phase, 1, from, p.now})
 }
 
+// A goroutine that loops, and never waits for more to do, does one unit. Where nothing begins from
+// outside, the program does one, too.
+func TestRun(t *testing.T) {
+	p := newPlay(t)
+	lock, wait := p.stack("main.loop", "sync.(*Mutex).Lock"), p.stack("main.main", "sync.(*WaitGroup).Wait")
+	p.begin(1).stop(1, reference.ReasonSync, wait).after(70).begin(2)
+	from := p.now
+	for range 150 {
+		p.after(10).block(2, reference.ReasonSync, lock, 20)
+	}
+	p.after(5).call(2, p.stack("main.loop:2", "os.Open"), 5)
+	did := p.now
+	p.stop(2, reference.ReasonSync, lock).after(500)
+	want(t, p.units(), Unit{"main.loop", "main.loop", Run, 2, from, did}, Unit{"main.main", "main.main", Run, 1, 0, p.now})
+	if d := cmp.Diff(map[string]bool{"main.loop": false, "main.main": true}, p.entries()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A run does not reach over a gap.
+func TestRunAfterGap(t *testing.T) {
+	p := newPlay(t)
+	lock := p.stack("main.loop", "sync.(*Mutex).Lock")
+	p.begin(2).block(2, reference.ReasonSync, lock, 20)
+	p.add(reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: 500})
+	p.after(500)
+	from := p.now
+	p.begin(2).block(2, reference.ReasonSync, lock, 20).block(2, reference.ReasonSync, lock, 20).after(9)
+	want(t, p.units(), Unit{"main.loop", "main.loop", Run, 2, from, p.now}, Unit{"main.main", "main.main", Run, 1, from, p.now})
+}
+
 // What the program marked itself is a unit, and not inferred again.
 func TestAnnotated(t *testing.T) {
 	p := newPlay(t)
