@@ -13,12 +13,14 @@ type class struct {
 	home    home
 	tree    tree
 	nodes   map[int32]int32 // of the tree, by stack
+	carries bool            // its start function carries the requests of others
 	accepts bool            // a goroutine of it accepts connections
 	served  bool            // one was begun for a connection or a request
-	carries bool            // its goroutines carry the requests of others
 	log     []moment
-	blocks  int // in the log, that say something
-	ends    int // in the log, of goroutines that were created in the trace
+	blocks  int   // that say something
+	review  int   // of them, at which the class is decided again
+	since   int64 // when it was decided anew; 0 if its first home stands
+	ends    int   // in the log, of goroutines that were created in the trace
 	phases  *phases
 	woken   int64 // for nothing
 	idle    int64 // ns blocked at home

@@ -78,33 +78,51 @@ func (a *Accumulator) notify(l *life, m *moment) {
 		a.keep(c, l, m)
 	default:
 		a.move(c, l, m)
+		if c.how == Cycle || c.how == Producer || c.how == Run {
+			a.review(c, m)
+		}
 	}
 }
 
 // keep keeps a moment of a class that is not decided yet.
 func (a *Accumulator) keep(c *class, l *life, m *moment) {
-	if n := len(a.spare); c.log == nil && n > 0 {
-		c.log, a.spare = a.spare[n-1], a.spare[:n-1]
-	}
-	c.log = append(c.log, *m)
-	a.moments++
-	switch {
-	case m.what == exited && l.born:
+	if m.what == exited && l.born {
 		c.ends++
-	case m.what == blocked && m.family.shown():
-		c.blocks++
 	}
-	if c.blocks >= a.enough || c.ends >= enoughEnds || len(c.log) >= maxClassMoments || a.moments >= a.limit {
+	if full := a.log(c, m); full || c.blocks >= a.enough || c.ends >= enoughEnds {
 		a.decide(c)
 	}
 }
 
-// decide finds out what the units of a class are, and replays its moments.
-func (a *Accumulator) decide(c *class) {
-	c.how, c.home = judge(c, &a.places, func(life int32) bool { return a.classes[a.lives.At(life).creator].accepts })
+// log adds a moment to the log of a class, and reports whether there is no room for more.
+func (a *Accumulator) log(c *class, m *moment) (full bool) {
+	if n := len(a.spare); c.log == nil && n > 0 {
+		c.log, a.spare = a.spare[n-1], a.spare[:n-1]
+	}
+	if m.what == blocked && m.family.shown() {
+		c.blocks++
+	}
+	c.log = append(c.log, *m)
+	a.moments++
+	return len(c.log) >= maxClassMoments || a.moments >= a.limit
+}
+
+// logged takes the log of a class.
+func (a *Accumulator) logged(c *class) []moment {
 	log := c.log
 	c.log = nil
 	a.moments -= len(log)
+	if len(a.spare) < maxSpare {
+		a.spare = append(a.spare, log[:0])
+	}
+	return log
+}
+
+// decide finds out what the units of a class are, and replays its moments.
+func (a *Accumulator) decide(c *class) {
+	c.how, c.home = a.judge(c).verdict()
+	c.review = 10 * a.enough
+	log := a.logged(c)
 	for i := range log {
 		m := &log[i]
 		l := a.lives.At(m.life)
@@ -113,14 +131,35 @@ func (a *Accumulator) decide(c *class) {
 			a.release(m.life)
 		}
 	}
-	if len(a.spare) < maxSpare {
-		a.spare = append(a.spare, log[:0])
+}
+
+// review has a class that has blocked ten times as often as when it was decided last be decided
+// again, by the next of its moments. What is home changes only if another place is it by far.
+func (a *Accumulator) review(c *class, m *moment) {
+	if c.blocks < c.review {
+		if m.what == blocked && m.family.shown() {
+			c.blocks++
+		}
+		return
 	}
+	full, done := a.log(c, m), c.blocks >= c.review+a.enough
+	if !full && !done {
+		return
+	}
+	if how, h, beats := a.judge(c).beats(c); done && beats {
+		c.how, c.home, c.since = how, h, a.now
+	}
+	a.logged(c)
+	c.review *= 10
 }
 
 // move has the rules of a class take a moment.
 func (a *Accumulator) move(c *class, l *life, m *moment) {
 	l.marked = m.marked
+	if l.unit.is && l.unit.from.at < c.since {
+		a.leave(c, l, m.from.at) // it began where home was before
+		l.unit, l.visit, l.handler = open{}, visit{}, 0
+	}
 	if m.what == lost {
 		a.leave(c, l, m.to.at)
 		l.seen = m.ran.at

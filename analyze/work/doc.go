@@ -22,7 +22,9 @@
 //
 // Goroutines belong to a class, by their start function. The class is decided when it has
 // blocked 100 times, when 20 of its goroutines have ended, or at the end of the trace. Until
-// then its moments are kept (log.go), and replayed once it is decided. The stacks at which
+// then its moments are kept, and replayed once it is decided. It is decided again when it has
+// blocked 1,000 times, 10,000 times and so on, but home changes only where another place has
+// twice the weight of it. The stacks at which
 // it blocked make a tree, cut before the machinery of the standard library. A node under which
 // all blocks are of one family (a read, a receive, a select, …) is a candidate. home.go says
 // which candidate wins.

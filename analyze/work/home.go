@@ -16,6 +16,7 @@ type home struct {
 	byName   bool   // only a function's name says so
 	marker   marker // what units have once
 	cutAfter bool   // they end behind it, not in front of it
+	carries  bool   // it is in a loop that carries the requests of others
 	split    bool   // its goroutines are woken by those of several classes
 }
 
@@ -53,12 +54,28 @@ type judgement struct {
 	born   bool            // a life was created by one that accepts
 }
 
-// judge finds the home of a class, or what else its units are. acceptor reports whether a life
-// was created by a goroutine that accepts connections.
-func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
-	j := &judgement{c: c, places: p, blocks: map[int32]int64{}}
+// judge reads the log of a class.
+func (a *Accumulator) judge(c *class) *judgement {
+	j := &judgement{c: c, places: &a.places, blocks: map[int32]int64{}}
 	j.collect()
-	j.count(acceptor)
+	j.count(func(life int32) bool { return a.classes[a.lives.At(life).creator].accepts })
+	return j
+}
+
+// beats returns what the units of a class are rather than what was decided, and whether that has
+// twice the weight at least.
+func (j *judgement) beats(c *class) (How, home, bool) {
+	how, h := j.verdict()
+	if how != Cycle && (how != Producer || c.how == Cycle) {
+		return how, h, false
+	}
+	was, is := j.of(c.home.node, c.home.family), j.of(h.node, h.family)
+	return how, h, was != is && (c.how == Run || was == nil || is.weight() >= 2*was.weight())
+}
+
+// verdict returns the home of the class, or what else its units are.
+func (j *judgement) verdict() (How, home) {
+	c, p := j.c, j.places
 	name := p.functions[c.name]
 	main := p.isMain(c.name)
 	switch best, send := j.best(), j.producer(); {
@@ -67,7 +84,6 @@ func judge(c *class, p *places, acceptor func(life int32) bool) (How, home) {
 	case j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
-		c.carries = c.carries || best.traits&inProtocol != 0
 		if best.queue() {
 			best.mark(c)
 		}
@@ -193,6 +209,7 @@ func (j *judgement) count(acceptor func(life int32) bool) {
 		name := j.named(x)
 		x.server = x.family == read && (j.born || name != "")
 		x.byName = x.server && !j.born && !std.Has(packageOf(name))
+		x.carries = x.traits&inProtocol != 0
 		x.split = x.family == selects && x.mixed()
 	}
 }

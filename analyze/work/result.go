@@ -37,6 +37,7 @@ type UnitKind struct {
 	// to do.
 	WokenForNothing int64  `json:"woken_for_nothing,omitempty"`
 	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
+	SinceNs         int64  `json:"since_ns,omitempty"`    // when another home was found, in the trace: the units before were found at the former
 	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
 	Class           string `json:"class"`                 // start function of the goroutines
 	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
@@ -178,7 +179,7 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 	for _, k := range a.kinds {
 		if k.count+k.open > 0 {
 			c := a.classes[k.class]
-			x := rankedKind{a.result(k, recorded, n), k.count >= fewUnits && !c.carries && (k.how == Cycle && c.home.server || k.how == Lifetime && c.served)}
+			x := rankedKind{a.result(k, recorded, n), k.count >= fewUnits && !c.carries && !c.home.carries && (k.how == Cycle && c.home.server || k.how == Lifetime && c.served)}
 			tests = tests || k.how == Test || k.how == Benchmark
 			others = others || x.Entry && k.how != Phase
 			out = append(out, x)
@@ -241,7 +242,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	home := c.tree.nodes[c.home.node]
 	out.Basis, out.Home = "inferred", &Home{n.Function(a.places.functions[home.function]), int64(home.at)}
-	out.WokenForNothing = c.woken
+	out.WokenForNothing, out.SinceNs = c.woken, c.since
 	out.Merged = c.home.queue() && c.home.marker.line == 0 && c.busy > 7*(c.busy+c.idle)/10
 	if c.home.byName {
 		out.Basis, out.Alternative = "ambiguous", "the class may be a client that paces itself: only the name of a function says that it serves"
@@ -254,7 +255,7 @@ func (a *Accumulator) entry(k *kind) bool {
 		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
 	}
 	c := a.classes[k.class]
-	return k.entries > k.parts && !c.carries && (c.home.server || c.served || a.places.owned[k.name])
+	return k.entries > k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.owned[k.name])
 }
 
 func (a *Accumulator) leaf(c *cell, n Names) Leaf {

@@ -308,3 +308,29 @@ func TestMomentsBounded(t *testing.T) {
 		t.Errorf("%d moments, %d records", a.moments, a.made)
 	}
 }
+
+// A class is decided again when it has blocked ten times as often. Home changes only where another
+// place has twice the weight; the units that it had stand.
+func TestDecidedAgain(t *testing.T) {
+	for _, c := range []struct {
+		later  int64 // ns at the place that was not home
+		change bool
+	}{{1900, false}, {2100, true}} {
+		p := newPlay(t)
+		first, second := p.stack("main.loop", "runtime.chanrecv1"), p.stack("main.loop:2", "runtime.chanrecv1")
+		p.begin(1)
+		for i := range 700 {
+			ns := int64(100)
+			if i > 100 {
+				ns = c.later
+			}
+			p.block(1, reference.ReasonChanReceive, first, 1000).after(5).block(1, reference.ReasonChanReceive, second, ns).after(7)
+		}
+		a := New(p.options())
+		feed(a, p.ds)
+		k := a.Finish(p.now, p.now, itself).Kinds[0]
+		if (k.SinceNs > 0) != c.change || (k.Home.Line == 2) != c.change || k.Count < 650 {
+			t.Errorf("%d ns: home at line %d since %d, %d units", c.later, k.Home.Line, k.SinceNs, k.Count)
+		}
+	}
+}
