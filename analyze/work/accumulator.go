@@ -202,7 +202,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	a.classify(l, d.Class, 0)
 	if by != 0 {
 		w := a.lives.At(by)
-		l.creator, m.by, m.wakerUnit = w.class, w.class, a.unitOf(w)
+		m.by, m.wakerUnit = w.class, a.unitOf(w)
 		if a.act(by, w, d.Stack, false); a.serves(w, d.Stack) {
 			m.source, a.classOf(l).served = sourceServer, true
 		}
@@ -212,10 +212,10 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	a.notify(l, &m)
 }
 
-// serves reports whether a goroutine that creates another at a stack accepts connections, or
-// begins a goroutine for each request.
+// serves reports whether a goroutine that creates another at a stack has just accepted a
+// connection, or begins a goroutine for each request.
 func (a *Accumulator) serves(l *life, stack int32) bool {
-	return a.classOf(l).accepts || stack != 0 && a.places.at(stack).traits&inServer != 0
+	return l.pending.traits&inAccept != 0 || stack != 0 && a.places.at(stack).traits&inServer != 0
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.

@@ -14,7 +14,6 @@ type class struct {
 	tree    tree
 	nodes   map[int32]int32 // of the tree, by stack
 	carries bool            // its start function carries the requests of others
-	accepts bool            // a goroutine of it accepts connections
 	served  bool            // one was begun for a connection or a request
 	log     []moment
 	blocks  int   // that say something

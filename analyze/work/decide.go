@@ -63,9 +63,7 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 		n = c.tree.add(&a.places, core(a.places.frames(stack)))
 		c.nodes[stack] = n
 	}
-	if f.class, f.node = l.class, n; f.traits&inAccept != 0 {
-		c.accepts = true
-	}
+	f.class, f.node = l.class, n
 	return f
 }
 
@@ -107,7 +105,7 @@ func (a *Accumulator) log(c *class, m *moment) (full bool) {
 	return len(c.log) >= maxClassMoments || a.moments >= a.limit
 }
 
-// logged takes the log of a class.
+// logged returns the log of a class, which has none then.
 func (a *Accumulator) logged(c *class) []moment {
 	log := c.log
 	c.log = nil

@@ -203,6 +203,9 @@ func traitsOf(frames []Frame) (t trait) {
 			t |= pollTraits(rest)
 		case "net":
 			network = true
+			if strings.HasSuffix(rest, "Listener).accept") {
+				t |= inAccept
+			}
 		case "sync":
 			if rest == "(*WaitGroup).Wait" {
 				t |= inGroup

@@ -51,14 +51,14 @@ type judgement struct {
 	blocks map[int32]int64 // by life
 	all    trait           // of all blocks
 	whole  int             // lives whose creation and end are in the log
-	born   bool            // a life was created by one that accepts
+	born   bool            // a life was created for a connection
 }
 
 // judge reads the log of a class.
 func (a *Accumulator) judge(c *class) *judgement {
 	j := &judgement{c: c, places: &a.places, blocks: map[int32]int64{}}
 	j.collect()
-	j.count(func(life int32) bool { return a.classes[a.lives.At(life).creator].accepts })
+	j.count()
 	return j
 }
 
@@ -179,14 +179,14 @@ func (j *judgement) of(n int32, f family) *candidate {
 }
 
 // count counts the visits to the candidates.
-func (j *judgement) count(acceptor func(life int32) bool) {
+func (j *judgement) count() {
 	births := map[int32]bool{}
 	for i := range j.c.log {
 		m := &j.c.log[i]
 		switch m.what {
 		case created:
 			births[m.life] = true
-			j.born = j.born || acceptor(m.life)
+			j.born = j.born || m.source == sourceServer
 		case lost:
 			delete(births, m.life)
 		case exited:

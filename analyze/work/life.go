@@ -2,10 +2,9 @@ package work
 
 // life is a goroutine of the program. It holds no pointers.
 type life struct {
-	id      int64
-	class   int32
-	slot    int32
-	creator int32 // class; 0 is not known
+	id    int64
+	class int32
+	slot  int32
 
 	seen  int64 // when it was first
 	head  int64 // its newest interval
