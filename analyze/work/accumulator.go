@@ -63,7 +63,7 @@ func New(o Options) *Accumulator {
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
-	a.walk.ring = &a.ring
+	a.walk = newWalk(&a.ring)
 	a.raw = Names{Function: func(name string) string { return name }, Label: o.Label}
 	return a
 }

@@ -1,13 +1,12 @@
 package work
 
-import "slices"
-
 // benchRun is the last run of a benchmark that has ended. Only the next one shows whether it
 // was to find out how often the benchmark is to be run. There is one at a time: package testing
 // lets no two benchmarks run together.
 type benchRun struct {
-	slow
 	is             bool
+	g              int64
+	from, to       mark
 	class, handler int32
 }
 
@@ -18,8 +17,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
-		a.endRun(a.launches(l.class))
-		a.lastRun = benchRun{slow{l.id, l.bench.at, at.at, slices.Clone(a.walk.path(l.class, l.bench.at, at))}, true, l.class, l.benchHandler}
+		a.lastRun = benchRun{true, l.id, l.bench, at, l.class, l.benchHandler}
 		l.bench = mark{}
 	}
 }
@@ -27,6 +25,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 // started processes the end of a stop of the world.
 func (a *Accumulator) started(l *life, at mark) {
 	if l.benchStarts {
+		a.endRun(a.launches(l.class))
 		l.bench, l.benchStarts, l.benchHandler = at, false, 0
 	}
 }
@@ -47,5 +46,5 @@ func (a *Accumulator) endRun(calibration bool) {
 	if calibration {
 		how = Calibration
 	}
-	a.count(a.sumOf(a.kindOf(r.class, how, r.handler)), r.slow)
+	a.found(a.sumOf(a.kindOf(r.class, how, r.handler)), r.g, r.from, r.to)
 }

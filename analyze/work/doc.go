@@ -48,7 +48,8 @@
 //
 // Memory depends on the goroutines alive, and on constants: of classes, of the nodes of a
 // class's tree, of the moments that undecided classes may keep, of kinds and the parts of their
-// time, and of intervals, the horizon of paths. What is beyond a bound belongs to no unit, or
-// to the rest, or is unknown; it is never left out of a sum. A unit over a gap, or cut by an
+// time, of intervals, the horizon of paths, and of steps along them. What is beyond a bound
+// belongs to no unit, or to the rest, or is unknown, or is a wait for nobody who is known; it is
+// never left out of a sum. A unit over a gap, or cut by an
 // end of the trace, is open: it is never invented.
 package work

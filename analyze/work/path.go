@@ -74,7 +74,7 @@ const partLen = 1 << 12
 // ring keeps the newest intervals. Their numbers count from 1.
 type ring struct {
 	parts []*[partLen]interval
-	size  int64
+	size  int64 // a power of two
 	next  int64
 }
 
@@ -85,7 +85,7 @@ func (r *ring) at(n int64) *interval {
 	if n <= 0 || r.next-n > r.size {
 		return nil
 	}
-	i := uint64(n % r.size)
+	i := uint64(n & (r.size - 1))
 	return &r.parts[i/partLen][i%partLen]
 }
 
@@ -110,7 +110,7 @@ func (r *ring) distance(n int64) uint32 {
 func (r *ring) add() (int64, *interval) {
 	n := r.next
 	r.next++
-	i := uint64(n % r.size)
+	i := uint64(n & (r.size - 1))
 	for i/partLen >= uint64(len(r.parts)) {
 		r.parts = append(r.parts, new([partLen]interval))
 	}

@@ -1,6 +1,8 @@
 package work
 
 import (
+	stdcmp "cmp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,7 +119,9 @@ func TestTypical(t *testing.T) {
 		if i >= 950 {
 			wait = 9000
 		}
-		k.add(1, 0, 1000+wait, []segment{{lock, wait}, {run, 1000}})
+		b := k.add(1000 + wait)
+		k.book(&segment{cell: lock, ns: wait}, b)
+		k.book(&segment{cell: run, ns: 1000}, b)
 	}
 	got := map[activity][2]int64{}
 	typical, slow := k.mean(400, 600), k.mean(950, 1000)
@@ -137,9 +141,10 @@ func TestTypical(t *testing.T) {
 func TestRows(t *testing.T) {
 	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
 	for i := range int32(1000) {
-		k.add(1, 0, 100, []segment{{cell{activity: onLock, site: i}, 100}})
+		k.book(&segment{cell: cell{activity: onLock, site: i}, ns: 100}, k.add(100))
 	}
 	sum := int64(0)
+	k.shrink()
 	for i := range k.rows {
 		sum += k.rows[i].ns
 	}
@@ -154,10 +159,62 @@ func TestSteps(t *testing.T) {
 	start, call := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read")
 	p.begin(1).create(1, 2, "main.job", start).call(2, call, 10).exit(2)
 	a := New(p.options())
-	a.walk.spent = 1 << 40
+	a.walk.own.spent = 1 << 40
 	feed(a, p.ds)
 	path := a.Finish(p.now, p.now, itself).Kinds[0].Path
 	if len(path) != 1 || path[0].What != "syscall" {
 		t.Errorf("path %+v", path)
+	}
+}
+
+// What is not followed is the owner's wait, for nobody who is known; it is not left out.
+func TestNotFollowed(t *testing.T) {
+	p := newPlay(t)
+	start, call := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read")
+	ask := p.stack("main.job", "main.ask", "runtime.chanrecv1")
+	p.begin(1).create(1, 2, "main.other", start).create(1, 3, "main.job", start)
+	p.stop(3, reference.ReasonChanReceive, ask)
+	for range maxSteps {
+		p.call(2, call, 10).after(10)
+	}
+	p.wake(2, 3).exit(3)
+	a := New(p.options())
+	a.walk.followed.spent = 1 << 40
+	feed(a, p.ds)
+	const part = 10 * (maxSteps - maxLook) / 2 // what is followed, of each kind
+	via := &Via{"channel", "main.ask"}
+	want := []Segment{
+		{via, Leaf{"", "channel", "", "main.ask"}, 20*maxSteps - 2*part},
+		{via, Leaf{"main.other", "syscall", "", "main.load"}, part},
+		{via, Leaf{"main.other", "running", "", ""}, part},
+	}
+	var got []Segment
+	for _, x := range a.Finish(p.now, p.now, itself).Kinds[0].Path {
+		got = append(got, Segment{x.Via, x.Leaf, x.Ns})
+	}
+	slices.SortFunc(got, func(x, y Segment) int { return stdcmp.Or(stdcmp.Compare(y.Ns, x.Ns), stdcmp.Compare(y.What, x.What)) })
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// However many segments a unit has, sums have them all.
+func TestManySegments(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	load, save := p.stack("main.job", "main.load", "syscall.read"), p.stack("main.job", "main.save", "syscall.write")
+	p.begin(1).create(1, 2, "main.job", start)
+	for range maxSegments {
+		p.call(2, load, 10).call(2, save, 20).after(1)
+	}
+	p.exit(2)
+	a := New(p.options())
+	feed(a, p.ds)
+	k := a.Finish(p.now, p.now, itself).Kinds[0]
+	if len(k.Path) != 3 || k.Path[0].Ns != 20*maxSegments || k.Path[1].Ns != 10*maxSegments || k.Path[2].Ns != maxSegments {
+		t.Errorf("path %+v", k.Path)
+	}
+	if n := len(k.Slowest[0].Segments); n != maxSegments {
+		t.Errorf("%d segments of the slowest, want %d", n, maxSegments)
 	}
 }

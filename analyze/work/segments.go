@@ -1,12 +1,21 @@
 package work
 
+import "math/bits"
+
 // Bounds of a path.
 const (
-	maxSegments = 256
-	maxAlike    = 32     // of the last, among which a place is looked for
-	maxHops     = 64     // from one who held a thing to another
-	maxDepth    = 16     // of those that wait for each other
-	maxSteps    = 1 << 9 // back in the ring; all units have some more together, see path
+	maxSegments = 256 // of a unit that is kept
+	maxAlike    = 32  // of the last, among which a place is looked for
+	maxHops     = 255 // from one who held a thing to another
+	maxLook     = 64  // intervals back for the wait of one who holds a thing
+	maxDepth    = 16  // of those that wait for each other
+	maxSteps    = 1 << 9
+)
+
+// How many steps all units may share for each interval.
+const (
+	ownShare      = 16 // a goroutine can have so many regions open, and each is a unit
+	followedShare = 2
 )
 
 // cell is what a part of a unit's time is booked on.
@@ -17,63 +26,151 @@ type cell struct {
 	activity      activity
 	cause         uint8 // of runnable
 	queue         bool  // who served did this before it began to serve
-	hops          uint8
 }
 
 // segment is a part of a unit's time.
 type segment struct {
 	cell
-	ns int64
+	hops uint8
+	ns   int64
+}
+
+// allowance bounds the steps back in the ring. Each unit has maxSteps. Those that need more share
+// some for each interval, so that the time that all take is bounded.
+type allowance struct {
+	share       int64
+	spent       int64 // beyond maxSteps
+	steps, left int64 // of the present unit
+}
+
+// begin begins a unit, when there have been so many intervals.
+func (a *allowance) begin(intervals int64) {
+	a.spent += max(0, a.steps-maxSteps)
+	a.steps, a.left = 0, maxSteps+max(0, a.share*intervals-a.spent)
+}
+
+// take reports whether a step may be taken, and counts it.
+func (a *allowance) take() bool {
+	if a.left == 0 {
+		return false
+	}
+	a.left--
+	a.steps++
+	return true
 }
 
 // walk divides the time of a unit, from its end to its begin.
 type walk struct {
-	ring  *ring
-	class int32 // of the owner
-	via   cell  // what the owner waits for
-	hops  uint8
-	steps int
-	limit int       // of steps
-	spent int64     // steps of all units beyond maxSteps
-	out   []segment // the last first
+	ring          *ring
+	own, followed allowance
+	class         int32 // of the owner
+	via           cell  // what the owner waits for
+	hops          uint8
+	kind          *kind       // that the unit is of
+	bin           int         // of its latency
+	sums          [64]segment // not booked on the kind yet, by a hash of their cells
+	taken         uint64      // a bit for each
+	last          segment     // that may go on
+	keeps         bool        // all segments, in out
+	out           []segment   // the last first
 }
 
-// path returns the segments of the time (from, to.at] in the life of a class, the last
-// first. They add up to it. It takes few steps for each unit; those that need more share one
-// for every fourth interval, so that the time that all take is bounded.
-func (w *walk) path(class int32, from int64, to mark) []segment {
-	w.class, w.out, w.steps = class, w.out[:0], 0
+func newWalk(r *ring) walk {
+	return walk{ring: r, own: allowance{share: ownShare}, followed: allowance{share: followedShare}}
+}
+
+// divide books the time (from, to.at] in the life of a class on a kind, in the bin of its
+// latency. What is booked adds up to it. If keeps is set, it returns the segments, the last first.
+func (w *walk) divide(k *kind, bin int, class int32, from int64, to mark, keeps bool) []segment {
+	w.kind, w.bin, w.class, w.keeps, w.out = k, bin, class, keeps, w.out[:0]
 	w.via, w.hops = cell{}, 0
-	w.limit = maxSteps + int(max(0, w.ring.next/4-w.spent))
+	w.own.begin(w.ring.next)
+	w.followed.begin(w.ring.next)
 	w.follow(to.node, from, to.at, 0, noUnit)
-	w.spent += int64(max(0, w.steps-maxSteps))
+	w.finish()
 	return w.out
 }
 
-// book books a part of the time. Where there are too many segments, it goes to a late one of
-// its kind, or to the last one, which is the rest.
+// book books a part of the time.
 func (w *walk) book(c cell, from, to int64) {
 	if to <= from {
 		return
 	}
-	c.via, c.viaSite, c.hops = w.via.activity, w.via.site, w.hops
-	n := len(w.out)
-	for i := n - 1; i >= 0 && (i == n-1 || n == maxSegments && i > n-maxAlike); i-- {
-		if w.out[i].cell == c {
-			w.out[i].ns += to - from
-			return
-		}
+	c.via, c.viaSite = w.via.activity, w.via.site
+	if w.last.cell != c || w.last.hops != w.hops {
+		w.flush()
+		w.last.cell, w.last.hops = c, w.hops
 	}
-	if n == maxSegments {
-		w.out[n-1].cell = cell{activity: rest}
-		w.out[n-1].ns += to - from
+	w.last.ns += to - from
+}
+
+// flush adds the last segment to the sums.
+func (w *walk) flush() {
+	if w.last.ns == 0 {
 		return
 	}
-	w.out = append(w.out, segment{c, to - from})
+	if w.keeps {
+		w.keep()
+	}
+	i := w.last.hash() % uint32(len(w.sums))
+	x := &w.sums[i]
+	if w.taken&(1<<i) != 0 && x.cell != w.last.cell {
+		w.kind.book(x, w.bin)
+		*x = segment{}
+	}
+	w.taken |= 1 << i
+	x.cell, x.hops = w.last.cell, max(x.hops, w.last.hops)
+	x.ns += w.last.ns
+	w.last = segment{}
+}
+
+// finish books what is summed.
+func (w *walk) finish() {
+	w.flush()
+	for ; w.taken != 0; w.taken &= w.taken - 1 {
+		x := &w.sums[bits.TrailingZeros64(w.taken)]
+		w.kind.book(x, w.bin)
+		*x = segment{}
+	}
+}
+
+func (c *cell) hash() uint32 {
+	return uint32(c.site) ^ uint32(c.viaSite)<<2 ^ uint32(c.class)<<4 ^ uint32(c.activity)<<1 ^ uint32(c.cause)<<3
+}
+
+// keep keeps the last segment. Where there are too many, its time goes to a late one of its kind,
+// or to the last one, which is the rest.
+func (w *walk) keep() {
+	n := len(w.out)
+	if n < maxSegments {
+		w.out = append(w.out, w.last)
+		return
+	}
+	at := n - 1
+	for i := n - 1; i > n-maxAlike; i-- {
+		if w.out[i].cell == w.last.cell {
+			at = i
+			break
+		}
+	}
+	if x := &w.out[at]; x.cell != w.last.cell {
+		x.cell = cell{activity: rest}
+	}
+	w.out[at].ns += w.last.ns
 }
 
 func cellOf(x *interval) cell {
 	return cell{site: x.site, class: x.class, activity: x.activity, cause: x.cause}
+}
+
+// bookWait books time in which the owner waited and it is not known for whom, or which lies
+// beyond what is known of its own life.
+func (w *walk) bookWait(from, to int64) {
+	c := cell{activity: w.via.activity, site: w.via.site}
+	if c.activity == notKnown {
+		c.class = w.class
+	}
+	w.book(c, from, to)
 }
 
 // follow books the time (from, to] along the life of which interval n is a part. Before serve
@@ -81,12 +178,12 @@ func cellOf(x *interval) cell {
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 	for to > from {
 		x := w.ring.at(n)
-		if w.steps++; x == nil || w.steps > w.limit {
-			w.book(cell{class: w.class, activity: notKnown}, from, to)
+		if x == nil || !w.step(depth) {
+			w.bookWait(from, to)
 			return
 		}
 		if x.end < to {
-			w.book(cell{class: x.class, activity: notKnown}, max(from, x.end), to)
+			w.bookWait(max(from, x.end), to)
 			to = max(from, x.end)
 		}
 		if x.born {
@@ -101,10 +198,19 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 	}
 }
 
+// step reports whether a step may be taken, in the life of the owner or of one for whom it waits.
+func (w *walk) step(depth int) bool {
+	if depth == 0 {
+		w.via, w.hops = cell{}, 0
+		return w.own.take()
+	}
+	return w.followed.take()
+}
+
 // beforeBirth books what was before interval n, in which a goroutine was created.
 func (w *walk) beforeBirth(n int64, x *interval, from, to int64, depth int) {
 	if depth > 0 && (w.via.activity == onLock || w.via.activity == onNetwork) {
-		w.book(cell{class: x.class, activity: notKnown}, from, to) // its creator does not hold it
+		w.bookWait(from, to) // its creator does not hold it
 		return
 	}
 	w.follow(back(n, x.link), from, to, depth, noUnit)
@@ -115,12 +221,9 @@ func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve i
 	link := back(n, x.link)
 	waited := x.activity >= onLock && x.activity <= asleep
 	switch {
-	case depth == 0:
-		w.via, w.hops = cell{}, 0
-		if waited {
-			w.via = cell{activity: x.activity, site: x.site}
-		}
-	case from < serve && !x.home:
+	case depth == 0 && waited:
+		w.via = cell{activity: x.activity, site: x.site}
+	case depth > 0 && from < serve && !x.home:
 		w.book(cellOf(x), max(from, serve), to)
 		c := cellOf(x)
 		c.queue = true
@@ -150,7 +253,7 @@ func (w *walk) waker(link int64, x *interval, from, to int64, depth int) {
 	}
 	if x.activity == onLock && serve > from && serve < to {
 		w.follow(link, serve, to, depth, noUnit)
-		w.book(cell{site: x.site, activity: onLock}, from, serve) // it came later: who held it before is not known
+		w.bookWait(from, serve) // it came later: who held it before is not known
 		return
 	}
 	w.follow(link, from, to, depth, serve)
@@ -159,12 +262,11 @@ func (w *walk) waker(link int64, x *interval, from, to int64, depth int) {
 // sameWait returns the last interval, from link back to serve, in which the waker was blocked
 // at the site of x, and which ended in (from, to); nil if there is none.
 func (w *walk) sameWait(link int64, x *interval, serve, from, to int64) (int64, *interval) {
-	for range maxHops {
+	for range maxLook {
 		y := w.ring.at(link)
-		if y == nil || y.born || y.end <= max(from, serve) {
+		if y == nil || y.born || y.end <= max(from, serve) || !w.followed.take() {
 			return 0, nil
 		}
-		w.steps++
 		if y.site == x.site && y.activity == x.activity && y.end < to && y.link != 0 {
 			return link, y
 		}

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -9,6 +10,7 @@ import (
 const (
 	maxKinds   = 512 // further ones are summed as one
 	maxRows    = 64  // of a kind's path; what is beyond is in the rest
+	moreRows   = 128 // while it is summed
 	maxSlowest = 5
 )
 
@@ -30,8 +32,7 @@ type kind struct {
 	bins                  []bin // by latency
 	rows                  []row // the first is the rest
 	byCell                map[cell]int
-	recent                [64]uint8 // rows by a hash of their cells
-	slowest               []slow    // the slowest first
+	slowest               []slow // the slowest first
 }
 
 // bin is the units whose latency is in a quarter of an octave.
@@ -72,9 +73,8 @@ func (a *Accumulator) sumOf(k kindKey) *kind {
 	return x
 }
 
-// add counts a unit of a goroutine, and its path.
-func (k *kind) add(g, from, to int64, path []segment) {
-	ns := to - from
+// add counts a unit of a length, and returns the bin of its latency.
+func (k *kind) add(ns int64) int {
 	k.count++
 	k.total += ns
 	k.longest = max(k.longest, ns)
@@ -85,10 +85,7 @@ func (k *kind) add(g, from, to int64, path []segment) {
 	}
 	k.bins[b].count++
 	k.bins[b].ns += ns
-	for i := range path {
-		k.book(&path[i], b)
-	}
-	k.keep(g, from, to, path)
+	return b
 }
 
 // book books a segment of a unit in a bin.
@@ -102,57 +99,55 @@ func (k *kind) book(s *segment, bin int) {
 	r.bins[bin] += s.ns
 }
 
-// row returns the row of a cell, however many hops there were.
+// row returns the row of a cell.
 func (k *kind) row(c cell) *row {
-	c.hops = 0
-	// OPT: most cells come again soon, and the map takes a third of the time of a unit.
-	recent := &k.recent[(uint32(c.site)^uint32(c.viaSite)<<2^uint32(c.class)<<4^uint32(c.activity)<<1^uint32(c.cause)<<3)%uint32(len(k.recent))]
-	if r := &k.rows[*recent]; *recent > 0 && r.cell == c {
-		return r
-	}
 	i, ok := k.byCell[c]
 	if !ok {
-		i = k.room()
+		if len(k.rows) > moreRows {
+			k.shrink()
+		}
+		i = len(k.rows)
+		k.rows = append(k.rows, row{cell: c})
 		k.byCell[c] = i
-		k.rows[i].cell = c
 	}
-	*recent = uint8(i)
 	return &k.rows[i]
 }
 
-// room returns an empty row. Where all are taken, the smallest goes to the rest.
-func (k *kind) room() int {
-	if len(k.rows) <= maxRows {
-		k.rows = append(k.rows, row{})
-		return len(k.rows) - 1
+// shrink keeps the rest and the largest rows. The others go to the rest.
+func (k *kind) shrink() {
+	if len(k.rows) <= 1+maxRows {
+		return
 	}
-	least := 1
-	for i := range k.rows {
-		if i > 0 && k.rows[i].ns < k.rows[least].ns {
-			least = i
+	slices.SortStableFunc(k.rows[1:], func(x, y row) int { return cmp.Compare(y.ns, x.ns) })
+	to := &k.rows[0]
+	for i := 1 + maxRows; i < len(k.rows); i++ {
+		from := &k.rows[i]
+		to.ns += from.ns
+		if n := len(from.bins) - len(to.bins); n > 0 {
+			to.bins = append(to.bins, make([]int64, n)...)
+		}
+		for b, ns := range from.bins {
+			to.bins[b] += ns
 		}
 	}
-	from, to := &k.rows[least], &k.rows[0]
-	delete(k.byCell, from.cell)
-	to.ns += from.ns
-	if n := len(from.bins) - len(to.bins); n > 0 {
-		to.bins = append(to.bins, make([]int64, n)...)
+	k.rows = slices.Delete(k.rows, 1+maxRows, len(k.rows))
+	clear(k.byCell)
+	for i := 1; i < len(k.rows); i++ {
+		k.byCell[k.rows[i].cell] = i
 	}
-	for i, ns := range from.bins {
-		to.bins[i] += ns
-	}
-	*from = row{bins: from.bins[:0]}
-	return least
 }
 
-// keep keeps a unit with its path if it is among the slowest.
+// keeps reports whether a unit of a length is among the slowest.
+func (k *kind) keeps(ns int64) bool {
+	n := len(k.slowest)
+	return n < maxSlowest || ns > k.slowest[n-1].to-k.slowest[n-1].from
+}
+
+// keep keeps a unit, which is among the slowest, with its path.
 func (k *kind) keep(g, from, to int64, path []segment) {
 	at := len(k.slowest)
 	for at > 0 && to-from > k.slowest[at-1].to-k.slowest[at-1].from {
 		at--
-	}
-	if at == maxSlowest {
-		return
 	}
 	if len(k.slowest) == maxSlowest {
 		k.slowest = k.slowest[:maxSlowest-1]

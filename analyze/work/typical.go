@@ -11,6 +11,7 @@ const fewUnits = 20
 
 // path returns what the time of a kind's units consists of.
 func (k *kind) path(a *Accumulator, n Names) []TimePart {
+	k.shrink()
 	count := float64(k.count)
 	from := 0.95 * count
 	if k.count < fewUnits {

@@ -59,17 +59,17 @@ func (a *Accumulator) kindOf(class int32, how How, handler int32) kindKey {
 
 // found counts a unit, if it ended in the window.
 func (a *Accumulator) found(k *kind, g int64, from, to mark) {
-	a.count(k, slow{g, from.at, to.at, a.walk.path(k.class, from.at, to)})
-}
-
-// count counts a unit with its path, likewise.
-func (a *Accumulator) count(k *kind, u slow) {
-	if k.inside += a.inWindow(u.from, u.to); u.to < a.opt.From || a.opt.To > 0 && u.to >= a.opt.To {
+	if k.inside += a.inWindow(from.at, to.at); to.at < a.opt.From || a.opt.To > 0 && to.at >= a.opt.To {
 		return
 	}
-	k.add(u.g, u.from, u.to, u.path)
+	ns := to.at - from.at
+	keeps := k.keeps(ns)
+	path := a.walk.divide(k, k.add(ns), k.class, from.at, to, keeps)
+	if keeps {
+		k.keep(g, from.at, to.at, path)
+	}
 	if a.opt.OnUnit != nil {
-		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: u.g, From: u.from, To: u.to})
+		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
 	}
 }
 
