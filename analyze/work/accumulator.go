@@ -277,8 +277,19 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 			l.handler = f.handler
 		}
 		a.mark(l)
-		l.doing = runnable
+		l.doing = afterStop(d.Why)
 	}
+}
+
+// afterStop returns what a goroutine does that has stopped, and was not blocked.
+func afterStop(w reference.Why) activity {
+	switch w {
+	case reference.WhySuspend:
+		return assist
+	case reference.WhyCoroutine:
+		return onCoroutine
+	}
+	return runnable
 }
 
 // call follows a goroutine that calls the operating system, back one that is back.

@@ -10,20 +10,21 @@ const (
 	running
 	runnable
 	syscall
-	child // waits for a child process
-	assist
+	child  // waits for a child process
+	assist // works for the collector, or waits for it
 	onLock
 	onGroup // a WaitGroup
 	onChannel
 	onSelect
 	onNetwork
+	onCoroutine
 	asleep
 	rest // of many things
 	numActivities
 )
 
 var activities = [numActivities]string{
-	"unknown", "running", "runnable", "syscall", "child", "gc-assist", "lock", "waitgroup", "channel", "select", "network", "sleep", "rest",
+	"unknown", "running", "runnable", "syscall", "child", "gc-assist", "lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
 }
 
 // waitsFor returns what a goroutine does that is blocked.

@@ -84,7 +84,7 @@ type TimePart struct {
 
 // Via is a wait of a unit's own goroutine.
 type Via struct {
-	What string `json:"what"` // "lock", "waitgroup", "channel", "select", "network" or "sleep"
+	What string `json:"what"` // "lock", "waitgroup", "channel", "select", "network", "coroutine" or "sleep"
 	Site string `json:"site"` // function
 }
 
@@ -92,8 +92,8 @@ type Via struct {
 type Leaf struct {
 	Who string `json:"who,omitempty"` // class of the goroutine; absent if it is not known
 	// What it did: "running", "runnable", "syscall", "child" (a process), "gc-assist",
-	// "lock", "waitgroup", "channel", "select", "network", "sleep", "unknown", or "rest" for
-	// many things.
+	// "lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "unknown", or
+	// "rest" for many things.
 	What string `json:"what"`
 	// Cause is that of runnable, as in waits; or "queue" if it did that for another unit,
 	// before it served this one.

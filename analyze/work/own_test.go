@@ -1,0 +1,177 @@
+package work_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/exp/trace"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
+)
+
+// stretch is what a goroutine did for a time, as the public reader shows it.
+type stretch struct {
+	from, to int64
+	does     string
+}
+
+// stretches reads what each goroutine did.
+func stretches(t *testing.T, file string) map[int64][]stretch {
+	t.Helper()
+	r, err := trace.NewReader(bytes.NewReader(tracetest.Unpacked(t, file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, zero, now := map[int64][]stretch{}, int64(-1), int64(0)
+	since := map[int64]stretch{}
+	for {
+		e, err := r.ReadEvent()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if zero < 0 {
+			zero = int64(e.Time())
+		}
+		now = int64(e.Time()) - zero
+		if e.Kind() != trace.EventStateTransition || e.StateTransition().Resource.Kind != trace.ResourceGoroutine {
+			continue
+		}
+		st := e.StateTransition()
+		g := int64(st.Resource.Goroutine())
+		from, to := st.Goroutine()
+		if from == to {
+			continue
+		}
+		if s, ok := since[g]; ok {
+			out[g] = append(out[g], stretch{s.from, now, s.does})
+		}
+		since[g] = stretch{from: now, does: does(to, st)}
+	}
+	for g, s := range since {
+		out[g] = append(out[g], stretch{s.from, now + 1, s.does})
+	}
+	return out
+}
+
+// does returns what a goroutine does from a transition on.
+func does(to trace.GoState, st trace.StateTransition) string {
+	switch to {
+	case trace.GoRunning:
+		return "running"
+	case trace.GoRunnable:
+		return "runnable"
+	case trace.GoSyscall:
+		return "syscall"
+	case trace.GoWaiting:
+		group := false
+		for f := range st.Stack.Frames() {
+			for _, name := range []string{"runtime.mallocgc", "runtime.gcStart", "runtime.gcMarkDone", "runtime.gcAssistAlloc", "runtime.gcMarkTermination"} {
+				if strings.HasPrefix(f.Func, name) {
+					return "running" // the collector's work, that the goroutine has to do
+				}
+			}
+			group = group || f.Func == "sync.(*WaitGroup).Wait"
+		}
+		switch st.Reason {
+		case "sync":
+			if group {
+				return "waitgroup"
+			}
+			return "lock"
+		case "sync.(*Cond).Wait":
+			return "lock"
+		case "chan receive", "chan send":
+			return "channel"
+		case "select", "network", "sleep":
+			return st.Reason
+		}
+		if st.Reason == "preempted" || strings.Contains(st.Reason, "GC") {
+			return "running"
+		}
+	}
+	return "unknown"
+}
+
+// ownOf returns what the goroutines of a kind's units themselves did, by its path.
+func ownOf(k *work.UnitKind) map[string]int64 {
+	out := map[string]int64{}
+	for i := range k.Path {
+		switch p := &k.Path[i]; {
+		case p.Via != nil:
+			out[p.Via.What] += p.Ns
+		case p.What == "gc-assist":
+			out["running"] += p.Ns
+		case p.What == "child":
+			out["syscall"] += p.Ns
+		default:
+			out[p.What] += p.Ns
+		}
+	}
+	return out
+}
+
+// TestOwn holds what units' own goroutines did, by kind, against a loop over the public reader.
+func TestOwn(t *testing.T) {
+	compared := map[string]bool{}
+	for _, file := range recordings(t) {
+		switch name := filepath.Base(file); {
+		case strings.HasPrefix(name, "manygens"): // the reader moves events that its order of threads has late
+			continue
+		case strings.HasPrefix(name, "jswasm"): // results have functions of one name apart
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			type key struct{ name, class, how string }
+			want := map[key]map[string]int64{}
+			lives := stretches(t, file)
+			res, err := analyze.File(t.Context(), file, analyze.Options{NoTimeline: true, OnUnit: func(u work.Unit) {
+				k := key{u.Kind, u.Class, u.How.String()}
+				if want[k] == nil {
+					want[k] = map[string]int64{}
+				}
+				life := lives[u.G]
+				i, _ := slices.BinarySearchFunc(life, u.From, func(s stretch, at int64) int { return int(min(1, max(-1, s.to-at))) })
+				for ; i < len(life) && life[i].from < u.To; i++ {
+					if ns := min(life[i].to, u.To) - max(life[i].from, u.From); ns > 0 {
+						want[k][life[i].does] += ns
+						compared[life[i].does] = true
+					}
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range res.Work.Kinds {
+				k := &res.Work.Kinds[i]
+				if k.How == work.Task.String() || k.Count == 0 { // a task may go from one goroutine to another
+					continue
+				}
+				got := ownOf(k)
+				for does, ns := range want[key{k.Name, k.Class, k.How}] { // the rest may be of anything
+					if less := min(ns-got[does], got["rest"]); less > 0 {
+						got[does] += less
+						got["rest"] -= less
+					}
+				}
+				if maps.DeleteFunc(got, func(_ string, ns int64) bool { return ns == 0 }); !maps.Equal(got, want[key{k.Name, k.Class, k.How}]) {
+					t.Errorf("%s, %s (-want +got):\n%s", k.Name, k.How, cmp.Diff(want[key{k.Name, k.Class, k.How}], got))
+				}
+			}
+		})
+	}
+	if got := slices.Sorted(maps.Keys(compared)); len(got) < 8 {
+		t.Errorf("units did nothing but %v", got)
+	}
+}
