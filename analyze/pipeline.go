@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -25,18 +26,20 @@ type block struct {
 	waited   []waits.EndedWait
 	shift    int // number of a decision inside, less that in the block
 	observed []Wait
+	swept    []work.Stretch // ended since the block before
 }
 
 // pipeline hands blocks of decisions to steps, one after the other. Each step runs in
 // a goroutine of its own and sees all blocks in their order, until the context is done. It
 // must not keep a block or change decisions.
 type pipeline struct {
-	ctx  context.Context
-	in   chan *block // nil: there are no steps
-	free chan *block // a sync.Pool would lose them at each garbage collection
-	done sync.WaitGroup
-	ps   int                 // the most that there were
-	bug  atomic.Pointer[Bug] // of the first step that panicked
+	swept []work.Stretch // for the next block
+	ctx   context.Context
+	in    chan *block // nil: there are no steps
+	free  chan *block // a sync.Pool would lose them at each garbage collection
+	done  sync.WaitGroup
+	ps    int                 // the most that there were
+	bug   atomic.Pointer[Bug] // of the first step that panicked
 }
 
 func newPipeline(ctx context.Context, steps ...func(*block)) *pipeline {
@@ -131,12 +134,14 @@ func (p *pipeline) copy(ds []reference.Decision, v events.View) {
 
 // block returns one that is free.
 func (p *pipeline) block() *block {
+	var b *block
 	select {
-	case b := <-p.free:
-		return b
+	case b = <-p.free:
 	default:
-		return &block{}
+		b = &block{}
 	}
+	b.swept, p.swept = p.swept, b.swept[:0]
+	return b
 }
 
 // wait returns when all steps have taken what was added. Nothing can be added

@@ -324,6 +324,9 @@ func (a *analysis) measure() {
 	}
 	if !a.NoWork && !a.NoDetail {
 		a.work = work.New(a.units())
+		a.heap.OnSwept = func(p int32, from, to int64) {
+			a.steps.swept = append(a.steps.swept, work.Stretch{From: from, To: to, P: p})
+		}
 		steps = append(steps, a.addWork)
 	}
 	if a.machine != nil {

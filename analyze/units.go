@@ -23,6 +23,7 @@ func (a *analysis) units() work.Options {
 // addWork has the units of work take a block.
 func (a *analysis) addWork(b *block) {
 	a.viewed = b.view
+	a.work.Swept(b.swept)
 	a.work.Add(&b.Block, b.waited)
 }
 

@@ -168,7 +168,7 @@ func bucketsOf(k *work.UnitKind) (out []bucket) {
 // doing has the words for what goroutines do.
 var doing = map[string]string{
 	"running": "running", "runnable": "runnable, without a P", "syscall": "in system calls", "child": "waiting for a child process",
-	"gc-assist": "working for the garbage collector", "lock": "waiting for a lock", "waitgroup": "waiting for a WaitGroup",
+	"gc-assist": "working for the garbage collector", "gc-sweep": "sweeping for the garbage collector", "stw": "stopping the world", "off-cpu": "running, but on no CPU", "lock": "waiting for a lock", "waitgroup": "waiting for a WaitGroup",
 	"channel": "waiting at a channel", "coroutine": "waiting for a coroutine", "select": "waiting in a select", "network": "waiting for the network", "sleep": "asleep",
 	"unknown": "not known", "rest": "many other things",
 }

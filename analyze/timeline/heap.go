@@ -14,6 +14,9 @@ type Heap struct {
 // HeapAccumulator follows the heap from one pass over its events. Its memory depends on the
 // number of Ps only.
 type HeapAccumulator struct {
+	// OnSwept, if set, is called when a P has swept from one time to another, ns.
+	OnSwept func(p int32, from, to int64)
+
 	from, now int64
 	shift     uint // bins are 2^shift ns wide
 	bins      []heapBin
@@ -98,6 +101,9 @@ func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {
 		h.sweeps[p] = -1
 		if since >= 0 {
 			h.swept(since, at)
+			if h.OnSwept != nil {
+				h.OnSwept(p, since, at)
+			}
 		}
 	}
 }

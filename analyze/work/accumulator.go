@@ -45,6 +45,7 @@ type Accumulator struct {
 	marks         map[int32][]mark // markers of the units under way, by life
 	onP           []int32          // by P: life that runs on it
 	stopper       int32            // life that stopped the world
+	over          []stretch
 	lastRun       benchRun
 	now           int64
 	recordedSince int64             // the last gap
@@ -75,9 +76,13 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	if n := int(b.Slots) - len(a.bySlot); n > 0 {
 		a.bySlot = append(a.bySlot, make([]int32, n)...)
 	}
+	a.lackedCPU(b.CPUs.Off)
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		a.now = max(a.now, d.Time)
+		if len(a.over) > 0 {
+			a.passOver()
+		}
 		switch {
 		case d.Kind.Annotates():
 			if at := a.bySlot[n.G]; at != 0 {
@@ -273,11 +278,12 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		a.end(at, l)
 	default:
 		// A goroutine that is preempted may show the innermost frames only.
-		if f := a.places.at(d.Stack); l.handler == 0 && f.root == a.classOf(l).name {
+		f := a.places.at(d.Stack)
+		if l.handler == 0 && f.root == a.classOf(l).name {
 			l.handler = f.handler
 		}
 		a.mark(l)
-		l.doing = afterStop(d.Why)
+		l.doing, l.site = afterStop(d.Why), f.site
 	}
 }
 
@@ -313,6 +319,8 @@ func (a *Accumulator) back(d *reference.Decision, n *ledger.Note) {
 	m, now := &l.pending, a.mark(l)
 	if l.doing = running; d.P < 0 {
 		l.doing = runnable
+	} else {
+		a.runsOn(d.P, at)
 	}
 	if m.what != acted {
 		return
@@ -344,6 +352,7 @@ func (a *Accumulator) runsOn(p, at int32) {
 		a.onP = append(a.onP, make([]int32, n)...)
 	}
 	a.onP[p] = at
+	a.lives.At(at).p = p
 }
 
 // turn has the goroutine that runs on the P of a decision do something else.
@@ -370,7 +379,9 @@ func (a *Accumulator) stopWorld(d *reference.Decision) {
 	}
 	if at := a.stopper; at != 0 {
 		l := a.lives.At(at)
-		a.stopping(l, a.place(l, d.Class, d.Stack), a.mark(l))
+		f := a.place(l, d.Class, d.Stack)
+		a.stopping(l, f, a.mark(l))
+		l.doing, l.site = stopping, f.site
 	}
 }
 
@@ -378,6 +389,9 @@ func (a *Accumulator) startWorld() {
 	if at := a.stopper; at != 0 {
 		l := a.lives.At(at)
 		a.started(l, a.mark(l))
+		if l.doing == stopping {
+			l.doing = running
+		}
 	}
 	a.stopper = 0
 }

@@ -29,6 +29,7 @@ const (
 	timerStops                      // and stops it
 	inGroup                         // sync.(*WaitGroup).Wait
 	inChild                         // waits for a child process
+	inExec                          // copies between a child process and the program
 	leavesProgram                   // a library was called by the program's own module
 	inProtocol                      // a loop that carries the requests of others
 	inServer                        // such a loop, which begins a goroutine for each request
@@ -214,6 +215,8 @@ func traitsOf(frames []Frame) (t trait) {
 			if rest == "(*Process).Wait" || rest == "(*Process).blockUntilWaitable" || rest == "(*Process).pidfdWait" {
 				t |= inChild
 			}
+		case "os/exec":
+			t |= inExec
 		case "testing":
 			t |= testingTraits(frames, i, rest)
 		}

@@ -10,7 +10,8 @@ type life struct {
 	head  int64 // its newest interval
 	since int64 // when that ended
 	doing activity
-	site  int32 // function, of a block or a system call
+	site  int32 // function, of a block, a system call or a stop of the world
+	p     int32 // that it ran on last
 
 	blocked        bool // it is, at pending
 	ended          bool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/exp/trace"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
@@ -111,7 +113,7 @@ func ownOf(k *work.UnitKind) map[string]int64 {
 		switch p := &k.Path[i]; {
 		case p.Via != nil:
 			out[p.Via.What] += p.Ns
-		case p.What == "gc-assist":
+		case slices.Contains([]string{"gc-assist", "gc-sweep", "stw"}, p.What):
 			out["running"] += p.Ns
 		case p.What == "child":
 			out["syscall"] += p.Ns
@@ -173,5 +175,38 @@ func TestOwn(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(compared)); len(got) < 8 {
 		t.Errorf("units did nothing but %v", got)
+	}
+}
+
+// TestOffCPU holds how long units ran on no CPU against what package kernel says of their class.
+func TestOffCPU(t *testing.T) {
+	base := filepath.Join("..", "..", "testdata", "kernel", "quota")
+	f, err := os.Open(base + ".ftrace.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	o := analyze.Options{NoTimeline: true}
+	if o.Kernel, err = kernel.New(f, "quota"); err != nil {
+		t.Fatal(err)
+	}
+	defer o.Kernel.Close()
+	res, err := analyze.File(t.Context(), base+".trace.zst", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want int64
+	for i := range res.Work.Kinds {
+		if k := &res.Work.Kinds[i]; k.Class == "main.handle" {
+			got += ownOf(k)["off-cpu"]
+		}
+	}
+	for _, c := range res.Kernel.Classes {
+		if c.Name == "main.handle" {
+			want += c.OffCPUNs
+		}
+	}
+	if want == 0 || got > want || got < want-want/50 { // some units are cut
+		t.Errorf("%d ns on no CPU, %d by the kernel's records", got, want)
 	}
 }

@@ -9,9 +9,12 @@ const (
 	notKnown activity = iota
 	running
 	runnable
-	syscall
-	child  // waits for a child process
+	offCPU // running, but its thread is on no CPU
+	sweep
 	assist // works for the collector, or waits for it
+	syscall
+	child    // waits for a child process
+	stopping // stops the world
 	onLock
 	onGroup // a WaitGroup
 	onChannel
@@ -24,13 +27,17 @@ const (
 )
 
 var activities = [numActivities]string{
-	"unknown", "running", "runnable", "syscall", "child", "gc-assist", "lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
+	"unknown", "running", "runnable", "off-cpu", "gc-sweep", "gc-assist", "syscall", "child", "stw",
+	"lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
 }
 
 // waitsFor returns what a goroutine does that is blocked.
 func waitsFor(f family, t trait) activity {
 	switch f {
 	case read, write:
+		if t&inExec != 0 {
+			return child
+		}
 		return onNetwork
 	case receive, send:
 		return onChannel
@@ -131,7 +138,7 @@ func (a *Accumulator) pass(l *life, end int64) *interval {
 	prev := a.ring.distance(l.head)
 	n, x := a.ring.add()
 	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: l.doing}
-	if l.doing == syscall || l.doing >= child && l.doing != assist {
+	if l.doing >= syscall {
 		x.site = l.site
 	}
 	l.head, l.since = n, end

@@ -91,14 +91,15 @@ type Via struct {
 // Leaf is who did what meanwhile.
 type Leaf struct {
 	Who string `json:"who,omitempty"` // class of the goroutine; absent if it is not known
-	// What it did: "running", "runnable", "syscall", "child" (a process), "gc-assist",
-	// "lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "unknown", or
-	// "rest" for many things.
+	// What it did: "running", "off-cpu" (its thread was on no CPU, by the kernel's records),
+	// "runnable", "syscall", "child" (waits for a process), "gc-assist", "gc-sweep", "stw"
+	// (stops the world), "lock", "waitgroup", "channel", "select", "network", "coroutine",
+	// "sleep", "unknown", or "rest" for many things.
 	What string `json:"what"`
 	// Cause is that of runnable, as in waits; or "queue" if it did that for another unit,
 	// before it served this one.
 	Cause string `json:"cause,omitempty"`
-	Where string `json:"where,omitempty"` // function, of a wait or a system call
+	Where string `json:"where,omitempty"` // function, of a wait, a system call or a stop of the world
 }
 
 // Slow is a unit that was slow.
