@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -131,11 +132,11 @@ func (s *Selection) Named(name string) bool {
 }
 
 // Missing reports which pattern or number nobody has met, and what there is instead, of
-// which names are the classes, the most important first; nil if there is none.
-func (s *Selection) Missing(names []string) error {
+// which classes are the names, the most important first; nil if there is none.
+func (s *Selection) Missing(classes []string) error {
 	for i, met := range s.met {
 		if !met {
-			return fmt.Errorf("no goroutines of a class %q: there %s", s.focus.Classes[i], are(names))
+			return fmt.Errorf("no goroutines of a class %q: %s", s.focus.Classes[i], names.Instead(s.focus.Classes[i], classes))
 		}
 	}
 	for _, g := range s.focus.Goroutines {
@@ -144,21 +145,4 @@ func (s *Selection) Missing(names []string) error {
 		}
 	}
 	return nil
-}
-
-// are reports what classes there are, some of them by name.
-func are(names []string) string {
-	const most = 8
-	if len(names) == 0 {
-		return "are none"
-	}
-	shown := make([]string, 0, most)
-	for _, n := range names[:min(len(names), most)] {
-		shown = append(shown, fmt.Sprintf("%q", n))
-	}
-	s := "are " + strings.Join(shown, ", ")
-	if len(names) > most {
-		s += " and " + quantity.Count(int64(len(names)-most)) + " more"
-	}
-	return s
 }

@@ -40,6 +40,7 @@ A budget is a text file with a rule a line, such as
   pressure.some          <= 40%
   waits.user.total_ns    <= baseline + 25%
   classes[main.serve].waits.p99_ns <= 5ms
+  work.kinds[main.serve].latency.p99_ns <= 20ms
   findings[convoy]       <= note
 
 whose left side is a path into what analyze --format json prints. Of several

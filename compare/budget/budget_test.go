@@ -84,7 +84,9 @@ func TestLinkersNames(t *testing.T) {
 
 func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 	for rule, want := range map[string]string{
-		"classes[nobody].starts <= 1":   "no element",
+		"classes[nobody].starts <= 1":   `no element of "classes" is called nobody: there are "main.a", "main.f[go.shape.int]"`,
+		"classes[main.ab].starts <= 1":  `: did you mean "main.a"?`,
+		"ps[7].idle_ns <= 1":            `did you mean "0" or "1"?`,
 		"queues.global_max <= 1":        "no \"queues\"", // null, in an old trace
 		"steals.count <= 1":             "no \"count\"",
 		"waits.tail_mass.1h <= 1":       "no \"1h\"",
@@ -214,6 +216,7 @@ steals.count <= 1
 waits.causes[behind].ns <= 1
 classes[main.*].waits.p99_ns <= 8ns
 classes[nobody].waits.p99_ns <= 8ns
+ps[7].idle_ns <= 8ns
 ps[1].idle_ns <= baseline
 ps[0].idle_ns <= 2
 findings[convoy] < warning

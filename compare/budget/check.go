@@ -96,10 +96,11 @@ func only(at any, paths [][]step) any {
 				out[key] = only(next, rest)
 				continue
 			}
+			missing := slices.ContainsFunc(ps, func(p []step) bool { return p[0].choice && !has(list, p[0].choose) })
 			kept := []any{}
 			for _, e := range list {
 				if x, ok := e.(map[string]any); ok {
-					if y := onlyElement(x, ps); y != nil {
+					if y := onlyElement(x, ps, missing); y != nil {
 						kept = append(kept, y)
 					}
 				}
@@ -111,15 +112,24 @@ func only(at any, paths [][]step) any {
 	return at
 }
 
-// onlyElement is only for an element of a list; nil if no path chooses it.
-func onlyElement(x map[string]any, paths [][]step) map[string]any {
+// has reports whether an element of a list goes by a name.
+func has(list []any, name string) bool {
+	return slices.ContainsFunc(list, func(e any) bool {
+		x, ok := e.(map[string]any)
+		return ok && called(x, name)
+	})
+}
+
+// onlyElement is only for an element of a list. Of one that no path chooses it keeps what
+// it goes by, if named asks for that, else nothing.
+func onlyElement(x map[string]any, paths [][]step, named bool) map[string]any {
 	var rest [][]step
 	for _, p := range paths {
 		if p[0].choice && called(x, p[0].choose) {
 			rest = append(rest, p[1:])
 		}
 	}
-	if rest == nil {
+	if rest == nil && !named {
 		return nil
 	}
 	out, _ := only(x, rest).(map[string]any)
@@ -267,13 +277,30 @@ func find(at any, p []step, to *[]float64) (why string) {
 	if !ok {
 		return fmt.Sprintf("%q is no list", p[0].key)
 	}
-	why = fmt.Sprintf("no element of %q is called %s", p[0].key, p[0].choose)
+	found := false
 	for _, e := range list {
 		if x, ok := e.(map[string]any); ok && called(x, p[0].choose) {
-			why = find(x, p[1:], to)
+			found, why = true, find(x, p[1:], to)
 		}
 	}
+	if !found {
+		why = fmt.Sprintf("no element of %q is called %s: %s", p[0].key, p[0].choose, names.Instead(p[0].choose, namesOf(list)))
+	}
 	return why
+}
+
+// namesOf returns what the elements of a list go by.
+func namesOf(list []any) (out []string) {
+	for _, e := range list {
+		x, _ := e.(map[string]any)
+		for _, key := range naming {
+			if v, ok := x[key]; ok {
+				out = append(out, fmt.Sprint(v))
+				break
+			}
+		}
+	}
+	return out
 }
 
 // naming are the keys that an element of a list goes by.

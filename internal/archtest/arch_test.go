@@ -56,7 +56,7 @@ var rules = []rule{
 	{"analyze/ledger", in("reference", "analyze/ids", "analyze/internal/hugepages"), nil},
 	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/quantity"), []string{"github.com/klauspost/compress"}},
-	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/quantity"), nil},
+	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/names", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/stacks", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids"), nil},

@@ -4,6 +4,7 @@ package names
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -64,6 +65,29 @@ func Near(name string, candidates []string) []string {
 		out = append(out, c.name)
 	}
 	return out
+}
+
+// Instead returns, for an error, what there is instead of a name: those of the candidates
+// that are like it, or else the first of them.
+func Instead(name string, candidates []string) string {
+	const likely, some = 3, 8
+	quoted := func(list []string, most int) (out []string) {
+		for _, n := range list[:min(len(list), most)] {
+			out = append(out, fmt.Sprintf("%q", n))
+		}
+		return out
+	}
+	if near := Near(name, candidates); len(near) > 0 {
+		return "did you mean " + strings.Join(quoted(near, likely), " or ") + "?"
+	}
+	if len(candidates) == 0 {
+		return "there are none"
+	}
+	s := "there are " + strings.Join(quoted(candidates, some), ", ")
+	if n := len(candidates) - some; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
 }
 
 // distance is the number of letters to insert, delete or change.

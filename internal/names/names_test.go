@@ -1,6 +1,7 @@
 package names
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +67,24 @@ func TestDistance(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{0, 0, 1, 1, 2, 3}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestInstead(t *testing.T) {
+	many := strings.Split("main.a main.b main.c main.d main.e main.f main.g main.h main.i main.j", " ")
+	for _, c := range []struct {
+		name       string
+		candidates []string
+		want       string
+	}{
+		{"main.handleReprot", []string{"main.a", "main.handleReport", "main.handleReports"}, `did you mean "main.handleReport" or "main.handleReports"?`},
+		{"other", many[:2], `there are "main.a", "main.b"`},
+		{"other", many, `there are "main.a", "main.b", "main.c", "main.d", "main.e", "main.f", "main.g", "main.h" and 2 more`},
+		{"main", many, `did you mean "main.a" or "main.b" or "main.c"?`},
+		{"other", nil, "there are none"},
+	} {
+		if got := Instead(c.name, c.candidates); got != c.want {
+			t.Errorf("%s of %v: %s, want %s", c.name, c.candidates, got, c.want)
+		}
 	}
 }
