@@ -73,6 +73,11 @@ func sums(ps bool, rs ...*analyze.Result) map[string]int64 {
 				out["requests life "+x.Name] += x.LifeNs()
 			}
 		}
+		for i := range r.Work.Kinds {
+			k := &r.Work.Kinds[i]
+			out["units "+k.Name] += k.Count
+			out["units time "+k.Name] += k.TotalNs
+		}
 		if !ps {
 			continue
 		}

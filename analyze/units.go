@@ -1,13 +1,22 @@
 package analyze
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/focus"
+	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/names"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // units is how units of work are found.
 func (a *analysis) units() work.Options {
-	return work.Options{
+	o := work.Options{
 		Frames: func(stack int32) []work.Frame { return a.workFrames(a.viewed.Frames(events.Handle(stack))) },
 		Start: func(class int32) (start, does string) {
 			n := a.className(class)
@@ -18,6 +27,10 @@ func (a *analysis) units() work.Options {
 		To:     a.Focus.To,
 		OnUnit: a.OnUnit,
 	}
+	if a.Focus.Selects() {
+		o.Only = a.selection().Has
+	}
+	return o
 }
 
 // addWork has the units of work take a block.
@@ -42,4 +55,73 @@ func (a *analysis) workFrames(stack []*events.Frame) []work.Frame {
 		a.framed = append(a.framed, work.Frame{Function: f.Func, File: f.File, Line: f.Line})
 	}
 	return a.framed
+}
+
+// mostGoroutines is how many goroutines a focus on units may name.
+const mostGoroutines = 1 << 16
+
+// FocusOnUnits reads the trace that src gives, and returns the part of it that is about the
+// units of work of some kinds, by patterns as in focus.Focus.Classes: from when the first of
+// them begins to when the last one ends, and the goroutines that did them. The trace is read
+// for that; Run needs it once more.
+func FocusOnUnits(ctx context.Context, src *input.Source, o Options, kinds []string) (focus.Focus, error) {
+	w := wantedUnits{kinds: map[string]bool{}, goroutines: map[int64]bool{}}
+	for _, pattern := range kinds {
+		w.patterns = append(w.patterns, wantedKind{pattern: pattern, is: focus.NewSelection(focus.Focus{Classes: []string{pattern}}, nil)})
+	}
+	o.NoTimeline, o.OnUnit = true, w.add
+	if _, err := Run(ctx, src, o); err != nil {
+		return focus.Focus{}, err
+	}
+	return w.focus(src.Name())
+}
+
+// wantedUnits are units of work that are looked for.
+type wantedUnits struct {
+	patterns   []wantedKind
+	kinds      map[string]bool // all, and whether they are wanted
+	from, to   int64           // ns
+	goroutines map[int64]bool
+}
+
+type wantedKind struct {
+	pattern string
+	is      *focus.Selection
+	found   bool
+}
+
+// add processes a unit.
+func (w *wantedUnits) add(u work.Unit) {
+	wanted, known := w.kinds[u.Kind]
+	if !known {
+		for i := range w.patterns {
+			if p := &w.patterns[i]; p.is.Named(u.Kind) {
+				p.found, wanted = true, true
+			}
+		}
+		w.kinds[u.Kind] = wanted
+	}
+	if !wanted {
+		return
+	}
+	if len(w.goroutines) == 0 || u.From < w.from {
+		w.from = u.From
+	}
+	w.to = max(w.to, u.To)
+	if len(w.goroutines) <= mostGoroutines {
+		w.goroutines[u.G] = true
+	}
+}
+
+// focus is the part of the trace that is about them.
+func (w *wantedUnits) focus(trace string) (focus.Focus, error) {
+	for _, p := range w.patterns {
+		if !p.found {
+			return focus.Focus{}, fmt.Errorf("reading %s: no units of work of a kind %q: %s", trace, p.pattern, names.Instead(p.pattern, slices.Sorted(maps.Keys(w.kinds))))
+		}
+	}
+	if len(w.goroutines) > mostGoroutines {
+		return focus.Focus{}, fmt.Errorf("reading %s: more than %s did those units: focus on a window, with --from and --to", trace, quantity.Plural(mostGoroutines, "goroutine", "goroutines"))
+	}
+	return focus.Focus{From: w.from, To: w.to, Goroutines: slices.Sorted(maps.Keys(w.goroutines))}, nil
 }

@@ -18,8 +18,10 @@ type Options struct {
 	// Label returns a type of tasks or regions.
 	Label func(label int32) string
 	// From and To bound the window, ns; To of 0 is the end of the stream. A unit belongs to
-	// the window in which it ends.
+	// the window in which it ends: From < end ≤ To.
 	From, To int64
+	// Only, if set, reports whether the units of a goroutine, of a class (a handle), count.
+	Only func(g int64, class int32) bool
 	// OnUnit, if set, is called with each unit that was found whole.
 	OnUnit func(Unit)
 }
@@ -133,7 +135,11 @@ func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) int32 {
 	if at == 0 {
 		at = a.newLife(d.G, n.G)
 	}
-	if l := a.lives.At(at); l.class == 0 && d.Class != 0 {
+	l := a.lives.At(at)
+	if d.Class != 0 {
+		l.handle = d.Class
+	}
+	if l.class == 0 && d.Class != 0 {
 		a.classify(l, d.Class, 0)
 	}
 	return at
@@ -203,6 +209,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	at := a.newLife(d.G, n.G)
 	l := a.lives.At(at)
 	l.born = true
+	l.handle = d.Class
 	m := moment{life: at, what: created, source: sourceOf(d.Why), waker: by, wakerUnit: noUnit}
 	a.classify(l, d.Class, 0)
 	if by != 0 {

@@ -73,6 +73,6 @@ func (a *Accumulator) endRegion(l *life, at, label int32, now mark) {
 // annotated hands on a task or region that has ended.
 func (a *Accumulator) annotated(l *life, how How, x annotation, to mark) {
 	if to.at > x.from.at {
-		a.found(a.sumOf(kindKey{class: l.class, name: x.label, how: how}), l.id, x.from, to)
+		a.found(a.sumOf(kindKey{class: l.class, name: x.label, how: how}), l.id, l.handle, x.from, to)
 	}
 }

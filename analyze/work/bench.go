@@ -6,6 +6,7 @@ package work
 type benchRun struct {
 	is             bool
 	g              int64
+	handle         int32 // of the class, in decisions
 	from, to       mark
 	class, handler int32
 }
@@ -17,7 +18,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
-		a.lastRun = benchRun{true, l.id, l.bench, at, l.class, l.benchHandler}
+		a.lastRun = benchRun{true, l.id, l.handle, l.bench, at, l.class, l.benchHandler}
 		l.bench = mark{}
 	}
 }
@@ -46,5 +47,5 @@ func (a *Accumulator) endRun(calibration bool) {
 	if calibration {
 		how = Calibration
 	}
-	a.found(a.sumOf(a.kindOf(r.class, how, r.handler)), r.g, r.from, r.to)
+	a.found(a.sumOf(a.kindOf(r.class, how, r.handler)), r.g, r.handle, r.from, r.to)
 }

@@ -2,9 +2,10 @@ package work
 
 // life is a goroutine of the program. It holds no pointers.
 type life struct {
-	id    int64
-	class int32
-	slot  int32
+	id     int64
+	class  int32
+	handle int32 // of it, in decisions
+	slot   int32
 
 	seen  int64 // when it was first
 	head  int64 // its newest interval

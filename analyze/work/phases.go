@@ -3,8 +3,9 @@ package work
 // phases follow what main does, line after line. They are indexed by the nodes of the
 // class's tree.
 type phases struct {
-	g     int64
-	spans []span
+	g      int64
+	handle int32 // of the class, in decisions
+	spans  []span
 }
 
 // span is the time in which main was seen at a node or below.
@@ -25,7 +26,7 @@ func (a *Accumulator) phase(c *class, l *life, m *moment) {
 		return
 	}
 	if c.phases == nil {
-		c.phases = &phases{g: l.id}
+		c.phases = &phases{g: l.id, handle: l.handle}
 	}
 	p := c.phases
 	for len(p.spans) < len(c.tree.nodes) {
@@ -64,7 +65,7 @@ func (a *Accumulator) emitPhases(at int32) {
 		if !split || (s.to.at-s.from.at)*shortPhase < up.to.at-up.from.at {
 			continue
 		}
-		a.found(a.sumOf(kindKey{class: at, name: c.tree.callee(n), how: Phase}), p.g, s.from, s.to)
+		a.found(a.sumOf(kindKey{class: at, name: c.tree.callee(n), how: Phase}), p.g, p.handle, s.from, s.to)
 	}
 }
 

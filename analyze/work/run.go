@@ -18,16 +18,17 @@ func (a *Accumulator) runProgram() {
 		}
 	}
 	k := kindKey{class: a.class(classKey{name: a.places.function("main.main")}), how: Run}
-	g, from, to := int64(1), a.recordedSince, mark{at: a.now}
+	g, handle := int64(1), int32(0)
+	from, to := a.recordedSince, mark{at: a.now}
 	for _, at := range a.bySlot {
 		if l := a.lives.At(at); at != 0 && a.places.isMain(a.classOf(l).name) {
-			k.class, g, to = l.class, l.id, a.mark(l)
+			k.class, g, handle, to = l.class, l.id, l.handle, a.mark(l)
 			if l.born {
 				from = max(from, l.seen)
 			}
 		}
 	}
 	if k.name = a.classes[k.class].name; to.at > from {
-		a.found(a.sumOf(k), g, mark{at: from}, to)
+		a.found(a.sumOf(k), g, handle, mark{at: from}, to)
 	}
 }

@@ -22,7 +22,7 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 	k := a.sumOf(key)
 	switch {
 	case u.cut:
-		a.cut(k, u.from.at, to.at)
+		a.cut(k, l, u.from.at, to.at)
 		return
 	case u.source.outside() || u.waker != 0 && a.apart(u):
 		k.entries++
@@ -30,7 +30,7 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 		k.parts++
 	}
 	a.classes[l.class].busy += to.at - u.from.at
-	a.found(k, l.id, u.from, to)
+	a.found(k, l.id, l.handle, u.from, to)
 }
 
 // apart reports whether the goroutine that began a unit does none itself, or has ended the one in
@@ -57,9 +57,17 @@ func (a *Accumulator) kindOf(class int32, how How, handler int32) kindKey {
 	return kindKey{class: class, name: handler, how: how}
 }
 
-// found counts a unit, if it ended in the window.
-func (a *Accumulator) found(k *kind, g int64, from, to mark) {
-	if k.inside += a.inWindow(from.at, to.at); to.at < a.opt.From || a.opt.To > 0 && to.at >= a.opt.To {
+// counts reports whether the units of a goroutine count.
+func (a *Accumulator) counts(g int64, class int32) bool {
+	return a.opt.Only == nil || a.opt.Only(g, class)
+}
+
+// found counts a unit of a goroutine, of a class (a handle), if it ended in the window.
+func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) {
+	if !a.counts(g, class) {
+		return
+	}
+	if k.inside += a.inWindow(from.at, to.at); to.at <= a.opt.From || a.opt.To > 0 && to.at > a.opt.To {
 		return
 	}
 	ns := to.at - from.at
@@ -74,8 +82,8 @@ func (a *Accumulator) found(k *kind, g int64, from, to mark) {
 }
 
 // cut counts a unit that the trace does not have whole.
-func (a *Accumulator) cut(k *kind, from, to int64) {
-	if ns := a.inWindow(from, to); ns > 0 {
+func (a *Accumulator) cut(k *kind, l *life, from, to int64) {
+	if ns := a.inWindow(from, to); ns > 0 && a.counts(l.id, l.handle) {
 		k.open++
 		k.inside += ns
 	}
@@ -110,8 +118,8 @@ func (a *Accumulator) leave(c *class, l *life, at int64) {
 	whole := c.how == Lifetime || c.how == Test
 	switch {
 	case l.unit.is && !l.visit.is && l.unit.from.at < at:
-		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.unit.from.at, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l, l.unit.from.at, at)
 	case whole && !l.unit.is && l.seen < at:
-		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.seen, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l, l.seen, at)
 	}
 }

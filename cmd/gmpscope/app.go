@@ -139,8 +139,8 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 		defer collectOften()()
 	}
 	in := input.Options{Stdin: a.stdin, Progress: p.Update, MaxMemory: int64(r.memory)}
-	if len(r.focusing.tasks) > 0 {
-		if r.focus, err = a.focusOnTasks(ctx, name, r, in); err != nil {
+	if r.focusing.twice() != "" {
+		if r.focus, err = a.focusOnParts(ctx, name, r, in); err != nil {
 			return nil, err
 		}
 	}
@@ -172,17 +172,22 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 	return res, nil
 }
 
-// focusOnTasks reads the trace for the part of it that is about the tasks asked for.
-func (a *app) focusOnTasks(ctx context.Context, name string, r readFlags, in input.Options) (f focus.Focus, err error) {
+// focusOnParts reads the trace for the part of it that is about the tasks or units asked for.
+func (a *app) focusOnParts(ctx context.Context, name string, r readFlags, in input.Options) (f focus.Focus, err error) {
 	if name == "-" || strings.Contains(name, "://") {
-		return f, usagef("--task reads the trace twice: save it to a file first")
+		return f, usagef("%s reads the trace twice: save it to a file first", r.focusing.twice())
 	}
 	src, err := input.Open(ctx, name, in)
 	if err != nil {
 		return f, err
 	}
 	defer src.Close()
-	f, err = analyze.FocusOnTasks(ctx, src, analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules}, r.focusing.tasks)
+	o := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules}
+	if len(r.focusing.tasks) > 0 {
+		f, err = analyze.FocusOnTasks(ctx, src, o, r.focusing.tasks)
+	} else {
+		f, err = analyze.FocusOnUnits(ctx, src, o, r.focusing.units)
+	}
 	f.Classes = r.focus.Classes
 	return f, err
 }

@@ -14,6 +14,7 @@ type focusing struct {
 	classes    []string
 	goroutines []int64
 	tasks      []int64
+	units      []string
 }
 
 func (x *focusing) flags(f *pflag.FlagSet) {
@@ -22,14 +23,28 @@ func (x *focusing) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&x.classes, "class", nil, "measure only the goroutines of the class called `NAME`: as it is shown, or without the path of its package; * stands for any text; may be given several times")
 	f.Int64SliceVar(&x.goroutines, "goroutine", nil, "measure only the goroutines with those `NUMBERS`")
 	f.Int64SliceVar(&x.tasks, "task", nil, "measure only from the begin to the end of the tasks (runtime/trace.NewTask) with those `NUMBERS`, and the goroutines that worked for them; reads the trace twice")
+	f.StringArrayVar(&x.units, "unit", nil, "measure only from the first begin to the last end of the units of work of the kind called `NAME`, in section Work, and the goroutines that did them; * stands for any text; may be given several times; reads the trace twice")
+}
+
+// twice is the flag that has the trace read twice; "" if none does.
+func (x *focusing) twice() string {
+	switch {
+	case len(x.tasks) > 0:
+		return "--task"
+	case len(x.units) > 0:
+		return "--unit"
+	}
+	return ""
 }
 
 // focus is what they say.
 func (x *focusing) focus() (focus.Focus, error) {
 	f := focus.Focus{From: int64(x.from), To: int64(x.to), Classes: x.classes, Goroutines: x.goroutines}
 	switch {
-	case len(x.tasks) > 0 && (x.from != 0 || x.to != 0 || len(x.goroutines) > 0):
-		return f, usagef("--task says what to measure: leave out --from, --to and --goroutine")
+	case len(x.tasks) > 0 && len(x.units) > 0:
+		return f, usagef("--task and --unit both say what to measure: leave one of them out")
+	case x.twice() != "" && (x.from != 0 || x.to != 0 || len(x.goroutines) > 0):
+		return f, usagef("%s says what to measure: leave out --from, --to and --goroutine", x.twice())
 	case x.from < 0 || x.to < 0:
 		return f, usagef("--from and --to count from the first event: they must not be negative")
 	case x.to > 0 && x.to <= x.from:

@@ -68,7 +68,7 @@ var rules = []rule{
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/sidecar", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
 	{"analyze/diagnosis", in("analyze", "internal/quantity"), nil},
-	{"analyze", in("reference", "internal/funcname", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
+	{"analyze", in("reference", "internal/funcname", "internal/names", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze", "internal/funcname", "internal/quantity"), nil},
 	{"compare/budget", in("docs/schema", "internal/funcname", "internal/names", "internal/quantity", "internal/vocabulary"), nil}, // it knows documents only
