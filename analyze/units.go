@@ -48,6 +48,21 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Label: a.annotation})
 }
 
+// Unit returns a unit of work under the names that n gives.
+func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
+	if n == nil || u.How == 0 { // many kinds together
+		return u
+	}
+	name := n.Function
+	u.Class = name(u.Class)
+	switch u.How {
+	case work.Task, work.Region:
+		name = n.annotation
+	}
+	u.Kind = name(u.Kind)
+	return u
+}
+
 // workFrames returns the frames of a stack, valid until it is called again.
 func (a *analysis) workFrames(stack []*events.Frame) []work.Frame {
 	a.framed = a.framed[:0]

@@ -18,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/compare/budget"
 	"github.com/gmpscope/gmpscope/internal/testkit/damage"
@@ -357,6 +358,26 @@ func TestDumpSchema(t *testing.T) {
 		}
 	}
 	s.mutate(t, lines["start"])
+}
+
+func TestUnitsSchema(t *testing.T) {
+	s := readSchema(t, "units")
+	var last map[string]any
+	for _, tr := range schemaTraces {
+		var b bytes.Buffer
+		d := report.NewDumpUnits(&b)
+		_, err := analyze.Run(context.Background(), open(t, tr.name, tr.change), analyze.Options{NoTimeline: true, OnUnit: func(x work.Unit) {
+			b.Reset()
+			if err := d.Write(x); err != nil {
+				t.Error(err)
+			}
+			last = s.check(t, b.String(), b.Bytes())
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.mutate(t, last)
 }
 
 func TestFleetSchema(t *testing.T) {

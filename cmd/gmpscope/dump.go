@@ -35,7 +35,10 @@ func (a *app) dump() *cobra.Command {
 		Short: "Print every decision of the scheduler, as JSON Lines",
 		Long: `Dump prints the decisions of the scheduler, observed and inferred, one JSON
 object a line, in their order. docs/json.md describes the keys, and so does the
-JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
+JSON Schema docs/schema/dump.json; "basis" says how each is known.
+
+With --units it prints the units of work instead, one object a line: docs/work.md,
+and the JSON Schema docs/schema/units.json.`,
 		Example: `  gmpscope dump trace.out | head
   gmpscope dump trace.out --from 1.2s --to 1.21s
   gmpscope dump trace.out | jq -c 'select(.k == "start" and (.src | startswith("steal")))'`,
@@ -53,8 +56,8 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 		if last && to < from {
 			return usagef("--to %s lies before --from %s", to, from)
 		}
-		if units && (stacks || r.anonymize) {
-			return usagef("--units goes with neither --stacks nor --anonymize")
+		if units && stacks {
+			return usagef("--stacks is about decisions: leave it out, or --units")
 		}
 		w := bufio.NewWriterSize(files.Writer(ctx, a.stdout), 2*dumpAtOnce)
 		lines := func(h input.Header, o *analyze.Options) {
@@ -87,7 +90,11 @@ JSON Schema docs/schema/dump.json; "basis" says how each is known.`,
 			lines = func(_ input.Header, o *analyze.Options) {
 				d := report.NewDumpUnits(w)
 				o.Focus.From, o.Focus.To = int64(from), int64(to)
-				o.OnUnit = func(u work.Unit) { bad = cmp.Or(bad, d.Write(u)) }
+				var names *analyze.Pseudonyms
+				if r.anonymize {
+					names = analyze.NewPseudonyms() // those of the analysis are in use meanwhile
+				}
+				o.OnUnit = func(u work.Unit) { bad = cmp.Or(bad, d.Write(names.Unit(u))) }
 			}
 		}
 		res, err := a.analyze(ctx, args[0], r, lines)

@@ -11,7 +11,7 @@ import "embed"
 const Version = 2
 
 // Files has a schema for each command, under its name: analyze.json, check.json,
-// diff.json, dump.json (of one line), fleet.json and replay.json; and meta.json, of the
+// diff.json, dump.json and units.json (of one line), fleet.json and replay.json; and meta.json, of the
 // file beside a trace.
 //
 //go:embed *.json

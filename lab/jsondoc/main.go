@@ -22,6 +22,7 @@ import (
 var roots = []root{
 	{"Document", "analyze", "`gmpscope analyze TRACE --format json`", reflect.TypeFor[jsondoc.Analysis]()},
 	{"Dump", "dump", "Each line of `gmpscope dump TRACE`", reflect.TypeFor[jsondoc.Decision]()},
+	{"Unit", "units", "Each line of `gmpscope dump --units TRACE`", reflect.TypeFor[jsondoc.Unit]()},
 	{"Replay", "replay", "`gmpscope replay TRACE --format json`", reflect.TypeFor[jsondoc.Replay]()},
 	{"Diff", "diff", "`gmpscope diff BEFORE AFTER --format json`", reflect.TypeFor[jsondoc.Diff]()},
 	{"Check", "check", "`gmpscope check TRACE… --format json`", reflect.TypeFor[jsondoc.Check]()},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/compare"
 )
 
@@ -95,6 +96,9 @@ func Result(r *analyze.Result) []string {
 	}
 	c.part("span of work", r.Span.SpanNs, r.Span.WorkNs)
 
+	for i := range r.Work.Kinds {
+		c.units(&r.Work.Kinds[i])
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		c.part("cost of "+f.ID, f.CostNs, f.WholeNs)
@@ -102,6 +106,35 @@ func Result(r *analyze.Result) []string {
 		c.unless(f.FromNs >= 0 && f.FromNs <= f.ToNs && f.ToNs <= t.DurationNs, "%s: from %d to %d of %d", f.ID, f.FromNs, f.ToNs, t.DurationNs)
 	}
 	return c
+}
+
+// units holds the numbers of a kind of units of work against each other.
+func (c *complaints) units(k *work.UnitKind) {
+	l := &k.Latency
+	c.unless(l.P50Ns <= l.P95Ns && l.P95Ns <= l.P99Ns && l.P99Ns <= l.MaxNs && l.MaxNs <= k.TotalNs, "%s: quantiles %d, %d, %d, %d of %d", k.Name, l.P50Ns, l.P95Ns, l.P99Ns, l.MaxNs, k.TotalNs)
+	var count, ns, typical, slow int64
+	for i := 1; i < len(l.Histogram); i += 2 {
+		count += l.Histogram[i]
+	}
+	c.unless(count == k.Count, "%s: a histogram of %d of %d units", k.Name, count, k.Count)
+	for i := range k.Path {
+		p := &k.Path[i]
+		ns, typical, slow = ns+p.Ns, typical+p.TypicalNs, slow+p.SlowNs
+		c.unless(p.Ns > 0 && p.TypicalNs >= 0 && p.SlowNs >= 0, "%s: %+v", k.Name, *p)
+	}
+	c.unless(ns == k.TotalNs, "%s: parts of %d of %d ns", k.Name, ns, k.TotalNs)
+	c.unless(typical <= slow+1 && slow <= l.MaxNs+1, "%s: typically %d ns, slow %d, the slowest %d", k.Name, typical, slow, l.MaxNs)
+	last := l.MaxNs
+	for i := range k.Slowest {
+		s := &k.Slowest[i]
+		long := s.EndNs - s.BeginNs
+		c.unless(long >= 0 && long <= last && (i > 0 || long == last), "%s: unit %d by length takes %d ns, the one before %d", k.Name, i, long, last)
+		last = long
+		for j := range s.Segments {
+			long -= s.Segments[j].Ns
+		}
+		c.unless(long == 0, "%s: %d ns of unit %d by length are in no segment", k.Name, long, i)
+	}
 }
 
 func (c *complaints) summary(name string, s *waits.Summary) {
