@@ -48,9 +48,9 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Label: a.annotation})
 }
 
-// Unit returns a unit of work under the names that n gives.
+// Unit returns a unit of work, named as in a [Result].
 func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
-	if n == nil || u.How == 0 { // many kinds together
+	if u.How == 0 { // of many kinds together
 		return u
 	}
 	name := n.Function

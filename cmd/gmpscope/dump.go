@@ -90,11 +90,13 @@ and the JSON Schema docs/schema/units.json.`,
 			lines = func(_ input.Header, o *analyze.Options) {
 				d := report.NewDumpUnits(w)
 				o.Focus.From, o.Focus.To = int64(from), int64(to)
-				var names *analyze.Pseudonyms
-				if r.anonymize {
-					names = analyze.NewPseudonyms() // those of the analysis are in use meanwhile
+				names := analyze.NewPseudonyms() // those of the analysis are in use meanwhile
+				o.OnUnit = func(u work.Unit) {
+					if r.anonymize {
+						u = names.Unit(u)
+					}
+					bad = cmp.Or(bad, d.Write(u))
 				}
-				o.OnUnit = func(u work.Unit) { bad = cmp.Or(bad, d.Write(names.Unit(u))) }
 			}
 		}
 		res, err := a.analyze(ctx, args[0], r, lines)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/export/parquet"
 	"github.com/gmpscope/gmpscope/export/perfetto"
 	"github.com/gmpscope/gmpscope/export/pprof"
@@ -69,10 +70,18 @@ func (x *exportFlags) check() error {
 
 // exporter is the writer of a format.
 type exporter interface {
-	analyze.Observer
-	// Finish writes what was not written before.
+	// Finish writes what was not written before. An exporter may also be an
+	// [analyze.Observer], and a unitObserver.
 	Finish(*analyze.Result) error
 }
+
+// unitObserver sees the units of work of an analysis.
+type unitObserver interface{ Unit(work.Unit) }
+
+// workProfile exports units of work as a profile.
+type workProfile struct{ out io.Writer }
+
+func (p workProfile) Finish(res *analyze.Result) error { return pprof.WriteWork(p.out, res) }
 
 // exportFile writes the analysis of a trace to the file that -o names.
 func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
@@ -98,7 +107,13 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 
 // exportTo has an exporter write the analysis of a trace.
 func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to exporter) error {
-	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) { o.Observer, o.NoDetail = to, x.noDetail })
+	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) {
+		o.Observer, _ = to.(analyze.Observer)
+		o.NoDetail = x.noDetail
+		if u, ok := to.(unitObserver); ok {
+			o.OnUnit = u.Unit
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -112,8 +127,8 @@ func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to expo
 
 func (a *app) exportPprof() *cobra.Command {
 	var (
-		x   exportFlags
-		all bool
+		x         exportFlags
+		all, work bool
 	)
 	cmd := &cobra.Command{
 		Use:   "pprof TRACE -o FILE",
@@ -121,21 +136,32 @@ func (a *app) exportPprof() *cobra.Command {
 		Long: `Export pprof writes how often, and for how long, goroutines waited for a P, by the
 stack at which they had stopped before, or were created. Each sample has the
 labels cause, class, source (the queue it was taken from) and waker (who made it
-runnable). The profile is compressed.`,
+runnable). The profile is compressed.
+
+With --work it is about units of work instead: what their latency consists of, by
+kind, who, what and where (docs/work.md).`,
 		Example: `  gmpscope export pprof trace.out -o waits.pprof
   go tool pprof -http=: waits.pprof
   go tool pprof -top -tagfocus cause=behind waits.pprof
-  go tool pprof -top -diff_base before.pprof after.pprof`,
+  go tool pprof -top -diff_base before.pprof after.pprof
+  gmpscope export pprof --work trace.out -o latency.pprof`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {
+			if all && work {
+				return usagef("--all is about waits: leave it out, or --work")
+			}
 			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
+				if work {
+					return workProfile{w}
+				}
 				return pprof.NewWriter(w, pprof.Options{All: all})
 			})
 		}),
 	}
 	x.flags(cmd, "write the profile to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&all, "all", false, "with the waits of the runtime's goroutines, and those after runtime.Gosched")
+	cmd.Flags().BoolVar(&work, "work", false, "what the latency of units of work consists of, instead of waits")
 	return cmd
 }
 
@@ -166,7 +192,8 @@ func (a *app) exportParquet() *cobra.Command {
 		Use:   "parquet TRACE -o FOLDER",
 		Short: "Write waits, starts and run intervals as tables, for a database",
 		Long: `Export parquet writes tables in the format Apache Parquet into a folder:
-waits.parquet, starts.parquet, runs.parquet, classes.parquet, findings.parquet.
+waits.parquet, starts.parquet, runs.parquet, classes.parquet, findings.parquet,
+units.parquet, paths.parquet.
 DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 		Example: `  gmpscope export parquet trace.out -o tables
   duckdb -c "select class, sum(behind_ns) from 'tables/waits.parquet' group by class order by 2 desc"`,
@@ -205,7 +232,7 @@ func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (er
 		}
 	}()
 	var outs []*files.Output
-	var to [5]io.Writer
+	var to [7]io.Writer
 	for i, name := range parquet.Files() {
 		out, err := files.CreateIn(ctx, "-o", x.output, name)
 		if err != nil {
@@ -214,7 +241,11 @@ func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (er
 		defer out.Discard()
 		to[i], outs = files.Writer(ctx, out), append(outs, out)
 	}
-	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to)); err != nil {
+	var names *analyze.Pseudonyms
+	if x.anonymize {
+		names = a.anonymous()
+	}
+	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to, names)); err != nil {
 		return err
 	}
 	for _, out := range outs {

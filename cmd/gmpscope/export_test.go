@@ -67,6 +67,8 @@ console.log(JSON.stringify({
 	starts: await ask('select count(*) as starts from ' + from('starts') + ' where not first'),
 	runs: await ask('select c.class_id, c.running_ns, sum(r.run_ns)::bigint as run_ns from ' + from('classes') + ' c join ' + from('runs') + ' r using (class_id) group by all'),
 	findings: await ask('select id from ' + from('findings')),
+	units: await ask('select kind, count(*) as n, sum(latency_ns)::bigint as ns from ' + from('units') + ' group by kind'),
+	paths: await ask('select kind, sum(ns)::bigint as ns from ' + from('paths') + ' group by kind'),
 	about: await ask('select decode(value) as about from parquet_kv_metadata(' + from('waits') + ")"),
 }));
 `
@@ -88,11 +90,18 @@ func TestDuckDB(t *testing.T) {
 			}
 			Reconstruction struct{ Starts int64 }
 			Findings       []struct{ ID string }
+			Work           struct {
+				Kinds []struct {
+					Name    string
+					Count   int64
+					TotalNs int64 `json:"total_ns"`
+				}
+			}
 		}
 		if err := json.Unmarshal(command(t, "analyze", recorded(name), "--format", "json"), &doc); err != nil {
 			t.Fatal(err)
 		}
-		var got struct{ All, User, Classes, Starts, Runs, Findings, About []map[string]any }
+		var got struct{ All, User, Classes, Starts, Runs, Findings, Units, Paths, About []map[string]any }
 		askDuckDB(t, modules, queries, folder, &got)
 		if d := cmp.Diff(doc.Waits.row(), got.All[0]); d != "" {
 			t.Errorf("%s, all (-JSON +DuckDB):\n%s", name, d)
@@ -113,6 +122,27 @@ func TestDuckDB(t *testing.T) {
 		}
 		if d := cmp.Diff(want, classes); d != "" {
 			t.Errorf("%s, by class (-JSON +DuckDB):\n%s", name, d)
+		}
+		units, rows := map[string]int64{}, map[string]int64{}
+		for _, k := range doc.Work.Kinds {
+			if k.Count > 0 {
+				units[k.Name+" n"] += k.Count
+				units[k.Name+" ns"] += 2 * k.TotalNs // once in each table
+			}
+		}
+		for _, row := range append(got.Units, got.Paths...) {
+			for _, column := range []string{"n", "ns"} {
+				if v, ok := row[column]; ok {
+					n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					rows[fmt.Sprint(row["kind"], " ", column)] += n
+				}
+			}
+		}
+		if d := cmp.Diff(units, rows); d != "" {
+			t.Errorf("%s, units of work (-JSON +DuckDB):\n%s", name, d)
 		}
 		for _, row := range got.Runs {
 			if row["running_ns"] != row["run_ns"] {

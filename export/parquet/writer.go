@@ -2,9 +2,9 @@
 // format Apache Parquet. It is one of the writers of
 // [github.com/gmpscope/gmpscope/export].
 //
-// There is a file for waits, starts and run intervals, with a row for each of them, and
-// one for classes and findings. The types [Wait], [Start], [Run], [Class] and [Finding] are
-// the rows. Times are ns; those that name an instant count from the first event of the
+// There is a file for waits, starts, run intervals and units of work, with a row for each of
+// them, and one for classes, findings and what the time of units consists of. The types
+// [Wait], [Start], [Run], [Class], [Finding], [Unit] and [Path] are the rows. Times are ns; those that name an instant count from the first event of the
 // trace. The metadata of each file has, under "gmpscope", of which trace it is, and what is
 // missing.
 package parquet
@@ -24,7 +24,7 @@ import (
 
 // Files are the names of the files.
 func Files() []string {
-	return []string{"waits.parquet", "starts.parquet", "runs.parquet", "classes.parquet", "findings.parquet"}
+	return []string{"waits.parquet", "starts.parquet", "runs.parquet", "classes.parquet", "findings.parquet", "units.parquet", "paths.parquet"}
 }
 
 // Writer writes the tables of an analysis, of which it is the [analyze.Observer]. Its
@@ -42,13 +42,17 @@ type Writer struct {
 	runs     *table[Run]
 	classes  *table[Class]
 	findings *table[Finding]
+	units    heldUnits
+	paths    *table[Path]
 }
 
-// NewWriter returns a Writer to these files, in the order of [Files].
-func NewWriter(files [5]io.Writer) *Writer {
+// NewWriter returns a Writer to these files, in the order of [Files]. names are those of
+// [analyze.Options.Anonymize], if it is set: then units are held until Finish.
+func NewWriter(files [7]io.Writer, names *analyze.Pseudonyms) *Writer {
 	w := &Writer{
 		waits: newTable[Wait](files[0]), starts: newTable[Start](files[1]), runs: newTable[Run](files[2]),
 		classes: newTable[Class](files[3]), findings: newTable[Finding](files[4]),
+		units: heldUnits{table: newTable[Unit](files[5]), names: names}, paths: newTable[Path](files[6]),
 	}
 	w.follow = export.NewRuns(w.run)
 	return w
@@ -160,8 +164,16 @@ func (w *Writer) Finish(res *analyze.Result) error {
 			return err
 		}
 	}
+	if err := w.units.finish(); err != nil {
+		return err
+	}
+	for i := range res.Work.Kinds {
+		if err := w.path(&res.Work.Kinds[i]); err != nil {
+			return err
+		}
+	}
 	about := strings.Join(export.Comments(res), "\n")
-	return cmp.Or(w.waits.close(about), w.starts.close(about), w.runs.close(about), w.classes.close(about), w.findings.close(about))
+	return cmp.Or(w.waits.close(about), w.starts.close(about), w.runs.close(about), w.classes.close(about), w.findings.close(about), w.units.table.close(about), w.paths.close(about))
 }
 
 func (w *Writer) class(c *waits.Class) error {

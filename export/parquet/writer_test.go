@@ -25,7 +25,7 @@ import (
 )
 
 // recordings are traces of different kinds.
-var recordings = []string{"mutex-go1.26-p4", "steal-small-go1.24-p2", "gosched-go1.26-p2", "gc-go1.25-p4", "blocking-syscalls-go1.22-p4", "locked-threads-go1.26-p2", "real/annot-go1.26-p4to8", "real/flightrec-memberlist-go1.26-p4", "real/v1-context-go1.21"}
+var recordings = []string{"mutex-go1.26-p4", "steal-small-go1.24-p2", "network-go1.26-p2", "gosched-go1.26-p2", "gc-go1.25-p4", "blocking-syscalls-go1.22-p4", "locked-threads-go1.26-p2", "real/annot-go1.26-p4to8", "real/flightrec-memberlist-go1.26-p4", "real/v1-context-go1.21"}
 
 // tables are what the files of a trace hold.
 type tables struct {
@@ -34,18 +34,20 @@ type tables struct {
 	runs     []parquet.Run
 	classes  []parquet.Class
 	findings []parquet.Finding
+	units    []parquet.Unit
+	paths    []parquet.Path
 }
 
-func exported(t testing.TB, name string, o analyze.Options) ([5]*bytes.Buffer, *analyze.Result) {
+func exported(t testing.TB, name string, o analyze.Options) ([7]*bytes.Buffer, *analyze.Result) {
 	t.Helper()
-	var out [5]*bytes.Buffer
-	var to [5]io.Writer
+	var out [7]*bytes.Buffer
+	var to [7]io.Writer
 	for i := range out {
 		out[i] = &bytes.Buffer{}
 		to[i] = out[i]
 	}
-	w := parquet.NewWriter(to)
-	o.Observer = w
+	w := parquet.NewWriter(to, o.Anonymize)
+	o.Observer, o.OnUnit = w, w.Unit
 	res, err := analyze.Reader(t.Context(), bytes.NewReader(tracetest.Recorded(t, name)), name, o)
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +67,9 @@ func rows[Row any](t testing.TB, b *bytes.Buffer) []Row {
 	return out
 }
 
-func read(t testing.TB, b [5]*bytes.Buffer) tables {
+func read(t testing.TB, b [7]*bytes.Buffer) tables {
 	t.Helper()
-	return tables{rows[parquet.Wait](t, b[0]), rows[parquet.Start](t, b[1]), rows[parquet.Run](t, b[2]), rows[parquet.Class](t, b[3]), rows[parquet.Finding](t, b[4])}
+	return tables{rows[parquet.Wait](t, b[0]), rows[parquet.Start](t, b[1]), rows[parquet.Run](t, b[2]), rows[parquet.Class](t, b[3]), rows[parquet.Finding](t, b[4]), rows[parquet.Unit](t, b[5]), rows[parquet.Path](t, b[6])}
 }
 
 // causes are the columns of time by cause.
@@ -147,6 +149,43 @@ func TestSums(t *testing.T) {
 			x := read(t, b)
 			if d := cmp.Diff(want(&res.Waits), sums(t, &x)); d != "" {
 				t.Errorf("%s, %+v (-result +rows):\n%s", name, f, d)
+			}
+		}
+	}
+}
+
+// TestUnits holds units and the parts of their time against the result, also without names.
+func TestUnits(t *testing.T) {
+	type sum struct{ Count, Ns, PathNs, TypicalNs, SlowNs, MaxNs int64 }
+	for _, name := range recordings {
+		for _, o := range []analyze.Options{{}, {Anonymize: analyze.NewPseudonyms()}, {Focus: focus.Focus{From: 2_000_000, To: 7_000_000}}} {
+			b, res := exported(t, name, o)
+			x := read(t, b)
+			want, got := map[[3]string]sum{}, map[[3]string]sum{}
+			for i := range res.Work.Kinds {
+				k := &res.Work.Kinds[i]
+				if k.Count == 0 {
+					continue
+				}
+				s := sum{Count: k.Count, Ns: k.TotalNs, MaxNs: k.Latency.MaxNs}
+				for _, p := range k.Path {
+					s.PathNs, s.TypicalNs, s.SlowNs = s.PathNs+p.Ns, s.TypicalNs+p.TypicalNs, s.SlowNs+p.SlowNs
+				}
+				want[[3]string{k.Name, k.Class, k.How}] = s
+			}
+			for _, u := range x.units {
+				k := [3]string{u.Kind, u.Class, u.How}
+				s := got[k]
+				got[k] = sum{Count: s.Count + 1, Ns: s.Ns + u.LatencyNs, MaxNs: max(s.MaxNs, u.EndNs-u.BeginNs)}
+			}
+			for _, p := range x.paths {
+				k := [3]string{p.Kind, p.Class, p.How}
+				s := got[k]
+				s.PathNs, s.TypicalNs, s.SlowNs = s.PathNs+p.Ns, s.TypicalNs+p.TypicalNs, s.SlowNs+p.SlowNs
+				got[k] = s
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s, %+v (-result +rows):\n%s", name, o.Focus, d)
 			}
 		}
 	}
@@ -249,7 +288,7 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	causes := reader.SchemaOf(parquet.Causes{}).Columns()
-	for i, schema := range []*reader.Schema{reader.SchemaOf(parquet.Wait{}), reader.SchemaOf(parquet.Start{}), reader.SchemaOf(parquet.Run{}), reader.SchemaOf(parquet.Class{}), reader.SchemaOf(parquet.Finding{})} {
+	for i, schema := range []*reader.Schema{reader.SchemaOf(parquet.Wait{}), reader.SchemaOf(parquet.Start{}), reader.SchemaOf(parquet.Run{}), reader.SchemaOf(parquet.Class{}), reader.SchemaOf(parquet.Finding{}), reader.SchemaOf(parquet.Unit{}), reader.SchemaOf(parquet.Path{})} {
 		name := parquet.Files()[i]
 		_, section, _ := strings.Cut(string(doc), "**"+name+"**")
 		section, _, _ = strings.Cut(section, "\n**")

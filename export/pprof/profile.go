@@ -73,7 +73,7 @@ func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
 
 // Finish writes the profile, gzip'd, of the analysis that had this result.
 func (w *Writer) Finish(res *analyze.Result) error {
-	b := newBuilder(w.lookup, res)
+	b := newBuilder(w.lookup, res, "waits", "wait")
 	for i := range w.accounts.keys {
 		b.add(&w.accounts.keys[i], &w.accounts.of[i])
 	}
@@ -97,7 +97,8 @@ type stackOf struct {
 	place place
 }
 
-func newBuilder(l analyze.Lookup, res *analyze.Result) *builder {
+// newBuilder returns a builder of a profile whose samples are a count and a time.
+func newBuilder(l analyze.Lookup, res *analyze.Result, count, value string) *builder {
 	b := &builder{
 		names:     export.NewNames(l),
 		frames:    l.Frames,
@@ -107,11 +108,11 @@ func newBuilder(l analyze.Lookup, res *analyze.Result) *builder {
 		labels:    map[string][]string{},
 	}
 	b.profile = profile.Profile{
-		SampleType:        []*profile.ValueType{{Type: "waits", Unit: "count"}, {Type: "wait", Unit: "nanoseconds"}},
-		DefaultSampleType: "wait",
+		SampleType:        []*profile.ValueType{{Type: count, Unit: "count"}, {Type: value, Unit: "nanoseconds"}},
+		DefaultSampleType: value,
 		// That it has names keeps pprof from looking for them in a binary.
 		Mapping:       []*profile.Mapping{{ID: 1, File: export.Shown(res.Trace.Program), HasFunctions: true, HasFilenames: true, HasLineNumbers: true}},
-		PeriodType:    &profile.ValueType{Type: "wait", Unit: "nanoseconds"},
+		PeriodType:    &profile.ValueType{Type: value, Unit: "nanoseconds"},
 		Period:        1,
 		DurationNanos: res.EndNs() - res.BeginNs(),
 		Comments:      export.Comments(res),

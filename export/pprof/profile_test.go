@@ -102,6 +102,70 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestWork holds the profile of units of work against the result: by kind, by what goroutines
+// did, and by what the units' own waited for.
+func TestWork(t *testing.T) {
+	for _, name := range append([]string{"network-go1.26-p2"}, recordings...) {
+		res, err := analyze.Reader(t.Context(), bytes.NewReader(tracetest.Recorded(t, name)), name, analyze.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := pprof.WriteWork(&out, res); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		p := parsed(t, out.Bytes())
+		for _, s := range p.Sample {
+			frame := func(i int) string { return s.Location[i].Line[0].Function.Name }
+			kind := s.Label["how"][0] + " " + frame(len(s.Location)-1)
+			got["units of "+kind] += s.Value[0]
+			got["latency of "+kind] += s.Value[1]
+			got["via "+strings.Join(s.Label["via"], "")+" "+strings.Join(s.Label["site"], "")] += s.Value[1]
+			got["cause "+strings.Join(s.Label["cause"], "")] += s.Value[1]
+			got[stackText(s)] += s.Value[1]
+		}
+		want := map[string]int64{}
+		for i := range res.Work.Kinds {
+			k := &res.Work.Kinds[i]
+			kind := k.How + " " + nameOf(k.Name)
+			if k.Count > 0 {
+				want["units of "+kind] += k.Count
+				want["latency of "+kind] += k.TotalNs
+			}
+			for _, x := range k.Path {
+				if x.Via == nil {
+					want["via  "] += x.Ns
+				} else {
+					want["via "+x.Via.What+" "+x.Via.Site] += x.Ns
+				}
+				want["cause "+x.Cause] += x.Ns
+				stack := nameOf(k.Name)
+				for _, s := range []string{x.Who, x.What, x.Where} {
+					if s != "" {
+						stack += " > " + s
+					}
+				}
+				want[stack] += x.Ns
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
+			t.Errorf("%s (-result +profile):\n%s", name, d)
+		}
+	}
+}
+
+// stackText is the stack of a sample, the outermost frame first.
+func stackText(s *profile.Sample) (text string) {
+	for _, l := range s.Location {
+		if text != "" {
+			text = " > " + text
+		}
+		text = l.Line[0].Function.Name + text
+	}
+	return text
+}
+
 func nameOf(class string) string {
 	if class == "" {
 		return "(unknown function)"

@@ -1,0 +1,99 @@
+package parquet
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/export"
+)
+
+// Unit is a row of units.parquet: a unit of work that was found whole.
+type Unit struct {
+	Kind      string `parquet:"kind,dict"`
+	Class     string `parquet:"class,dict"` // start function of the goroutine
+	How       string `parquet:"how,dict"`
+	Goroutine int64  `parquet:"goroutine"`
+	BeginNs   int64  `parquet:"begin_ns"`
+	EndNs     int64  `parquet:"end_ns"`
+	LatencyNs int64  `parquet:"latency_ns"` // the time between them
+}
+
+// Path is a row of paths.parquet: a part of the time of the units of a kind.
+type Path struct {
+	Kind        string `parquet:"kind"`
+	Class       string `parquet:"class"`
+	How         string `parquet:"how"`
+	Via         string `parquet:"via"` // what the unit's own goroutine waited for; empty if it did not wait
+	ViaFunction string `parquet:"via_function"`
+	Who         string `parquet:"who"`
+	What        string `parquet:"what"`
+	Cause       string `parquet:"cause"`
+	Function    string `parquet:"function"`
+	Hops        int64  `parquet:"hops"`
+	Ns          int64  `parquet:"ns"`
+	TypicalNs   int64  `parquet:"typical_ns"`
+	SlowNs      int64  `parquet:"slow_ns"`
+}
+
+// maxHeld is how many units are held if their names are to be replaced.
+const maxHeld = 1 << 21
+
+// heldUnits are units until the analysis is over, whose names are in use meanwhile.
+type heldUnits struct {
+	table *table[Unit]
+	names *analyze.Pseudonyms // nil: nothing is held
+	units []work.Unit
+	err   error
+}
+
+// Unit processes a unit of work: it is for [analyze.Options.OnUnit].
+func (w *Writer) Unit(u work.Unit) {
+	h := &w.units
+	switch {
+	case h.err != nil:
+	case h.names == nil:
+		h.write(u)
+	case len(h.units) == maxHeld:
+		h.err = fmt.Errorf("more than %d units of work cannot be made anonymous: export a window, with --from and --to", maxHeld)
+	default:
+		h.units = append(h.units, u)
+	}
+}
+
+func (h *heldUnits) write(u work.Unit) {
+	u = h.names.Unit(u)
+	h.err = h.table.add(&Unit{
+		Kind: export.Function(u.Kind), Class: export.Function(u.Class), How: u.How.String(), Goroutine: u.G,
+		BeginNs: u.From, EndNs: u.To, LatencyNs: u.To - u.From,
+	})
+}
+
+// finish writes what is held.
+func (h *heldUnits) finish() error {
+	for _, u := range h.units {
+		if h.err == nil {
+			h.write(u)
+		}
+	}
+	return h.err
+}
+
+// path writes what the time of a kind consists of.
+func (w *Writer) path(k *work.UnitKind) error {
+	for i := range k.Path {
+		p := &k.Path[i]
+		row := Path{
+			Kind: export.Function(k.Name), Class: export.Function(k.Class), How: k.How,
+			Who: export.Shown(p.Who), What: p.What, Cause: p.Cause, Function: export.Shown(p.Where), Hops: p.Hops,
+			Ns: p.Ns, TypicalNs: p.TypicalNs, SlowNs: p.SlowNs,
+		}
+		if p.Via != nil {
+			row.Via, row.ViaFunction = p.Via.What, export.Shown(p.Via.Site)
+		}
+		if err := w.paths.add(&row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
