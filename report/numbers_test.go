@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,17 +16,14 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 // analysed is the document of one of the repository's traces, and its JSON.
 func analysed(t *testing.T, name string) (*Document, *jsondoc.Analysis) {
 	t.Helper()
-	res, err := analyze.File(t.Context(), filepath.Join("..", "testdata", "traces", name+".trace.gz"), analyze.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc := Build(res, "gmpscope")
+	doc := Build(run(t, name, analyze.Options{}), "gmpscope")
 	var b bytes.Buffer
 	if err := WriteJSON(&b, doc, JSONOptions{}); err != nil {
 		t.Fatal(err)
@@ -35,6 +33,15 @@ func analysed(t *testing.T, name string) (*Document, *jsondoc.Analysis) {
 		t.Fatal(err)
 	}
 	return doc, js
+}
+
+func run(t *testing.T, name string, o analyze.Options) *analyze.Result {
+	t.Helper()
+	res, err := analyze.File(t.Context(), filepath.Join("..", "testdata", "traces", name+".trace.gz"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
 }
 
 // expected are numbers of the JSON document by where bench and openmetrics have them.
@@ -184,6 +191,54 @@ func TestOpenMetrics(t *testing.T) {
 	}
 }
 
+// TestLatencies holds the histograms of OpenMetrics against each unit of work.
+func TestLatencies(t *testing.T) {
+	for _, name := range numbered {
+		units := map[string][]int64{}
+		res := run(t, name, analyze.Options{OnUnit: func(u work.Unit) {
+			of := fmt.Sprintf("kind=%s class=%s how=%s", u.Kind, u.Class, u.How)
+			units[of] = append(units[of], u.To-u.From)
+		}})
+		var b bytes.Buffer
+		if err := WriteOpenMetrics(&b, Build(res, "gmpscope")); err != nil {
+			t.Fatal(err)
+		}
+		samples, err := parseOpenMetrics(b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, s := range samples {
+			suffix, ok := strings.CutPrefix(s.name, "gmpscope_unit_latency_seconds_")
+			if !ok {
+				continue
+			}
+			got++
+			of := strings.Join(s.labels[:3], " ")
+			limit, want := math.Inf(1), 0.0
+			if suffix == "bucket" {
+				if limit, err = strconv.ParseFloat(strings.TrimPrefix(s.labels[3], "le="), 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, ns := range units[of] {
+				switch x := float64(ns) / 1e9; {
+				case suffix == "sum":
+					want += x
+				case x <= limit:
+					want++
+				}
+			}
+			if math.Abs(s.value-want) > 1e-9*want {
+				t.Errorf("%s: %s %v: %v, want %v", name, suffix, s.labels, s.value, want)
+			}
+		}
+		if got != len(units)*(mostLatency-leastLatency+4) || got == 0 {
+			t.Errorf("%s: %d samples of %d kinds", name, got, len(units))
+		}
+	}
+}
+
 // TestHostileNumbers has names that would end a label, a name or a line, and classes
 // of one name.
 func TestHostileNumbers(t *testing.T) {
@@ -191,6 +246,7 @@ func TestHostileNumbers(t *testing.T) {
 	res := &analyze.Result{}
 	for i, n := range names {
 		res.Waits.Classes = append(res.Waits.Classes, waits.Class{ID: int32(i), Name: n, Creator: n})
+		res.Work.Kinds = append(res.Work.Kinds, work.UnitKind{Name: n, Class: n, Count: 1})
 	}
 	res.Pressure.Some = math.NaN()
 	doc := &Document{Result: res}
@@ -243,7 +299,7 @@ var (
 
 // parseOpenMetrics checks text against the format: families in one piece and in the
 // order TYPE, UNIT, HELP, samples; units that end the name; no sample twice; # EOF
-// once, at the end. The sample of the info family is left out.
+// once, at the end.
 func parseOpenMetrics(text string) (samples []sample, err error) {
 	body, ok := strings.CutSuffix(text, "# EOF\n")
 	if !ok {
@@ -276,10 +332,8 @@ func parseOpenMetrics(text string) (samples []sample, err error) {
 			return nil, fmt.Errorf("%.200q twice", key)
 		}
 		seen[key] = true
-		if kind == "info" && m[1] == family+"_info" && m[4] == "1" {
-			continue
-		}
-		if m[1] != family || kind != "gauge" {
+		suffix, ofFamily := strings.CutPrefix(m[1], family)
+		if !ofFamily || kind == "gauge" && suffix != "" || kind == "histogram" && !slices.Contains([]string{"_bucket", "_count", "_sum"}, suffix) || kind != "gauge" && kind != "histogram" {
 			return nil, fmt.Errorf("%s, a sample in family %s", m[1], family)
 		}
 		s := sample{name: m[1]}

@@ -71,6 +71,16 @@ type Latency struct {
 	Histogram []int64 `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
 }
 
+// Below returns how many units took less than so many ns. It is exact for powers of two.
+func (l *Latency) Below(ns int64) (n int64) {
+	for i := 0; i+1 < len(l.Histogram); i += 2 {
+		if least(int(l.Histogram[i])) < ns {
+			n += l.Histogram[i+1]
+		}
+	}
+	return n
+}
+
 // TimePart is a part of the time of units.
 type TimePart struct {
 	// Via is what the unit's own goroutine waited for; absent if it did not wait.
