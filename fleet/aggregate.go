@@ -63,13 +63,14 @@ type aggregator struct {
 	classes   classes
 	findings  foundSet
 	trend     trend
+	work      allKinds
 	worst     []jsondoc.FleetWait
 	conflicts []jsondoc.FleetTrace
 	conflictN int64
 }
 
 func newAggregator(g Grouping) *aggregator {
-	return &aggregator{Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}}
+	return &aggregator{Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}, work: allKinds{}}
 }
 
 func (a *aggregator) add(r *Record) {
@@ -81,6 +82,7 @@ func (a *aggregator) add(r *Record) {
 	}
 	a.findings.add(r, values)
 	a.trend.add(r, values)
+	a.work.add(r, a.trend.own(values))
 	for i := range r.Worst {
 		a.worst = append(a.worst, longWaitOf(r, &r.Worst[i]))
 	}
@@ -135,7 +137,7 @@ func longestWaits(list []jsondoc.FleetWait) []jsondoc.FleetWait {
 func (a *aggregator) document(found *outliers, problems []Problem) *Report {
 	d := &Report{
 		Schema: a.Schema, Tool: a.Tool, GroupBy: a.By, FleetSums: a.all.document(), Groups: []jsondoc.FleetGroup{},
-		Outliers: found.list(), OutlierN: found.n, Findings: a.findings.document(), Classes: a.classes.document(),
+		Outliers: found.list(), OutlierN: found.n, Findings: a.findings.document(), Classes: a.classes.document(), Work: a.work.document(a.trend.by),
 		Worst: a.worst, Unread: []jsondoc.FleetUnread{}, Conflicts: a.conflicts, ConflictN: a.conflictN, OtherGroup: a.rest != nil,
 	}
 	d.Versions, d.Times = a.trend.document()

@@ -27,7 +27,7 @@ func contentOf(res *analyze.Result) Content {
 		User:   waitsOf(&res.Waits.User), Self: waitsOf(&res.Waits.Self), System: waitsOf(&res.Waits.System),
 		Ps:      psOf(&res.Procs),
 		Spread:  Spread{millionths(res.Fairness.Jain), millionths(res.Pressure.Some), millionths(res.Span.Parallelism)},
-		Classes: classesOf(res.Waits.Classes), Findings: []Finding{}, Worst: []LongWait{},
+		Classes: classesOf(res.Waits.Classes), Work: kindsOf(res.Work.Kinds), Findings: []Finding{}, Worst: []LongWait{},
 	}
 	if at, err := time.Parse(time.RFC3339, t.Wall); err == nil {
 		c.Trace.WallUnix = max(0, at.Unix())

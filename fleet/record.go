@@ -49,6 +49,7 @@ type Content struct {
 	Ps        Ps         `json:"ps"`
 	Spread    Spread     `json:"spread"`
 	Classes   []Class    `json:"classes"`             // of the program, by waiting, longest first; at most 48
+	Work      []Kind     `json:"work,omitempty"`      // units of work by kind, as in the result; at most 32, and the last may be the others
 	Findings  []Finding  `json:"findings"`            // in their order, at most 32
 	Worst     []LongWait `json:"worst"`               // the longest waits, at most 4
 	Anonymous bool       `json:"anonymous,omitempty"` // names that are not Go's own are replaced
@@ -267,7 +268,7 @@ func (r *Record) validate() error {
 		return fmt.Errorf("it has %d sources", len(r.Sources))
 	case !slices.IsSortedFunc(r.Sources, compareSources):
 		return errors.New("its sources are not sorted")
-	case len(r.Classes) > maxClasses || len(r.Findings) > maxFindings || len(r.Worst) > maxLongWaits:
+	case len(r.Classes) > maxClasses || len(r.Findings) > maxFindings || len(r.Worst) > maxLongWaits || len(r.Work) > maxKinds:
 		return errors.New("a list in it is too long")
 	}
 	for _, s := range r.Sources {
@@ -285,6 +286,11 @@ func (r *Record) validate() error {
 		}
 		if w.Histogram.Total() != w.Count {
 			return errors.New("a histogram in it does not add up")
+		}
+	}
+	for i := range r.Work {
+		if err := r.Work[i].validate(); err != nil {
+			return err
 		}
 	}
 	if err := sound(reflect.ValueOf(r).Elem()); err != nil {

@@ -86,7 +86,7 @@ func (o *Options) digest(ctx context.Context, name string) string {
 	meta, err := sidecar.Read(ctx, name)
 	_ = json.NewEncoder(h).Encode(meta)
 	fmt.Fprintf(h, "%v|", err)
-	fmt.Fprintf(h, "%d|%s|%v|%x|%v|%v|%d", Schema, o.Settings, o.Anonymize, sha256.Sum256(o.Key), o.Analyze.Rules, o.Analyze.CPUs, o.Analyze.MaxMemory)
+	fmt.Fprintf(h, "%d work|%s|%v|%x|%v|%v|%d", Schema, o.Settings, o.Anonymize, sha256.Sum256(o.Key), o.Analyze.Rules, o.Analyze.CPUs, o.Analyze.MaxMemory)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

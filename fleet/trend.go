@@ -67,17 +67,11 @@ func (t *trend) add(r *Record, groups [][]string) {
 	if !t.version {
 		return
 	}
-	seen := map[string]bool{}
-	for _, values := range groups {
-		own := make([]string, len(t.at))
-		for i, at := range t.at {
-			own[i] = values[at]
-		}
+	for _, own := range t.own(groups) {
 		key := keyed(own)
-		if own[slices.Index(t.by, versionLabel)] == "" || seen[key] {
+		if own[slices.Index(t.by, versionLabel)] == "" {
 			continue
 		}
-		seen[key] = true
 		if t.versions[key] == nil && len(t.versions) < maxGroups {
 			t.versions[key] = &trendSums{values: own}
 		}
@@ -85,6 +79,20 @@ func (t *trend) add(r *Record, groups [][]string) {
 			s.add(r)
 		}
 	}
+}
+
+// own returns the values of the labels of users, once for each different ones.
+func (t *trend) own(groups [][]string) (out [][]string) {
+	for _, values := range groups {
+		own := make([]string, len(t.at))
+		for i, at := range t.at {
+			own[i] = values[at]
+		}
+		if !slices.ContainsFunc(out, func(v []string) bool { return slices.Equal(v, own) }) {
+			out = append(out, own)
+		}
+	}
+	return out
 }
 
 func (s *trendSums) document() jsondoc.FleetTrend {

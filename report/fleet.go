@@ -20,6 +20,7 @@ const (
 	textFleetFindings = 12
 	textFleetClasses  = 12
 	textTrend         = 24
+	textFleetKinds    = 16
 	textUnread        = 12
 	textFleetWaits    = 5
 )
@@ -50,6 +51,7 @@ func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	t.fleetOutliers(f)
 	t.fleetGroups(f)
 	t.fleetFindings(f)
+	t.fleetKinds(f)
 	t.fleetTrend("By version", f.Versions)
 	t.fleetTrend("Over time (UTC)", f.Times)
 	t.fleetClasses(f)
@@ -184,6 +186,21 @@ func (t *text) fleetTrend(title string, list []jsondoc.FleetTrend) {
 	if n := len(list) - textTrend; n > 0 {
 		t.line(fmt.Sprintf("  The last %d; %s before.", textTrend, quantity.Plural(int64(n), "row", "rows")))
 	}
+}
+
+func (t *text) fleetKinds(f *jsondoc.Fleet) {
+	if len(f.Work) == 0 {
+		return
+	}
+	t.head("Work")
+	tb := newTable("kind", "of", "traces", "number", "p50", "p95", "p99", "longest", "most of the time").alignLeft(1, 8)
+	for i := range f.Work[:min(len(f.Work), textFleetKinds)] {
+		k := &f.Work[i]
+		tb.add(t.names.Shortened(cmp.Or(k.Name, words.Unknown), 40), words.Cut(words.FleetGroup(k.Labels), 24), quantity.Count(k.Traces), quantity.Count(k.Count),
+			quantity.Duration(k.P50Ns), quantity.Duration(k.P95Ns), quantity.Duration(k.P99Ns), quantity.Duration(k.MaxNs), words.Cut(ChiefPart(t.names, k), 44))
+	}
+	t.table(2, tb)
+	t.more(len(f.Work)-textFleetKinds, "more kind", "more kinds")
 }
 
 func (t *text) fleetClasses(f *jsondoc.Fleet) {

@@ -27,15 +27,16 @@ func TestFleetText(t *testing.T) {
 	f.Outliers[0].Kind, f.Outliers[0].Cause, f.OutlierN = "group", "behind", 40
 	f.Groups[0].Labels = []jsondoc.FleetLabel{{Name: "service", Value: "pay\x1b[31m\u202e"}, {Name: "gomaxprocs", Value: "4"}}
 	f.Outliers[0].Labels = f.Groups[0].Labels
+	f.Work[0].Name, f.Work[0].Parts[0].What, f.Work[0].Parts[0].Where, f.Work[0].Parts[0].Ns, f.Work[0].TotalNs = "main.report\x1b", "lock", "main.(*cache).get", 3, 4
 	for range 99 {
 		f.Groups, f.Outliers, f.Findings = append(f.Groups, f.Groups[0]), append(f.Outliers, f.Outliers[0]), append(f.Findings, f.Findings[0])
-		f.Classes, f.Versions, f.Unread = append(f.Classes, f.Classes[0]), append(f.Versions, f.Versions[0]), append(f.Unread, f.Unread[0])
+		f.Work, f.Classes, f.Versions, f.Unread = append(f.Work, f.Work[0]), append(f.Classes, f.Classes[0]), append(f.Versions, f.Versions[0]), append(f.Unread, f.Unread[0])
 	}
 	var b bytes.Buffer
 	if err := WriteFleetText(&b, f, TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"WHO WAITS MORE THAN ITS PEERS", "and 28 more.", "and 76 more groups.", "and 88 more classes.", "The last 24; 76 rows before.", "and 88 more inputs.", "NEW", "GOMAXPROCS 4", "gmpscope report x"} {
+	for _, want := range []string{"WHO WAITS MORE THAN ITS PEERS", "and 28 more.", "and 76 more groups.", "and 84 more kinds.", "75 % waiting for a lock in main.(*cache).get", "and 88 more classes.", "The last 24; 76 rows before.", "and 88 more inputs.", "NEW", "GOMAXPROCS 4", "gmpscope report x"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in the text:\n%s", want, b.String())
 		}

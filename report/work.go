@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -173,23 +174,34 @@ var doing = map[string]string{
 	"unknown": "not known", "rest": "many other things",
 }
 
+// doingIn reports what goroutines do, and in which function, if that is known.
+func doingIn(names *words.Names, what, function string) string {
+	if function == "" {
+		return doing[what]
+	}
+	return doing[what] + " in " + words.Visible(names.Function(function))
+}
+
+// ChiefPart reports on what units in many traces spend most of their time.
+func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
+	if len(k.Parts) == 0 {
+		return ""
+	}
+	p := &k.Parts[0]
+	return quantity.Part(p.Ns, k.TotalNs) + " " + doingIn(names, p.What, p.Where)
+}
+
 // inWords reports what the time of a bucket is.
 func (b *bucket) inWords(names *words.Names) string {
-	in := func(function string) string {
-		if function == "" {
-			return ""
-		}
-		return " in " + words.Visible(names.Function(function))
-	}
 	p := b.chief
 	if p.Via == nil {
-		return doing[p.What] + in(p.Where)
+		return doingIn(names, p.What, p.Where)
 	}
-	s := doing[p.Via.What] + in(p.Via.Site)
+	s := doingIn(names, p.Via.What, p.Via.Site)
 	if p.What == p.Via.What && p.Where == p.Via.Site {
 		return s
 	}
-	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doing[p.What] + in(p.Where)
+	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where)
 	if p.Cause == "queue" {
 		s += " for another unit"
 	}

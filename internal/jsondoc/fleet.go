@@ -16,6 +16,7 @@ type Fleet struct {
 	OutlierN   int64          `json:"outlier_count"`  // all of them
 	Findings   []FleetFinding `json:"findings"`       // those that are new first, then by cost; at most 1,000
 	Classes    []FleetClass   `json:"classes"`        // of the program, by waiting, longest first; at most 200
+	Work       []FleetKind    `json:"work"`           // units of work by kind and the labels of users, that of the most time first, those of one name by version; at most 200
 	Versions   []FleetTrend   `json:"versions"`       // by service and version, in their order; empty without a label "version"
 	Times      []FleetTrend   `json:"times"`          // by hour or day of UTC, in their order; of traces that tell it
 	Worst      []FleetWait    `json:"worst"`          // the longest waits, at most 20
@@ -136,6 +137,29 @@ type FleetClass struct {
 	WaitingNs  int64             `json:"waiting_ns"` // how long they were
 	P99Ns      int64             `json:"p99_ns"`     // 99 % of the waits are at most this
 	Causes     []waits.CauseTime `json:"causes"`     // all causes, in a fixed order
+}
+
+// FleetKind is the units of work of one kind in the traces of a service and version.
+type FleetKind struct {
+	Labels  []FleetLabel `json:"labels"`   // as GroupBy, without labels that traces have by themselves
+	Name    string       `json:"name"`     // the handler or test function, or what is annotated; else the class
+	How     string       `json:"how"`      // how they were found, as in [UnitKind]; empty for many kinds together
+	Traces  int64        `json:"traces"`   // that have it
+	Count   int64        `json:"count"`    // units that are whole
+	P50Ns   int64        `json:"p50_ns"`   // half of the units take at most this
+	P95Ns   int64        `json:"p95_ns"`   // 95 % of them
+	P99Ns   int64        `json:"p99_ns"`   // 99 %
+	MaxNs   int64        `json:"max_ns"`   // the slowest
+	TotalNs int64        `json:"total_ns"` // the latencies, summed
+	Parts   []FleetPart  `json:"parts"`    // of it, by what the units' own goroutines did or waited for, most first; they add up to it
+}
+
+// FleetPart is a part of the time of units.
+type FleetPart struct {
+	What  string `json:"what"`            // as in [TimePart]
+	Cause string `json:"cause,omitempty"` // of runnable
+	Where string `json:"where,omitempty"` // function
+	Ns    int64  `json:"ns"`              // how long
 }
 
 // FleetTrend is what the traces of a version, or a time, did together.

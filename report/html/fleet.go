@@ -25,6 +25,7 @@ const (
 	maxFleetFindings = 100
 	maxFleetClasses  = 100
 	maxFleetTrend    = 120
+	maxFleetKinds    = 100
 	maxFleetUnread   = 50
 )
 
@@ -48,6 +49,7 @@ type fleetPage struct {
 	OtherGroup           bool
 	Findings             []fleetFinding
 	MoreFindings         int
+	Kinds                []fleetKind
 	Trends               []fleetTrend
 	Classes              []fleetClass
 	Waits                []fleetWait
@@ -80,6 +82,12 @@ type fleetFinding struct {
 	Severity, ID, Group, Where, Cost, Command string
 	New                                       bool
 	Class                                     *Name
+}
+
+type fleetKind struct {
+	Name      Name
+	Of, Chief string
+	Cells     []cell
 }
 
 type fleetTrend struct {
@@ -149,6 +157,7 @@ func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 	}
 	p.groups(f, names)
 	p.findings(f, names)
+	p.kinds(f, names)
 	p.trend("By version", "Waiting by running time: the length of a bar. Versions of one service are below each other.", f.Versions)
 	p.trend("Over time", "By the wall-clock time at which each trace began, UTC; of traces that tell it.", f.Times)
 	p.classes(f, names)
@@ -302,6 +311,16 @@ func (p *fleetPage) trend(title, lead string, list []jsondoc.FleetTrend) {
 		t.Rows = append(t.Rows, r)
 	}
 	p.Trends = append(p.Trends, t)
+}
+
+func (p *fleetPage) kinds(f *jsondoc.Fleet, names *words.Names) {
+	for i := range f.Work[:min(len(f.Work), maxFleetKinds)] {
+		k := &f.Work[i]
+		p.Kinds = append(p.Kinds, fleetKind{
+			Name: name(cmp.Or(k.Name, words.Unknown), names), Of: words.Cut(words.FleetGroup(k.Labels), shortName), Chief: report.ChiefPart(names, k),
+			Cells: []cell{intCell(quantity.Count(k.Traces), k.Traces), intCell(quantity.Count(k.Count), k.Count), lasting(k.P50Ns), lasting(k.P95Ns), lasting(k.P99Ns), lasting(k.MaxNs)},
+		})
+	}
 }
 
 func (p *fleetPage) classes(f *jsondoc.Fleet, names *words.Names) {

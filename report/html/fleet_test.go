@@ -40,6 +40,8 @@ func fakeFleet(groups int) *jsondoc.Fleet {
 		f.Causes = g.Causes
 		f.Classes = append(f.Classes, jsondoc.FleetClass{Name: named(i), Creator: named(i + 4), Traces: 3, WaitingNs: g.WaitingNs, Causes: g.Causes})
 		f.Versions = append(f.Versions, jsondoc.FleetTrend{Labels: g.Labels[:2], Traces: 3, RunningNs: 4e9, WaitingNs: g.WaitingNs, WaitingPerRunning: g.WaitingPerRunning, Causes: g.Causes})
+		f.Work = append(f.Work, jsondoc.FleetKind{Labels: g.Labels[:2], Name: named(i), How: "cycle", Traces: 3, Count: 100, P50Ns: 1e6, P99Ns: 4e6, MaxNs: 9e6, TotalNs: 2e8,
+			Parts: []jsondoc.FleetPart{{What: "lock", Where: named(i + 2), Ns: 1e8}, {What: "running", Ns: 1e8}}})
 		f.Findings = append(f.Findings, jsondoc.FleetFinding{ID: "convoy", Class: named(i), Severity: "warning", Labels: g.Labels[:1], Traces: 2, CostNs: 1e9, Versions: []string{"1.0", named(i)}, New: i%2 == 0, Worst: trace})
 		if i < 12 {
 			kind := []string{"group", "trace"}[i/6]

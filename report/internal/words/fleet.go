@@ -23,6 +23,12 @@ func FleetClasses(f *jsondoc.Fleet) []string {
 	for i := range f.Classes {
 		out = append(out, f.Classes[i].Name, f.Classes[i].Creator)
 	}
+	for i := range f.Work {
+		out = append(out, f.Work[i].Name)
+		for j := range f.Work[i].Parts {
+			out = append(out, f.Work[i].Parts[j].Where)
+		}
+	}
 	for i := range f.Groups {
 		out = append(out, f.Groups[i].Class)
 	}
