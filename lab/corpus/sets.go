@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/pairs"
 	"github.com/gmpscope/gmpscope/lab/runner"
 	"github.com/gmpscope/gmpscope/lab/scenarios"
+	"github.com/gmpscope/gmpscope/lab/units"
 )
 
 // goVersion builds the programs whose set does not say with which Go.
@@ -27,6 +28,7 @@ func sets() []*set {
 		labelledSet("labelled", labelled.Dir, false),
 		labelledSet("labelled-pairs", labelled.Pairs, true),
 		labelledSet("labelled-same", labelled.Dir, true),
+		unitSet(),
 	}
 }
 
@@ -194,6 +196,36 @@ func labelledSet(name, programs string, paired bool) *set {
 				return labelled.JudgePairs(ctx, j.stdout, found, programs, j.from)
 			}
 			return labelled.JudgeAll(ctx, j.stdout, found, j.from)
+		},
+	}
+}
+
+// unitSet is programs that write down their units of work, each also as the twin that marks them.
+func unitSet() *set {
+	return &set{
+		name: "units", what: "programs that write down their units of work", tries: 1, keep: 1,
+		takes: func(root string) ([]take, error) {
+			labels, err := units.Read(root)
+			var all []take
+			for _, l := range labels {
+				plain, twin := l.Takes(goVersion)
+				for _, t := range []*runner.Take{plain, twin} {
+					all = append(all, take{Take: t, put: func(dir string, x *runner.Recording, _ runner.Row) error { return units.Put(dir, x) }})
+				}
+			}
+			return all, err
+		},
+		judge: func(ctx context.Context, j *judging) error {
+			labels, err := units.Read(j.root)
+			if err != nil {
+				return err
+			}
+			labels = slices.DeleteFunc(labels, func(l *units.Label) bool { return !j.only.MatchString(l.Name) })
+			from := units.Stored(j.dir)
+			if j.live > 0 {
+				labels, from = slices.Repeat(labels, j.live), units.Fresh(j.from)
+			}
+			return units.Judge(ctx, j.stdout, labels, goVersion, from)
 		},
 	}
 }

@@ -55,18 +55,34 @@ func Root() (string, error) {
 	}
 }
 
+// UnitsSuffix ends the name of the file in which a program writes down its units of work, beside
+// its trace.
+const UnitsSuffix = ".jsonl"
+
 const recDir = "internal/testkit/rec"
 
 // build builds the program in folder dir of the checkout, with slashes, for a Go
 // version such as "go1.26.8", and returns its path. The module of the checkout
 // asks for a newer Go than some versions, so that the program and package rec
-// are copied into one of the same name that asks for no more than that version.
+// are copied into one of the same name that asks for no more than that version. One
+// in a module of its own is built there.
 func (r *Runner) build(ctx context.Context, goVersion, dir string) (string, error) {
 	key := goVersion + "/" + dir
 	if program, ok := r.built[key]; ok {
 		return program, nil
 	}
+	tool := gotool.Tool{Env: []string{"GOTOOLCHAIN=" + goVersion, "GOEXPERIMENT="}}
 	module := filepath.Join(r.temp, goVersion)
+	program := filepath.Join(module, "bin", filepath.FromSlash(dir), path.Base(dir))
+	if own := filepath.Join(r.root, filepath.FromSlash(path.Dir(dir))); exists(filepath.Join(own, "go.mod")) {
+		args := []string{"build"}
+		if exists(filepath.Join(own, path.Base(dir), "main_test.go")) {
+			args = []string{"test", "-c"}
+		}
+		_, err := tool.Run(ctx, own, append(args, "-trimpath", "-o", program, "./"+path.Base(dir))...)
+		r.built[key] = program
+		return program, err
+	}
 	if _, err := os.Stat(module); errors.Is(err, fs.ErrNotExist) {
 		if err := r.copy(module, recDir); err != nil {
 			return "", err
@@ -82,13 +98,16 @@ func (r *Runner) build(ctx context.Context, goVersion, dir string) (string, erro
 	if err := r.copy(module, dir); err != nil {
 		return "", err
 	}
-	program := filepath.Join(module, "bin", filepath.FromSlash(dir), path.Base(dir))
-	tool := gotool.Tool{Env: []string{"GOTOOLCHAIN=" + goVersion, "GOEXPERIMENT="}}
 	if _, err := tool.Run(ctx, module, "build", "-trimpath", "-o", program, "./"+dir); err != nil {
 		return "", fmt.Errorf("%s: %w", goVersion, err)
 	}
 	r.built[key] = program
 	return program, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 func (r *Runner) copy(module, dir string) error {
@@ -118,10 +137,18 @@ func (r *Runner) Record(ctx context.Context, t *Take) (*Recording, error) {
 		waited = -1
 	}
 	trace, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
 	if t.Cut > 0 {
 		trace = trace[:int(t.Cut*float64(len(trace)))]
 	}
-	return &Recording{t, trace, waited}, err
+	defer os.Remove(file + UnitsSuffix)
+	units, err := os.ReadFile(file + UnitsSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return &Recording{t, trace, waited, units}, err
 }
 
 // ShortVersion returns go1.26 for go1.26.8.

@@ -39,7 +39,8 @@ func (t *Take) Command() string {
 type Recording struct {
 	*Take
 	Trace  []byte
-	Waited int64 // ns that the threads together lacked a CPU; -1 if unknown
+	Waited int64  // ns that the threads together lacked a CPU; -1 if unknown
+	Units  []byte // what the program wrote down of its units of work; most write nothing
 }
 
 // Analyze returns the result of the trace.
@@ -96,7 +97,7 @@ func Stored(dir string) Source {
 			return nil, err
 		}
 		trace, err := Decompress(data)
-		return &Recording{t, trace, -1}, err
+		return &Recording{Take: t, Trace: trace, Waited: -1}, err
 	}
 }
 

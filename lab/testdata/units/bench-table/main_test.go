@@ -1,0 +1,49 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/gmpscope/gmpscope/lab/testdata/units/mark"
+)
+
+var shared table
+
+func BenchmarkPut(b *testing.B) {
+	b.ResetTimer()
+	defer mark.Begin("bench").End()
+	for range b.N {
+		shared.put()
+	}
+}
+
+func BenchmarkHash(b *testing.B) {
+	defer mark.Begin("bench").End()
+	for n := 0; b.Loop(); n++ {
+		hash(n)
+	}
+}
+
+func BenchmarkBulk(b *testing.B) {
+	rows := make([]byte, 4<<20)
+	b.ResetTimer()
+	defer mark.Begin("bench").End()
+	for range b.N {
+		copy(rows[1<<20:], rows)
+	}
+}
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"test.bench": ".", "test.benchtime": "30ms", "test.count": "4"} {
+		if err := flag.Set(name, value); err != nil {
+			mark.Check(err)
+		}
+	}
+	go shared.compact()
+	mark.Start()
+	if status := m.Run(); status != 0 {
+		os.Exit(status)
+	}
+	mark.Stop()
+}

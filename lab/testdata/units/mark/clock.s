@@ -1,0 +1,1 @@
+// Go accepts nanotime, which has no body, only beside an assembly file.
