@@ -82,13 +82,13 @@ func onClasses(truth []*Unit, found []work.Unit) (out []work.Unit) {
 // score holds what was found against the truth, by their pairs.
 func score(truth []*Unit, found []work.Unit, pairs []pair) Score {
 	var visible, both int
-	var want, got []int64
+	var least, most, got []int64
 	hit := map[int]bool{}
 	for _, p := range pairs {
 		hit[p.truth] = true
 	}
 	for i, u := range truth {
-		want = append(want, u.T1-u.R0)
+		least, most = append(least, u.T1-u.T0), append(most, u.W1-u.R0)
 		if u.Visible {
 			visible++
 			if hit[i] {
@@ -103,8 +103,14 @@ func score(truth []*Unit, found []work.Unit, pairs []pair) Score {
 	return Score{
 		Units: len(truth), Found: len(found),
 		Recall: share(len(pairs), len(truth)), Visible: share(visible, len(truth)), VisibleRecall: share(both, visible), Precision: share(len(pairs), len(found)),
-		P50: quantile(got, 0.5)/quantile(want, 0.5) - 1, P99: quantile(got, 0.99)/quantile(want, 0.99) - 1,
+		P50: off(got, least, most, 0.5), P99: off(got, least, most, 0.99),
 	}
+}
+
+// off returns how far a quantile of lengths is outside of its bounds, as a share.
+func off(got, least, most []int64, q float64) float64 {
+	x := quantile(got, q)
+	return max(0, x/quantile(most, q)-1) + min(0, x/quantile(least, q)-1)
 }
 
 // quantile returns a quantile of lengths, by the nearest rank; NaN of none.

@@ -25,17 +25,8 @@ func BenchmarkHash(b *testing.B) {
 	}
 }
 
-func BenchmarkBulk(b *testing.B) {
-	rows := make([]byte, 4<<20)
-	b.ResetTimer()
-	defer mark.Begin("bench").End()
-	for range b.N {
-		copy(rows[1<<20:], rows)
-	}
-}
-
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"test.bench": ".", "test.benchtime": "30ms", "test.count": "4"} {
+	for name, value := range map[string]string{"test.bench": ".", "test.benchtime": "30ms", "test.count": "3"} {
 		if err := flag.Set(name, value); err != nil {
 			mark.Check(err)
 		}

@@ -25,7 +25,7 @@ func (j *journal) append() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	mark.Work(10)
-	if j.entries++; j.entries%30 == 0 {
+	if j.entries++; j.entries%120 == 0 {
 		j.flush()
 	}
 }

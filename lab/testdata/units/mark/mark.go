@@ -117,8 +117,8 @@ func (u Unit) End() {
 // start returns a program counter in the start function of the calling goroutine.
 func start() uintptr {
 	var pcs [128]uintptr
-	n := runtime.Callers(3, pcs[:]) - 1 // the last one is runtime.goexit
-	if runtime.FuncForPC(pcs[n-1]).Name() == "runtime.main" {
+	n := runtime.Callers(3, pcs[:]) - 1                         // the last one is runtime.goexit
+	if runtime.FuncForPC(pcs[n-1]-1).Name() == "runtime.main" { // a return address less one is in the call
 		n--
 	}
 	return pcs[n-1]

@@ -23,17 +23,24 @@ func (p pool) get() *textproto.Conn { return <-p }
 
 func (p pool) put(c *textproto.Conn) { p <- c }
 
-func (p pool) quote(w http.ResponseWriter, r *http.Request) {
-	defer mark.Begin("quote").End()
+func (p pool) ask(micros int) {
 	c := p.get()
-	micros := 1000
-	if r.URL.Path == "/history" {
-		micros = 12000
-	}
+	defer p.put(c)
 	mark.Check(c.PrintfLine("%d", micros))
 	_, err := c.ReadLine()
 	mark.Check(err)
-	p.put(c)
+}
+
+// archive keeps a connection for long, now and then.
+func (p pool) archive() {
+	for range time.Tick(50 * time.Millisecond) {
+		p.ask(14000)
+	}
+}
+
+func (p pool) quote(w http.ResponseWriter, r *http.Request) {
+	defer mark.Begin("quote").End()
+	p.ask(1000)
 	mark.Work(100)
 	fmt.Fprintln(w, "101.3")
 }
@@ -41,11 +48,7 @@ func (p pool) quote(w http.ResponseWriter, r *http.Request) {
 func trader(config *tls.Config, url string, end time.Time) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
 	for time.Now().Before(end) {
-		path := "/quote"
-		if rand.IntN(30) == 0 {
-			path = "/history"
-		}
-		answer, err := client.Get(url + path)
+		answer, err := client.Get(url)
 		mark.Check(err)
 		_, err = io.Copy(io.Discard, answer.Body)
 		mark.Check(err)
@@ -61,6 +64,9 @@ func main() {
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(p.quote))
 	config := server.Client().Transport.(*http.Transport).TLSClientConfig
+	for range cap(p) {
+		go p.archive()
+	}
 	mark.Start()
 	end := time.Now().Add(time.Second)
 	var traders sync.WaitGroup

@@ -21,11 +21,16 @@ func (s *sender) acquire() { s.slots <- true }
 func (s *sender) release() { <-s.slots }
 
 func (s *sender) deliver(micros int) {
-	defer mark.Begin("delivery").End()
-	mark.Work(80)
 	s.acquire()
 	defer s.release()
 	s.post(micros)
+}
+
+// digests has them delivered to a customer whose server answers late.
+func (s *sender) digests() {
+	for range time.Tick(120 * time.Millisecond) {
+		s.deliver(20000)
+	}
 }
 
 func (s *sender) post(micros int) {
@@ -41,17 +46,18 @@ func main() {
 	for range cap(s.targets) {
 		s.targets <- backend.Dial()
 	}
+	for range cap(s.slots) {
+		go s.digests()
+	}
 	mark.Start()
 	var deliveries sync.WaitGroup
-	for n := range 400 {
-		micros := 1500 + rand.IntN(1000)
-		if n%60 < 3 { // a customer whose server answers late
-			micros = 22000
-		}
+	for range 400 {
 		deliveries.Add(1)
 		go func() {
 			defer deliveries.Done()
-			s.deliver(micros)
+			defer mark.Begin("delivery").End()
+			mark.Work(80)
+			s.deliver(1500 + rand.IntN(1000))
 		}()
 		time.Sleep(time.Duration(2000+rand.IntN(2000)) * time.Microsecond)
 	}
