@@ -20,10 +20,10 @@ type Unit struct {
 	G     int64  `json:"g"`
 	T0    int64  `json:"t0_ns"`
 	T1    int64  `json:"t1_ns"`
-	// R0 and W1 are from the trace: when the goroutine was made runnable for the unit, and when
-	// its last write to the network for it returned, or the goroutine ended. Where the trace
-	// shows neither they are T0 and T1.
+	// R0 is when the trace has the goroutine made runnable for the unit; T0 if it has not.
 	R0 int64 `json:"r0_ns"`
+	// W1 is when the unit was written down or, if that is later, when the trace has the
+	// goroutine's last write to the network for it return, or the goroutine end.
 	W1 int64 `json:"w1_ns"`
 	// Visible reports whether the goroutine has events near both ends.
 	Visible bool `json:"visible"`
@@ -81,6 +81,7 @@ func align(lines, data []byte) ([]*Unit, error) {
 	for i, u := range out {
 		u.T0 -= base
 		u.T1 -= base
+		u.W1 -= base
 		from, to := int64(0), int64(1)<<62
 		if i > 0 && out[i-1].G == u.G {
 			from = out[i-1].T1
@@ -96,7 +97,7 @@ func align(lines, data []byte) ([]*Unit, error) {
 // bound finds what the trace has of the unit; its goroutine does no other one in the time
 // (from, to).
 func (u *Unit) bound(moments []moment, from, to int64) {
-	u.R0, u.W1 = u.T0, u.T1
+	u.R0 = u.T0
 	for _, m := range moments {
 		if m.what == ready && m.at > from && m.at <= u.T0 {
 			u.R0 = m.at
@@ -111,7 +112,7 @@ func (u *Unit) bound(moments []moment, from, to int64) {
 			break
 		}
 		if m.what == called && writing || m.what == ended {
-			u.W1 = m.at
+			u.W1 = max(u.W1, m.at)
 		}
 		writing = m.what == writes
 	}

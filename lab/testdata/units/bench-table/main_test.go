@@ -26,7 +26,7 @@ func BenchmarkHash(b *testing.B) {
 }
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"test.bench": ".", "test.benchtime": "30ms", "test.count": "3"} {
+	for name, value := range map[string]string{"test.bench": ".", "test.benchtime": "30ms", "test.count": "2"} {
 		if err := flag.Set(name, value); err != nil {
 			mark.Check(err)
 		}

@@ -37,6 +37,7 @@ type record struct {
 	start    uintptr // a program counter in the start function of its goroutine
 	g        int64
 	from, to int64
+	written  int64 // when it was written down
 }
 
 // Unit is a unit that is under way.
@@ -49,6 +50,9 @@ type Unit struct {
 // Start starts the trace.
 func Start() {
 	buf.Grow(8 << 20)
+	for i := range done {
+		done[i].kind = "" // a page fault now is none in a unit
+	}
 	time.Sleep(20 * time.Millisecond)
 	runtime.GC()
 	if err := trace.Start(&buf); err != nil {
@@ -88,7 +92,8 @@ func lines() []byte {
 			G     int64  `json:"g"`
 			T0    int64  `json:"t0_ns"`
 			T1    int64  `json:"t1_ns"`
-		}{r.kind, frame.Function, r.g, r.from, r.to}
+			W1    int64  `json:"w1_ns"`
+		}{r.kind, frame.Function, r.g, r.from, r.to, r.written}
 		if err := enc.Encode(line); err != nil {
 			fatal(err)
 		}
@@ -111,7 +116,9 @@ func (u Unit) End() {
 		u.region.End()
 	}
 	to := nanotime()
-	done[count.Add(1)-1] = record{u.kind, start(), goroutine(), u.from, to}
+	r := &done[count.Add(1)-1]
+	*r = record{u.kind, start(), goroutine(), u.from, to, 0}
+	r.written = nanotime()
 }
 
 // start returns a program counter in the start function of the calling goroutine.
