@@ -34,23 +34,31 @@ func (l *Label) judge(ctx context.Context, x *runner.Recording) (*Judgement, err
 	if err != nil {
 		return nil, err
 	}
-	src, err := input.New(bytes.NewReader(x.Trace), x.Name)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	var found []work.Unit
-	result, err := analyze.Run(ctx, src, analyze.Options{NoTimeline: true, OnUnit: func(u work.Unit) { found = append(found, u) }})
+	found, kinds, err := analyzed(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	found = onClasses(truth, found)
 	pairs := match(truth, found)
-	j := &Judgement{Score: score(truth, found, pairs), Unknown: unknown(truth, result.Work.Kinds)}
-	if k := l.kind(truth, found, pairs, result.Work.Kinds); k != nil {
+	j := &Judgement{Score: score(truth, found, pairs), Unknown: unknown(truth, kinds)}
+	if k := l.kind(truth, found, pairs, kinds); k != nil {
 		j.Cause = l.cause(k)
 	}
 	return j, nil
+}
+
+// analyzed returns the units of a recording, and their kinds.
+func analyzed(ctx context.Context, x *runner.Recording) (found []work.Unit, kinds []work.UnitKind, err error) {
+	src, err := input.New(bytes.NewReader(x.Trace), x.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	result, err := analyze.Run(ctx, src, analyze.Options{NoTimeline: true, OnUnit: func(u work.Unit) { found = append(found, u) }})
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, result.Work.Kinds, nil
 }
 
 // unknown returns the share of the time of units of which it is not known what it was.

@@ -66,9 +66,11 @@ func (s *shop) report() {
 }
 
 func (s *shop) reports(end time.Time) {
-	for time.Now().Before(end) {
+	for at := range time.Tick(45 * time.Millisecond) {
+		if at.After(end) {
+			return
+		}
 		s.report()
-		time.Sleep(30 * time.Millisecond)
 	}
 }
 
