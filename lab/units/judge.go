@@ -7,19 +7,24 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/lab/runner"
+	"github.com/gmpscope/gmpscope/report"
 )
 
 // Judgement is what gmpscope finds in a recording, held against the truth.
 type Judgement struct {
 	Score
 	Unknown float64 // share of the units' time of which it is not known what it was
-	Cause   Cause
+	// Place is that of the kind with the planted cause among those whose slow units the text
+	// explains, from 1; 0 if it is none of them.
+	Place int
+	Cause Cause
 }
 
 // Cause is what slow units do longer than typical ones, most of all.
@@ -43,6 +48,7 @@ func (l *Label) judge(ctx context.Context, x *runner.Recording) (*Judgement, err
 	j := &Judgement{Score: score(truth, found, pairs), Unknown: unknown(truth, kinds)}
 	if k := l.kind(truth, found, pairs, kinds); k != nil {
 		j.Cause = l.cause(k)
+		j.Place = 1 + slices.Index(report.SlowKinds(report.WorkKinds(&work.Units{Kinds: kinds})), k)
 	}
 	return j, nil
 }
@@ -139,8 +145,8 @@ func (l *Label) cause(k *work.UnitKind) Cause {
 // Judge prints how well the units of programs are found, a line a program, and then which causes
 // are not what was planted.
 func Judge(ctx context.Context, w io.Writer, labels []*Label, goVersion string, from runner.Source) error {
-	fmt.Fprintf(w, "%-18s %6s %6s %7s %7s %7s %7s %7s %7s %7s  %-8s %6s %6s\n",
-		"program", "units", "found", "recall", "visible", "of them", "prec.", "p50", "p99", "unknown", "cause", "marked", "prec.")
+	fmt.Fprintf(w, "%-18s %6s %6s %7s %7s %7s %7s %7s %7s %7s %7s  %-8s %6s %6s\n",
+		"program", "units", "found", "recall", "visible", "of them", "prec.", "p50", "p99", "unknown", "place", "cause", "marked", "prec.")
 	var wrong bytes.Buffer
 	for _, l := range labels {
 		plain, twin := l.Takes(goVersion)
@@ -159,8 +165,8 @@ func Judge(ctx context.Context, w io.Writer, labels []*Label, goVersion string, 
 		if err != nil {
 			return fmt.Errorf("%s: %w", twin.Name, err)
 		}
-		fmt.Fprintf(w, "%-18s %6d %6d %7s %7s %7s %7s %7s %7s %7s  %-8s %6s %6s\n", l.Name, j.Units, j.Found, decimals(j.Recall), decimals(j.Visible),
-			decimals(j.VisibleRecall), decimals(j.Precision), percent(j.P50), percent(j.P99), percent(j.Unknown), j.Cause.String(), decimals(marked.Recall), decimals(marked.Precision))
+		fmt.Fprintf(w, "%-18s %6d %6d %7s %7s %7s %7s %7s %7s %7s %7d  %-8s %6s %6s\n", l.Name, j.Units, j.Found, decimals(j.Recall), decimals(j.Visible),
+			decimals(j.VisibleRecall), decimals(j.Precision), percent(j.P50), percent(j.P99), percent(j.Unknown), j.Place, j.Cause.String(), decimals(marked.Recall), decimals(marked.Precision))
 		if j.Cause.String() != "right" {
 			fmt.Fprintf(&wrong, "%s: first is: %s\n    but the cause is: %s\n", l.Name, cmp.Or(j.Cause.Text, "nothing: no such unit was found"), l.First)
 		}
