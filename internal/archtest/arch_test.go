@@ -34,7 +34,7 @@ var rules = []rule{
 	{"analyze/findings/*/testdata", in("internal/testkit/rec"), nil},
 	{"testdata/traces/programs", in("internal/testkit/rec"), nil},
 	{"lab/testdata/programs", in("internal/testkit/rec"), nil},
-	{"lab/testdata/units", nil, []string{"github.com/valyala/fasthttp", "google.golang.org/grpc", "google.golang.org/protobuf"}}, // a module of its own
+	{"lab/testdata/units", in("internal/testkit/rec"), []string{"github.com/valyala/fasthttp", "google.golang.org/grpc", "google.golang.org/protobuf"}}, // a module of its own
 	{"testdata/traces/*/programs", in("internal/testkit/rec"), nil},
 	{"testdata/kernel/program", nil, nil},
 	{"fleet/testdata", in("internal/testkit/rec"), nil},

@@ -203,7 +203,7 @@ func labelledSet(name, programs string, paired bool) *set {
 // unitSet is programs that write down their units of work, each also as the twin that marks them.
 func unitSet() *set {
 	return &set{
-		name: "units", what: "programs that write down their units of work", tries: 1, keep: 1,
+		name: "units", what: "programs that write down their units of work", tries: 3, keep: 3,
 		takes: func(root string) ([]take, error) {
 			labels, err := units.Read(root)
 			var all []take

@@ -3,10 +3,13 @@ module github.com/gmpscope/gmpscope/lab/testdata/units
 go 1.26.0
 
 require (
+	github.com/gmpscope/gmpscope v0.0.0
 	github.com/valyala/fasthttp v1.78.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 )
+
+replace github.com/gmpscope/gmpscope => ../../../
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect

@@ -12,8 +12,9 @@ import (
 	"runtime/trace"
 	"strconv"
 	"sync/atomic"
-	"time"
 	_ "unsafe" // for go:linkname
+
+	"github.com/gmpscope/gmpscope/internal/testkit/rec"
 )
 
 // nanotime is the clock of a trace.
@@ -25,7 +26,6 @@ func nanotime() int64
 const most = 1 << 16
 
 var (
-	buf   bytes.Buffer
 	done  [most]record // no lock, which would be an event at the end of a unit
 	count atomic.Int64
 	twin  = os.Getenv("MARK") == "region"
@@ -49,30 +49,17 @@ type Unit struct {
 
 // Start starts the trace.
 func Start() {
-	buf.Grow(8 << 20)
 	for i := range done {
 		done[i].kind = "" // a page fault now is none in a unit
 	}
-	time.Sleep(20 * time.Millisecond)
-	runtime.GC()
-	if err := trace.Start(&buf); err != nil {
-		fatal(err)
-	}
+	rec.Start()
 }
 
 // Stop stops the trace, and writes it to the file named by the program's only argument, and the
 // units beside it.
 func Stop() {
-	trace.Stop()
-	if len(os.Args) != 2 {
-		fatal(fmt.Errorf("usage: %s FILE", os.Args[0]))
-	}
-	if err := os.WriteFile(os.Args[1], buf.Bytes(), 0o644); err != nil {
-		fatal(err)
-	}
-	if err := os.WriteFile(os.Args[1]+".jsonl", lines(), 0o644); err != nil {
-		fatal(err)
-	}
+	rec.Stop()
+	Check(os.WriteFile(os.Args[1]+".jsonl", lines(), 0o644))
 }
 
 // lines has a line for each unit.
@@ -94,9 +81,7 @@ func lines() []byte {
 			T1    int64  `json:"t1_ns"`
 			W1    int64  `json:"w1_ns"`
 		}{r.kind, frame.Function, r.g, r.from, r.to, r.written}
-		if err := enc.Encode(line); err != nil {
-			fatal(err)
-		}
+		Check(enc.Encode(line))
 	}
 	return out.Bytes()
 }
@@ -137,33 +122,17 @@ func goroutine() int64 {
 	n := runtime.Stack(text[:], false)
 	number, _, _ := bytes.Cut(text[len("goroutine "):n], []byte(" "))
 	g, err := strconv.ParseInt(string(number), 10, 64)
-	if err != nil {
-		fatal(err)
-	}
+	Check(err)
 	return g
 }
 
 // Work computes for about that many microseconds.
-func Work(micros int) {
-	x := uint64(88172645463325252)
-	for range micros * 450 {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-	}
-	sink.Store(x)
-}
-
-var sink atomic.Uint64
+func Work(micros int) { rec.Work(micros) }
 
 // Check ends the program if there is an error.
 func Check(err error) {
 	if err != nil {
-		fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-}
-
-func fatal(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
 }
