@@ -44,9 +44,8 @@ type Accumulator struct {
 	limit         int             // of moments
 	enough        int             // blocks that decide a class
 	annotations   annotations
-	marks         map[int32][]mark // markers of the units under way, by life
-	onP           []int32          // by P: life that runs on it
-	stopper       int32            // life that stopped the world
+	onP           []int32 // by P: life that runs on it
+	stopper       int32   // life that stopped the world
 	over          []stretch
 	lastRun       benchRun
 	now           int64
@@ -62,7 +61,7 @@ type Accumulator struct {
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(), marks: map[int32][]mark{},
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(),
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
@@ -443,6 +442,5 @@ func (a *Accumulator) end(at int32, l *life) {
 // release gives the record of a life that has ended to another.
 func (a *Accumulator) release(at int32) {
 	*a.lives.At(at) = life{}
-	delete(a.marks, at)
 	a.free = append(a.free, at)
 }

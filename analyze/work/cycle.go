@@ -41,10 +41,6 @@ func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 	}
 }
 
-// queue reports whether there may be more to do at home already, so that units follow each other
-// without a wait.
-func (h *home) queue() bool { return h.family == receive || h.family == selects || h.family == cond }
-
 // begin returns a unit that a moment began at a mark.
 func begin(m *moment, from mark) open {
 	return open{is: true, source: m.source, waker: m.waker, by: m.by, wakerUnit: m.wakerUnit, from: from}
@@ -61,9 +57,6 @@ func (a *Accumulator) away(c *class, l *life, m *moment) {
 	}
 	if m.what == blocked && m.family == read && c.home.family == read && l.unit.fresh {
 		l.unit = begin(m, m.to) // of a new connection, whose first request is read elsewhere
-	}
-	if c.home.marker.line != 0 && c.home.markerOf(&c.tree, m) == c.home.marker {
-		a.noteMarker(m, &c.home)
 	}
 	l.unit.fresh = false
 }
@@ -86,15 +79,14 @@ func (a *Accumulator) come(c *class, l *life, m *moment) {
 	case l.visit.is && c.home.family == cond && m.from.at-l.visit.ran < spurious:
 		c.woken++
 	case l.unit.is && !l.unit.fresh:
-		a.home(c, l, m.life, m.from)
+		a.home(c, l, m.from)
 	}
 	l.visit = visit{is: true, blocked: m.what == blocked, ran: m.ran.at}
-	delete(a.marks, m.life)
 	l.unit, l.handler = begin(m, m.to), 0
 }
 
 // home ends the unit of a goroutine that is back home.
-func (a *Accumulator) home(c *class, l *life, at int32, back mark) {
+func (a *Accumulator) home(c *class, l *life, back mark) {
 	if c.home.family == read {
 		switch {
 		case l.unit.wrote.at > l.unit.from.at:
@@ -103,7 +95,7 @@ func (a *Accumulator) home(c *class, l *life, at int32, back mark) {
 			return // a part of a request was read
 		}
 	}
-	a.emitMarked(c, l, at, back)
+	a.emit(l, Cycle, &l.unit, back, l.handler)
 }
 
 // producer processes a moment of a class that loops at a send. A unit ends when the goroutine

@@ -161,7 +161,6 @@ func (a *Accumulator) move(c *class, l *life, m *moment) {
 	if m.what == lost {
 		a.leave(c, l, m.to.at)
 		l.seen = m.ran.at
-		delete(a.marks, m.life)
 		l.unit, l.visit, l.handler, l.line = open{}, visit{}, 0, 0
 		return
 	}

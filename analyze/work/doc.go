@@ -29,9 +29,6 @@
 // all blocks are of one family (a read, a receive, a select, …) is a candidate. home.go says
 // which candidate wins.
 //
-// A loop that finds more to do at once does several units in a row. A marker (marker.go) tells
-// them apart, if its function does something once in each.
-//
 // # Where the time went
 //
 // The time of a unit is taken apart along the way by which it came about (path.go). What each

@@ -8,21 +8,20 @@ import (
 
 // home is the place where the goroutines of a class wait for something to do.
 type home struct {
-	node     int32 // of the class's tree: events at it or below are there
-	top      int32 // the highest node under which all blocks are of its family
-	exact    bool  // not below it
-	family   family
-	server   bool   // it is a read, and what is read are requests
-	byName   bool   // only a function's name says so
-	marker   marker // what units have once
-	cutAfter bool   // they end behind it, not in front of it
-	carries  bool   // it is in a loop that carries the requests of others
-	split    bool   // its goroutines are woken by those of several classes
+	node    int32 // of the class's tree: events at it or below are there
+	top     int32 // the highest node under which all blocks are of its family
+	exact   bool  // not below it
+	family  family
+	server  bool // it is a read, and what is read are requests
+	byName  bool // only a function's name says so
+	carries bool // it is in a loop that carries the requests of others
+	split   bool // its goroutines are woken by those of several classes
 }
 
 // candidate is a place that may be home.
 type candidate struct {
 	home
+	top     int32 // the highest node under which all blocks are of its family
 	blocks  int64
 	ns      int64
 	traits  trait
@@ -84,9 +83,6 @@ func (j *judgement) verdict() (How, home) {
 	case j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
-		if best.queue() {
-			best.mark(c)
-		}
 		return Cycle, best.home
 	case main:
 		return Phase, home{}
@@ -153,15 +149,15 @@ func (j *judgement) collect() {
 			for own[prefix] == 0 && kids[prefix] > 0 {
 				prefix = kids[prefix]
 			}
-			j.add(&j.at[n], home{node: prefix, top: n, family: below[n].one()})
+			j.add(&j.at[n], home{node: prefix, family: below[n].one()}, n)
 		case own[n].one() != unknown:
-			j.add(&j.inner[n], home{node: n, top: n, exact: true, family: own[n].one()})
+			j.add(&j.inner[n], home{node: n, exact: true, family: own[n].one()}, n)
 		}
 	}
 }
 
-func (j *judgement) add(index *int32, h home) {
-	j.list = append(j.list, candidate{home: h, visits: map[int32]int64{}, wakers: map[int32]int64{}})
+func (j *judgement) add(index *int32, h home, top int32) {
+	j.list = append(j.list, candidate{home: h, top: top, visits: map[int32]int64{}, wakers: map[int32]int64{}})
 	*index = int32(len(j.list))
 }
 

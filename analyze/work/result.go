@@ -254,7 +254,8 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	home := c.tree.nodes[c.home.node]
 	out.Basis, out.Home = "inferred", &Home{n.Function(a.places.functions[home.function]), int64(home.at)}
 	out.WokenForNothing, out.SinceNs = c.woken, c.since
-	out.Merged = c.home.queue() && c.home.marker.line == 0 && c.busy > 7*(c.busy+c.idle)/10
+	f := c.home.family
+	out.Merged = (f == receive || f == selects || f == cond) && c.busy > 7*(c.busy+c.idle)/10
 	if c.home.byName {
 		out.Basis, out.Alternative = "ambiguous", "the class may be a client that paces itself: only the name of a function says that it serves"
 	}
