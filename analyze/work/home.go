@@ -9,8 +9,8 @@ import (
 // home is the place where the goroutines of a class wait for something to do.
 type home struct {
 	node    int32 // of the class's tree: events at it or below are there
-	top     int32 // the highest node under which all blocks are of its family
 	exact   bool  // not below it
+	library bool  // not in functions of the program's own module
 	family  family
 	server  bool // it is a read, and what is read are requests
 	byName  bool // only a function's name says so
@@ -29,11 +29,12 @@ type candidate struct {
 	asked   int64           // blocks that ended with an answer to the goroutine's own question
 	visits  map[int32]int64 // by life
 	visited int64           // lives that came twice or more
+	answers bool            // what is read there was asked for, while what the library reads is to be answered
 }
 
 // When a class is decided.
 const (
-	enoughBlocks = 100
+	enoughBlocks = 400
 	enoughEnds   = 20
 )
 
@@ -46,6 +47,7 @@ type judgement struct {
 	places *places
 	at     []int32 // by node: index of the candidate with that top, plus 1
 	inner  []int32 // by node: likewise, of those that only have the blocks of the node itself
+	own    []int32 // by node: likewise, of those that have what the program's own module does below it
 	list   []candidate
 	blocks map[int32]int64 // by life
 	all    trait           // of all blocks
@@ -123,9 +125,11 @@ func (j *judgement) watch() bool {
 func (j *judgement) collect() {
 	t := &j.c.tree
 	own, below := make([]families, len(t.nodes)), make([]families, len(t.nodes))
+	ownBelow := make([]bool, len(t.nodes)) // the program's own module waits there
 	for i := range j.c.log {
 		if m := &j.c.log[i]; m.what == blocked && m.family.shown() {
 			own[m.node] |= 1 << m.family
+			ownBelow[m.node] = t.nodes[m.node].own
 		}
 	}
 	kids := make([]int32, len(t.nodes)) // the only child with blocks; -1 if there are more
@@ -133,6 +137,7 @@ func (j *judgement) collect() {
 		if below[n] |= own[n]; n > 0 && below[n] != 0 {
 			up := t.nodes[n].parent
 			below[up] |= below[n]
+			ownBelow[up] = ownBelow[up] || ownBelow[n]
 			if kids[up] == 0 {
 				kids[up] = int32(n)
 			} else {
@@ -140,7 +145,7 @@ func (j *judgement) collect() {
 			}
 		}
 	}
-	j.at, j.inner = make([]int32, len(t.nodes)), make([]int32, len(t.nodes))
+	j.at, j.inner, j.own = make([]int32, len(t.nodes)), make([]int32, len(t.nodes)), make([]int32, len(t.nodes))
 	for n := int32(1); n < int32(len(t.nodes)); n++ {
 		switch up := t.nodes[n].parent; {
 		case below[n] == 0 || up != 0 && below[up].one() != unknown:
@@ -149,7 +154,12 @@ func (j *judgement) collect() {
 			for own[prefix] == 0 && kids[prefix] > 0 {
 				prefix = kids[prefix]
 			}
-			j.add(&j.at[n], home{node: prefix, family: below[n].one()}, n)
+			h := home{node: prefix, family: below[n].one()}
+			if h.library = h.family == read && !t.nodes[prefix].own && ownBelow[n]; h.library {
+				j.add(&j.own[n], home{node: prefix, family: read}, n)
+				j.list[j.own[n]-1].answers = true
+			}
+			j.add(&j.at[n], h, n)
 		case own[n].one() != unknown:
 			j.add(&j.inner[n], home{node: n, exact: true, family: own[n].one()}, n)
 		}
@@ -166,7 +176,11 @@ func (j *judgement) of(n int32, f family) *candidate {
 	if i := j.inner[n]; i > 0 && j.list[i-1].family == f {
 		return &j.list[i-1]
 	}
+	own := j.c.tree.nodes[n].own
 	for ; n > 0; n = j.c.tree.nodes[n].parent {
+		if i := j.own[n]; i > 0 && own {
+			return &j.list[i-1]
+		}
 		if i := j.at[n]; i > 0 {
 			return &j.list[i-1]
 		}
@@ -203,7 +217,7 @@ func (j *judgement) count() {
 	for i := range j.list {
 		x := &j.list[i]
 		name := j.named(x)
-		x.server = x.family == read && (j.born || name != "")
+		x.server = x.family == read && !x.answers && (j.born || name != "")
 		x.byName = x.server && !j.born && !std.Has(packageOf(name))
 		x.carries = x.traits&inProtocol != 0
 		x.split = x.family == selects && x.mixed()

@@ -23,6 +23,7 @@ type node struct {
 	line          int32 // the node at depth 1 above it, or itself
 	left          bool  // at depth 1: a goroutine went on from there to another line
 	closure       bool  // at depth 1: a function literal of the start function is called there
+	own           bool  // a function of the program's own module is on the path
 }
 
 // step is a place behind a node.
@@ -46,7 +47,7 @@ func (t *tree) add(p *places, path []Frame) int32 {
 			if len(t.nodes) == maxNodes {
 				break
 			}
-			next = t.grow(s)
+			next = t.grow(s, t.nodes[at].own || path[i].own())
 		}
 		if i == len(path)-2 && strings.HasPrefix(path[i].Function, root+".func") {
 			t.nodes[t.nodes[next].line].closure = true
@@ -57,9 +58,9 @@ func (t *tree) add(p *places, path []Frame) int32 {
 }
 
 // grow adds a node.
-func (t *tree) grow(s step) int32 {
+func (t *tree) grow(s step, own bool) int32 {
 	at := int32(len(t.nodes))
-	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, at: int32(min(s.line, math.MaxInt32)), line: at}
+	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, at: int32(min(s.line, math.MaxInt32)), line: at, own: own}
 	if n.depth > 1 {
 		n.line = t.nodes[s.parent].line
 	}
