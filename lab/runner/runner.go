@@ -132,7 +132,8 @@ func (r *Runner) Record(ctx context.Context, t *Take) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w\n%s", t.Name, err, stderr.Bytes())
 	}
-	waited, err := strconv.ParseInt(strings.TrimSpace(string(output)), 10, 64)
+	words := append([]string{""}, strings.Fields(string(output))...) // tests print something before
+	waited, err := strconv.ParseInt(words[len(words)-1], 10, 64)
 	if err != nil {
 		waited = -1
 	}

@@ -145,8 +145,8 @@ func (l *Label) cause(k *work.UnitKind) Cause {
 // Judge prints how well the units of programs are found, a line a program, and then which causes
 // are not what was planted.
 func Judge(ctx context.Context, w io.Writer, labels []*Label, goVersion string, from runner.Source) error {
-	fmt.Fprintf(w, "%-18s %6s %6s %7s %7s %7s %7s %7s %7s %7s %7s  %-8s %6s %6s\n",
-		"program", "units", "found", "recall", "visible", "of them", "prec.", "p50", "p99", "unknown", "place", "cause", "marked", "prec.")
+	fmt.Fprintf(w, "%-18s %6s %6s %7s %7s %7s %7s %7s %7s %7s %7s  %-8s %6s %6s  %s\n",
+		"program", "units", "found", "recall", "visible", "of them", "prec.", "p50", "p99", "unknown", "place", "cause", "marked", "prec.", "cause")
 	var wrong bytes.Buffer
 	for _, l := range labels {
 		plain, twin := l.Takes(goVersion)
@@ -165,8 +165,8 @@ func Judge(ctx context.Context, w io.Writer, labels []*Label, goVersion string, 
 		if err != nil {
 			return fmt.Errorf("%s: %w", twin.Name, err)
 		}
-		fmt.Fprintf(w, "%-18s %6d %6d %7s %7s %7s %7s %7s %7s %7s %7d  %-8s %6s %6s\n", l.Name, j.Units, j.Found, decimals(j.Recall), decimals(j.Visible),
-			decimals(j.VisibleRecall), decimals(j.Precision), percent(j.P50), percent(j.P99), percent(j.Unknown), j.Place, j.Cause.String(), decimals(marked.Recall), decimals(marked.Precision))
+		fmt.Fprintf(w, "%-18s %6d %6d %7s %7s %7s %7s %7s %7s %7s %7d  %-8s %6s %6s  %s\n", l.Name, j.Units, j.Found, decimals(j.Recall), decimals(j.Visible),
+			decimals(j.VisibleRecall), decimals(j.Precision), percent(j.P50), percent(j.P99), percent(j.Unknown), j.Place, j.Cause.String(), decimals(marked.Recall), decimals(marked.Precision), marked.Cause.String())
 		if j.Cause.String() != "right" {
 			fmt.Fprintf(&wrong, "%s: first is: %s\n    but the cause is: %s\n", l.Name, cmp.Or(j.Cause.Text, "nothing: no such unit was found"), l.First)
 		}
