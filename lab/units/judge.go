@@ -88,7 +88,8 @@ func unknown(truth []*Unit, kinds []work.UnitKind) float64 {
 }
 
 // kind returns the kind that holds most of the time of those units of the label's kind that were
-// found; nil if none was.
+// found, if there is one among those that begin from outside, which are explained; nil if none was
+// found.
 func (l *Label) kind(truth []*Unit, found []work.Unit, pairs []pair, kinds []work.UnitKind) (most *work.UnitKind) {
 	var longest int64
 	for i := range kinds {
@@ -99,7 +100,7 @@ func (l *Label) kind(truth []*Unit, found []work.Unit, pairs []pair, kinds []wor
 				sum += x.To - x.From
 			}
 		}
-		if sum > longest {
+		if sum > 0 && (most == nil || k.Entry && !most.Entry || k.Entry == most.Entry && sum > longest) {
 			most, longest = k, sum
 		}
 	}

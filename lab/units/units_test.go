@@ -134,6 +134,29 @@ func TestCause(t *testing.T) {
 	}
 }
 
+// The kind that is judged is one that the text explains, if there is one.
+func TestKind(t *testing.T) {
+	truth := []*Unit{unit(1, 0, 0, 900, 900), unit(1, 1000, 1000, 1100, 1100), unit(1, 2000, 2000, 2200, 2200)}
+	x := []work.Unit{found(1, 0, 900), found(1, 1000, 1100), found(1, 2000, 2200)}
+	for i, name := range []string{"main.serve", "main.order", "main.order"} {
+		truth[i].Kind, x[i].Kind, x[i].How = "order", name, work.Cycle
+	}
+	kinds := []work.UnitKind{
+		{Name: "main.serve", Class: "main.serve", How: "cycle"}, {Name: "main.order", Class: "main.serve", How: "cycle"}, {Name: "main.serve", Class: "main.serve", How: "lifetime"},
+	}
+	l, pairs := &Label{Kind: "order"}, match(truth, x)
+	if k := l.kind(truth, x, pairs, kinds); k != &kinds[0] {
+		t.Errorf("of two kinds the one with less time is judged: %+v", k)
+	}
+	kinds[1].Entry = true
+	if k := l.kind(truth, x, pairs, kinds); k != &kinds[1] {
+		t.Errorf("a kind that begins from outside is not judged, but %+v", k)
+	}
+	if k := (&Label{Kind: "price"}).kind(truth, x, pairs, kinds); k != nil {
+		t.Errorf("units of no such kind, but %+v", k)
+	}
+}
+
 // Programs that are recorded now write down their units by the clock of the trace: the twin's
 // regions lie within them, and there are no others.
 func TestLive(t *testing.T) {

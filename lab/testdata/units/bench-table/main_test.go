@@ -12,14 +12,14 @@ var shared table
 
 func BenchmarkPut(b *testing.B) {
 	b.ResetTimer()
-	defer mark.Begin("bench").End()
+	defer mark.Begin("put").End()
 	for range b.N {
 		shared.put()
 	}
 }
 
 func BenchmarkHash(b *testing.B) {
-	defer mark.Begin("bench").End()
+	defer mark.Begin("hash").End()
 	for n := 0; b.Loop(); n++ {
 		hash(n)
 	}
