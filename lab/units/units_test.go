@@ -152,6 +152,10 @@ func TestKind(t *testing.T) {
 	if k := l.kind(truth, x, pairs, kinds); k != &kinds[1] {
 		t.Errorf("a kind that begins from outside is not judged, but %+v", k)
 	}
+	slices.Reverse(kinds[:2])
+	if k := l.kind(truth, x, pairs, kinds); k != &kinds[0] {
+		t.Errorf("a kind that begins from outside is first, but judged is %+v", k)
+	}
 	if k := (&Label{Kind: "price"}).kind(truth, x, pairs, kinds); k != nil {
 		t.Errorf("units of no such kind, but %+v", k)
 	}

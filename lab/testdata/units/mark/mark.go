@@ -126,7 +126,10 @@ func goroutine() int64 {
 	return g
 }
 
-// Work computes for about that many microseconds.
+// Work computes for about that many microseconds. The stack of a goroutine that is preempted in
+// a function without a frame, such as rec.Work, lacks its caller: this one.
+//
+//go:noinline
 func Work(micros int) { rec.Work(micros) }
 
 // Check ends the program if there is an error.
