@@ -34,10 +34,14 @@ type Cause struct {
 }
 
 // judge analyses a recording of the program.
-func (l *Label) judge(ctx context.Context, x *runner.Recording) (*Judgement, error) {
-	truth, err := read(x.Units)
+func (l *Label) judge(ctx context.Context, t *runner.Take, from runner.Source) (*Judgement, error) {
+	x, err := from(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	truth, err := read(x.Units)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	found, kinds, err := analyzed(ctx, x)
 	if err != nil {
@@ -107,12 +111,20 @@ func (l *Label) kind(truth []*Unit, found []work.Unit, pairs []pair, kinds []wor
 	return most
 }
 
+// much is how many times a typical unit a slow one takes, at least, for the text to explain the
+// difference. It explains all of their time else.
+const much = 1.5
+
 // cause returns what slow units of a kind do longer than typical ones, most of all: first by what
 // their own goroutine waits for, then by who does what meanwhile.
 func (l *Label) cause(k *work.UnitKind) Cause {
 	type bucket struct {
 		more, most int64
 		what, text string
+	}
+	var typical, slow float64
+	for i := range k.Path {
+		typical, slow = typical+float64(k.Path[i].TypicalNs), slow+float64(k.Path[i].SlowNs)
 	}
 	buckets, first := map[string]*bucket{}, &bucket{}
 	for i := range k.Path {
@@ -127,8 +139,8 @@ func (l *Label) cause(k *work.UnitKind) Cause {
 			buckets[key] = b
 		}
 		more := p.SlowNs - p.TypicalNs
-		if k.Count == 1 { // the only unit is slow and typical
-			more = p.SlowNs
+		if slow < much*typical {
+			more = p.Ns
 		}
 		b.more += more
 		if more > b.most {
@@ -151,20 +163,13 @@ func Judge(ctx context.Context, w io.Writer, labels []*Label, goVersion string, 
 	var wrong bytes.Buffer
 	for _, l := range labels {
 		plain, twin := l.Takes(goVersion)
-		x, err := from(ctx, plain)
+		j, err := l.judge(ctx, plain, from)
 		if err != nil {
 			return err
 		}
-		j, err := l.judge(ctx, x)
+		marked, err := l.judge(ctx, twin, from)
 		if err != nil {
-			return fmt.Errorf("%s: %w", l.Name, err)
-		}
-		if x, err = from(ctx, twin); err != nil {
 			return err
-		}
-		marked, err := l.judge(ctx, x)
-		if err != nil {
-			return fmt.Errorf("%s: %w", twin.Name, err)
 		}
 		fmt.Fprintf(w, "%-18s %6d %6d %7s %7s %7s %7s %7s %7s %7s %7d  %-8s %6s %6s  %s\n", l.Name, j.Units, j.Found, decimals(j.Recall), decimals(j.Visible),
 			decimals(j.VisibleRecall), decimals(j.Precision), percent(j.P50), percent(j.P99), percent(j.Unknown), j.Place, j.Cause.String(), decimals(marked.Recall), decimals(marked.Precision), marked.Cause.String())

@@ -120,14 +120,17 @@ func TestCause(t *testing.T) {
 		return work.TimePart{Via: via, Leaf: work.Leaf{Who: who, What: what}, Ns: slow, TypicalNs: typical, SlowNs: slow}
 	}
 	k := &work.UnitKind{Count: 100, Path: []work.TimePart{
-		part(nil, "main.serve", "running", 900, 1000), part(lock, "main.flush", "network", 0, 60), part(lock, "main.flush", "running", 0, 50),
+		part(nil, "main.serve", "running", 100, 200), part(lock, "main.flush", "network", 0, 60), part(lock, "main.flush", "running", 0, 50),
 	}}
 	l := &Label{What: "lock", Function: "(*journal).append"}
 	if c := l.cause(k); c.String() != "right" || c.Text != "lock main.(*journal).append, while main.flush is network" {
 		t.Errorf("%+v", c)
 	}
-	if k.Count = 1; l.cause(k).String() != "WRONG" {
-		t.Error("the only unit mostly runs")
+	if k.Path[0].TypicalNs = 200; l.cause(k).String() != "right" {
+		t.Error("slow units are half as long again as typical ones")
+	}
+	if k.Path[0].TypicalNs = 210; l.cause(k).String() != "WRONG" {
+		t.Error("slow units are like typical ones, which run")
 	}
 	if c := (&Label{What: "running", Function: "main.other"}).cause(k); c.String() != "function" {
 		t.Errorf("%+v", c)
@@ -214,11 +217,7 @@ func TestJudge(t *testing.T) {
 			continue
 		}
 		plain, _ := l.Takes("go1.26.8")
-		x, err := from(t.Context(), plain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := l.judge(t.Context(), x)
+		j, err := l.judge(t.Context(), plain, from)
 		if err != nil {
 			t.Fatal(err)
 		}
