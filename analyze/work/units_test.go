@@ -327,6 +327,7 @@ func TestDecidedAgain(t *testing.T) {
 			p.block(1, reference.ReasonChanReceive, first, 1000).after(5).block(1, reference.ReasonChanReceive, second, ns).after(7)
 		}
 		a := New(p.options())
+		a.enough = 100
 		feed(a, p.ds)
 		k := a.Finish(p.now, p.now, itself).Kinds[0]
 		if (k.SinceNs > 0) != c.change || (k.Home.Line == 2) != c.change || k.Count < 650 {
