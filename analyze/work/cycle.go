@@ -57,10 +57,11 @@ func (a *Accumulator) away(c *class, l *life, m *moment) {
 	if !l.unit.is && !l.born {
 		l.unit = open{is: true, cut: true, from: m.from} // it was under way when the trace began
 	}
-	if m.what == blocked && m.family == read && c.home.family == read && l.unit.fresh {
-		l.unit = begin(m, m.to) // of a new connection, whose first request is read elsewhere
+	l.unit.fresh = l.unit.fresh && c.home.family == read && m.handler == 0 // what the library does with a new connection
+	if l.unit.fresh && m.what == blocked && m.family == read {
+		l.unit = begin(m, m.to) // the first request is read elsewhere
+		l.unit.fresh = true
 	}
-	l.unit.fresh = false
 }
 
 // come is for a moment at home.
@@ -80,7 +81,7 @@ func (a *Accumulator) come(c *class, l *life, m *moment) {
 	switch {
 	case l.visit.is && c.home.family == cond && m.from.at-l.visit.ran < spurious:
 		c.woken++
-	case l.unit.is && !l.unit.fresh:
+	case l.unit.is && (!l.unit.fresh || l.unit.wrote.at > l.unit.from.at):
 		a.home(c, l, m.from)
 	}
 	l.visit = visit{is: true, blocked: m.what == blocked, ran: m.ran.at}

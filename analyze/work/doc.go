@@ -27,7 +27,8 @@
 // twice the weight of it. The stacks at which
 // it blocked make a tree, cut before the machinery of the standard library. A node under which
 // all blocks are of one family (a read, a receive, a select, …) is a candidate. home.go says
-// which candidate wins.
+// which candidate wins. Where goroutines go from place to place under it in turn, home is the one
+// where they wait longest.
 //
 // # Where the time went
 //

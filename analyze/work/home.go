@@ -36,6 +36,7 @@ type candidate struct {
 const (
 	enoughBlocks = 400
 	enoughEnds   = 20
+	fewPairs     = 10 // of waits one after the other that show a round
 )
 
 // serves matches functions of goroutines that read requests rather than answers.
@@ -82,7 +83,7 @@ func (j *judgement) verdict() (How, home) {
 	switch best, send := j.best(), j.producer(); {
 	case name == "testing.tRunner":
 		return Test, home{}
-	case j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
+	case !c.served && j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
 		return Cycle, best.home
@@ -285,7 +286,49 @@ func (j *judgement) best() (best *candidate) {
 			best = x
 		}
 	}
+	for best != nil {
+		longest := j.round(best)
+		if longest == nil {
+			break
+		}
+		best = longest
+	}
 	return best
+}
+
+// round returns the place under a candidate where goroutines wait longest, if there are several,
+// which they come to in turn: then it is one round that is a unit, not each of its waits.
+func (j *judgement) round(x *candidate) (longest *candidate) {
+	t, places, last := &j.c.tree, map[int32]*candidate{}, map[int32]int32{}
+	pairs, again := 0, 0
+	for i := range j.c.log {
+		m := &j.c.log[i]
+		if m.what != blocked || x.exact || !x.at(t, m) || m.node == x.node {
+			continue
+		}
+		at := m.node
+		for t.nodes[at].parent != x.node {
+			at = t.nodes[at].parent
+		}
+		y := places[at]
+		if y == nil {
+			y = &candidate{home: x.home, visits: map[int32]int64{}, wakers: map[int32]int64{}}
+			y.node, y.top, places[at] = at, at, y
+		}
+		if y.count(m); longest == nil || y.ns > longest.ns {
+			longest = y
+		}
+		if before := last[m.life]; before != 0 {
+			if pairs++; before == at {
+				again++
+			}
+		}
+		last[m.life] = at
+	}
+	if len(places) < 2 || pairs < fewPairs || again*20 > pairs {
+		return nil
+	}
+	return longest
 }
 
 // mayBeHome reports whether a place of the kind can be home: a lock, a send or a write never

@@ -40,7 +40,7 @@ func (c *class) follow(l *life, m *moment) {
 // class ever went on, these are deferred calls.
 func (a *Accumulator) returned(c *class, l *life, end mark) mark {
 	n := &c.tree.nodes[l.line]
-	if l.line != 0 && n.closure && !n.left && c.tree.lines() > 1 {
+	if l.line != 0 && n.closure && !n.left && (n.done || c.tree.lines() > 1) {
 		return l.lineAt
 	}
 	return end

@@ -17,7 +17,8 @@ type span struct {
 	returns  bool // main came back to a child that it had left
 }
 
-// A phase that is shorter than this share of what it is a part of is none.
+// A phase that is shorter than this share of what it is a part of is none, nor one that is all of
+// it but that share. Lines of libraries are none either.
 const shortPhase = 200 // one in so many
 
 // phase processes a moment of main.
@@ -62,7 +63,7 @@ func (a *Accumulator) emitPhases(at int32) {
 	for n := int32(1); int(n) < len(p.spans); n++ {
 		s, up := &p.spans[n], &p.spans[c.tree.nodes[n].parent]
 		split := up.children > 1 && !up.returns && p.straight(&c.tree, c.tree.nodes[n].parent)
-		if !split || (s.to.at-s.from.at)*shortPhase < up.to.at-up.from.at {
+		if ns, of := s.to.at-s.from.at, up.to.at-up.from.at; !split || ns*shortPhase < of || up != &p.spans[0] && ns > of-of/shortPhase || !a.places.owned[c.tree.nodes[n].function] {
 			continue
 		}
 		a.found(a.sumOf(kindKey{class: at, name: c.tree.callee(n), how: Phase}), p.g, p.handle, s.from, s.to)

@@ -24,6 +24,7 @@ type node struct {
 	left          bool  // at depth 1: a goroutine went on from there to another line
 	closure       bool  // at depth 1: a function literal of the start function is called there
 	own           bool  // a function of the program's own module is on the path
+	done          bool  // at depth 1: what it calls answers a request of HTTP/2, after its handler
 }
 
 // step is a place behind a node.
@@ -51,6 +52,9 @@ func (t *tree) add(p *places, path []Frame) int32 {
 		}
 		if i == len(path)-2 && strings.HasPrefix(path[i].Function, root+".func") {
 			t.nodes[t.nodes[next].line].closure = true
+		}
+		if i == len(path)-3 && strings.HasSuffix(path[i].Function, "esponseWriter).handlerDone") {
+			t.nodes[t.nodes[next].line].done = true
 		}
 		at = next
 	}

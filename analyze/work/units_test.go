@@ -335,3 +335,80 @@ func TestDecidedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A goroutine that waits at one place after the other does a round, from the place where it waits
+// longest. One that waits at either does a unit each time.
+func TestRound(t *testing.T) {
+	for _, turns := range []bool{true, false} {
+		p := newPlay(t)
+		fetch := p.stack("main.main.func1", "main.consume", "main.fetch", "net.(*conn).Read", pollIn)
+		commit := p.stack("main.main.func1", "main.consume:2", "main.commit", "net.(*conn).Read", pollIn)
+		p.begin(1)
+		var units []Unit
+		for i := range 20 {
+			p.block(1, reference.ReasonNetwork, fetch, 1000)
+			from := p.now
+			if turns || i%2 == 0 {
+				if p.after(50); !turns {
+					units, from = append(units, Unit{"main.main.func1", "main.main.func1", Cycle, 1, from, p.now}), p.now+10
+				}
+				p.block(1, reference.ReasonNetwork, commit, 10)
+			}
+			p.after(7)
+			units = append(units, Unit{"main.main.func1", "main.main.func1", Cycle, 1, from, p.now})
+		}
+		p.block(1, reference.ReasonNetwork, fetch, 1000)
+		want(t, p.units(), units...)
+	}
+}
+
+// A handler of HTTP/2 ends when its answer is handed over, though nothing else was seen of it.
+func TestHandlerOfHTTP2(t *testing.T) {
+	const loop, handle = "net/http.(*conn).serve", "net/http.(*http2serverConn).runHandler"
+	p := newPlay(t)
+	answer := p.stack(handle+":2", handle+".func1", "net/http.(*http2responseWriter).handlerDone", "runtime.selectgo")
+	p.begin(1)
+	var units []Unit
+	for g := int64(2); g < 6; g++ {
+		from := p.now
+		p.create(1, g, handle, p.stack(loop, "net/http.(*http2serverConn).serve")).after(10)
+		units = append(units, Unit{handle, handle, Lifetime, g, from, p.now})
+		p.block(g, reference.ReasonSelect, answer, 40).exit(g)
+	}
+	want(t, p.units(), append(units, Unit{loop, loop, Run, 1, 0, p.now})...)
+}
+
+// The first unit of a connection begins when its first request has come, after what the library
+// does with the connection.
+func TestFirstRequest(t *testing.T) {
+	const conn = "net/http.(*conn).serve"
+	p := newPlay(t)
+	home := p.stack(conn+":3", "net.(*conn).Read", pollIn)
+	answer := p.stack(conn+":4", "net.(*conn).Write", pollOut)
+	shake, hello := p.stack(conn+":1", "crypto/tls.(*Conn).HandshakeContext", "net.(*conn).Read", pollIn), p.stack(conn+":1", "crypto/tls.(*Conn).HandshakeContext", "net.(*conn).Write", pollOut)
+	first := p.stack(conn+":2", "net/http.(*conn).readRequest", "net.(*conn).Read", pollIn)
+	p.begin(1).create(1, 2, conn, 0).call(2, shake, 5).block(2, reference.ReasonNetwork, shake, 50).call(2, hello, 5).call(2, first, 5).block(2, reference.ReasonNetwork, first, 50)
+	var units []Unit
+	for range 4 {
+		from := p.now
+		p.after(40).call(2, answer, 5)
+		units = append(units, Unit{conn, conn, Cycle, 2, from, p.now})
+		p.after(5).block(2, reference.ReasonNetwork, home, 50)
+	}
+	want(t, p.units(), units...)
+}
+
+// Lines of libraries are no phases, nor is a line that is all of what it is a part of.
+func TestNoPhases(t *testing.T) {
+	p := newPlay(t)
+	first, last := p.stack("main.main:1", "main.load", "os.Open"), p.stack("main.main:2", "main.solve", "main.a", "os.Open")
+	look, run := p.stack("main.main:2", "main.solve:2", "os/exec.(*Cmd).Run", "os/exec.LookPath", "os.Stat"), p.stack("main.main:2", "main.solve:2", "os/exec.(*Cmd).Run:2", "os.StartProcess")
+	p.begin(1).call(1, first, 100)
+	loaded := p.now
+	p.call(1, last, 1)
+	from := p.now - 1
+	p.call(1, look, 500).call(1, run, 500)
+	want(t, p.units(),
+		Unit{"main.main", "main.load", Phase, 1, 0, loaded},
+		Unit{"main.main", "main.solve", Phase, 1, from, p.now})
+}
