@@ -14,6 +14,7 @@ type home struct {
 	family  family
 	server  bool // it is a read, and what is read are requests
 	byName  bool // only a function's name says so
+	few     bool // it was decided by few waits
 	carries bool // it is in a loop that carries the requests of others
 	split   bool // its goroutines are woken by those of several classes
 }
@@ -37,6 +38,7 @@ const (
 	enoughBlocks = 400
 	enoughEnds   = 20
 	fewPairs     = 10 // of waits one after the other that show a round
+	fewBlocks    = 20 // below which a home is ambiguous
 )
 
 // serves matches functions of goroutines that read requests rather than answers.
@@ -51,6 +53,7 @@ type judgement struct {
 	own    []int32 // by node: likewise, of those that have what the program's own module does below it
 	list   []candidate
 	blocks map[int32]int64 // by life
+	waits  int64           // of all lives
 	all    trait           // of all blocks
 	whole  int             // lives whose creation and end are in the log
 	born   bool            // a life was created for a connection
@@ -209,6 +212,7 @@ func (j *judgement) count() {
 				continue
 			}
 			j.blocks[m.life]++
+			j.waits++
 			j.all |= m.traits
 			if x := j.of(m.node, m.family); x != nil {
 				x.count(m)
@@ -221,6 +225,7 @@ func (j *judgement) count() {
 		x.server = x.family == read && !x.answers && (j.born || name != "")
 		x.byName = x.server && !j.born && !std.Has(packageOf(name))
 		x.carries = x.traits&inProtocol != 0
+		x.few = j.waits < fewBlocks
 		x.split = x.family == selects && x.mixed()
 	}
 }
@@ -276,15 +281,22 @@ func (j *judgement) returnsTo(x *candidate) bool {
 	return !mostlyWhole || x.blocks >= 3*lives
 }
 
-// best returns the candidate that is home, or nil.
+// best returns the candidate that is home, or nil. If the goroutines wait longer where they do not
+// come back to, home may lie there: then nothing is claimed.
 func (j *judgement) best() (best *candidate) {
+	elsewhere := int64(0)
 	for i := range j.list {
 		x := &j.list[i]
 		switch {
-		case !j.returnsTo(x) || !x.mayBeHome():
+		case !x.mayBeHome():
+		case !j.returnsTo(x):
+			elsewhere += x.weight()
 		case best == nil || j.better(x, best):
 			best = x
 		}
+	}
+	if best != nil && !best.server && best.weight() < elsewhere {
+		return nil
 	}
 	for best != nil {
 		longest := j.round(best)

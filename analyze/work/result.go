@@ -256,8 +256,11 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	out.WokenForNothing, out.SinceNs = c.woken, c.since
 	f := c.home.family
 	out.Merged = (f == receive || f == selects || f == cond) && c.busy > 7*(c.busy+c.idle)/10
-	if c.home.byName {
+	switch {
+	case c.home.byName:
 		out.Basis, out.Alternative = "ambiguous", "the class may be a client that paces itself: only the name of a function says that it serves"
+	case c.home.few:
+		out.Basis, out.Alternative = "ambiguous", "the goroutines may not come back: they wait a few times only"
 	}
 }
 

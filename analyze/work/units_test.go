@@ -412,3 +412,33 @@ func TestNoPhases(t *testing.T) {
 		Unit{"main.main", "main.load", Phase, 1, 0, loaded},
 		Unit{"main.main", "main.solve", Phase, 1, from, p.now})
 }
+
+// Where goroutines wait longer at places to which they do not come back, no home is claimed. One
+// that is found by few waits is ambiguous.
+func TestIrregular(t *testing.T) {
+	for _, c := range []struct {
+		once, waits int64
+		basis       string
+	}{{90, 4, "ambiguous"}, {90, 20, "inferred"}, {110, 20, ""}} {
+		p := newPlay(t)
+		p.begin(1)
+		for i := range c.waits {
+			p.block(1, reference.ReasonChanReceive, p.stack("main.loop", "runtime.chanrecv1"), 100).after(5)
+			p.block(1, reference.ReasonSync, p.stack("main.loop:2", "sync.(*Mutex).Lock"), 1)
+			once := p.stack("main.loop", "time.Sleep")
+			p.stacks[once][1].Line = uint64(10 + i)
+			p.block(1, reference.ReasonSleep, once, c.once)
+		}
+		a := New(p.options())
+		feed(a, p.ds)
+		got := ""
+		for _, k := range a.Finish(p.now, p.now, itself).Kinds {
+			if k.How == "cycle" {
+				got = k.Basis
+			}
+		}
+		if got != c.basis {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
