@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -22,6 +23,10 @@ type random struct {
 	starts  []string
 	waits   map[string][]wait // by start function
 	does    map[int64]string  // start function, by goroutine
+	regions map[int64][]int32 // open, by goroutine
+	tasks   int64
+	swept   []Stretch
+	off     []ledger.OffCPUSpan
 }
 
 // wait is a place where goroutines block.
@@ -31,7 +36,7 @@ type wait struct {
 }
 
 func newRandom(t *testing.T, rt *rapid.T) *random {
-	r := &random{play: newPlay(t), rt: rt, next: 1, starts: []string{"main.a", "main.b", "net/http.(*conn).serve"}, waits: map[string][]wait{}, does: map[int64]string{}}
+	r := &random{play: newPlay(t), rt: rt, next: 1, starts: []string{"main.a", "main.b", "net/http.(*conn).serve"}, waits: map[string][]wait{}, does: map[int64]string{}, regions: map[int64][]int32{}}
 	for _, s := range r.starts {
 		r.waits[s] = []wait{
 			{r.stack(s, "net.(*conn).Read", pollIn), reference.ReasonNetwork},
@@ -65,7 +70,7 @@ func (r *random) place(g int64) wait {
 // step does one thing.
 func (r *random) step() {
 	r.after(int64(r.number(100)))
-	switch g, what := r.some(&r.running), r.number(20); {
+	switch g, what := r.some(&r.running), r.number(24); {
 	case g == 0 || what == 0 && len(r.blocked) < 8:
 		if g != 0 {
 			r.running = append(r.running, g)
@@ -80,6 +85,11 @@ func (r *random) step() {
 	case what < 5:
 		r.call(g, r.place(g).stack, int64(r.number(50)))
 		r.running = append(r.running, g)
+	case what < 10:
+		r.instead(g, what)
+	case what == 10:
+		r.running = append(r.running, g)
+		r.mark(g)
 	default:
 		p := r.place(g)
 		r.stop(g, p.reason, p.stack)
@@ -87,6 +97,63 @@ func (r *random) step() {
 			r.wakeSome(other)
 		}
 		r.blocked = append(r.blocked, g)
+	}
+}
+
+// instead has a goroutine do something else than running.
+func (r *random) instead(g int64, what int) {
+	from, ns := r.now, int64(r.number(60))
+	d := reference.Decision{G: g, P: int32(g), Stack: r.place(g).stack}
+	both := func(begin, end reference.Kind) {
+		d.Kind = begin
+		r.add(d)
+		d.Kind = end
+		r.after(ns).add(d)
+	}
+	switch what {
+	case 5:
+		both(reference.KindAssistBegin, reference.KindAssistEnd)
+	case 6:
+		both(reference.KindSTWBegin, reference.KindSTWEnd)
+	case 7:
+		r.after(ns)
+		r.swept = append(r.swept, Stretch{from, from + int64(r.number(60)), int32(g)})
+		slices.SortStableFunc(r.swept, func(x, y Stretch) int { return cmp.Compare(x.To, y.To) })
+	case 8:
+		r.after(ns)
+		r.off = append(r.off, ledger.OffCPUSpan{From: from, To: from + int64(r.number(60)), P: int32(g)})
+	default:
+		d.Kind, d.Why = reference.KindStop, rapid.SampledFrom([]reference.Why{reference.WhyGosched, reference.WhySuspend, reference.WhyCoroutine}).Draw(r.rt, "why")
+		r.add(d)
+		r.after(ns)
+		r.wakeSome(g)
+		return
+	}
+	r.running = append(r.running, g)
+}
+
+// mark has a goroutine begin or end a region or any task, or loses a part of the trace.
+func (r *random) mark(g int64) {
+	switch open := r.regions[g]; r.number(4) {
+	case 0:
+		label := int32(r.number(3))
+		r.regions[g] = append(open, label)
+		r.annotate(reference.KindRegionBegin, g, 0, label)
+	case 1:
+		if n := len(open); n > 0 {
+			r.annotate(reference.KindRegionEnd, g, 0, open[n-1])
+			r.regions[g] = open[:n-1]
+		}
+	case 2:
+		if r.number(20) == 0 {
+			r.add(reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: int64(r.number(100))})
+			r.running, r.blocked = nil, nil // what they do is not known
+			return
+		}
+		r.tasks++
+		r.annotate(reference.KindTaskBegin, g, r.tasks, int32(r.number(3)))
+	default:
+		r.annotate(reference.KindTaskEnd, g, 1+int64(r.number(int(r.tasks)+1)), 0)
 	}
 }
 
@@ -128,7 +195,11 @@ func TestRandom(t *testing.T) {
 		a.enough = rapid.SampledFrom([]int{4, enoughBlocks}).Draw(rt, "enough")
 		a.ring = newRing(int64(rapid.SampledFrom([]int{64, maxIntervals}).Draw(rt, "intervals")))
 		a.walk.ring = &a.ring
-		feed(a, r.ds)
+		a.Swept(r.swept)
+		ledger.NewFeed(func(b *ledger.Block) {
+			b.CPUs.Off, r.off = r.off, nil
+			a.Add(b, nil)
+		}).AddAll(r.ds)
 		result := a.Finish(r.now, r.now, itself)
 		for i := range result.Kinds {
 			check(rt, &result.Kinds[i], units, r.now)
@@ -171,7 +242,7 @@ func apart(t *rapid.T, units []Unit) {
 		return cmp.Or(cmp.Compare(x.G, y.G), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.From, y.From))
 	})
 	for i := 1; i < len(units); i++ {
-		if x, y := units[i-1], units[i]; x.G == y.G && x.Kind == y.Kind && x.How == y.How && x.To > y.From {
+		if x, y := units[i-1], units[i]; x.G == y.G && x.Kind == y.Kind && x.How == y.How && x.How != Task && x.To > y.From {
 			t.Fatalf("%+v and %+v overlap", x, y)
 		}
 	}
