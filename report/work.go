@@ -20,8 +20,14 @@ const (
 )
 
 // WorkLead reports what the section about units of work shows.
-const WorkLead = "Requests, jobs and tests, as the trace shows them. A unit lasts from when its goroutine becomes runnable to its end. " +
-	"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
+func WorkLead(kinds []*work.UnitKind) string {
+	lead := "Requests, jobs and tests, as the trace shows them. A unit lasts from when its goroutine becomes runnable to its end. " +
+		"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
+	if slices.ContainsFunc(kinds, func(k *work.UnitKind) bool { return k.Unnamed > 0 }) {
+		lead += " Units whose handler no stack shows, mostly short ones, count as their server's, so that the latencies of its handlers may be too long."
+	}
+	return lead
+}
 
 // work shows the units of work by kind, if there are any.
 func (t *text) work(r *analyze.Result) {
@@ -30,7 +36,7 @@ func (t *text) work(r *analyze.Result) {
 		return
 	}
 	t.head("Work")
-	t.para(2, WorkLead)
+	t.para(2, WorkLead(kinds))
 	tb := newTable("kind", "found by", "number", "per s", "p50", "p95", "p99", "longest", "at a time").alignLeft(1)
 	for _, k := range kinds[:min(len(kinds), textKinds)] {
 		tb.add(append([]string{t.names.Cut(words.Visible(KindName(t.names, k)), 44)}, KindCells(k)...)...)
@@ -120,8 +126,16 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 		}
 		return name + " spends its time:", items
 	}
+	left := slow - typical
 	for _, b := range largest(buckets, slow-typical, func(b *bucket) int64 { return b.slow - b.typical }) {
+		left -= b.slow - b.typical
 		items = append(items, fmt.Sprintf("%s more (%s, typically %s): %s", quantity.Duration(b.slow-b.typical), quantity.Duration(b.slow), quantity.Duration(b.typical), b.inWords(names)))
+	}
+	switch {
+	case left*20 >= slow-typical:
+		items = append(items, quantity.Duration(left)+" more in all else")
+	case -left*20 >= slow-typical:
+		items = append(items, quantity.Duration(-left)+" less in all else")
 	}
 	return fmt.Sprintf("%s: a slow unit takes %s, a typical one %s. The difference:", name, quantity.Duration(slow), quantity.Duration(typical)), items
 }

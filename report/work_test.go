@@ -31,3 +31,30 @@ func TestSlowInWords(t *testing.T) {
 		t.Errorf("%q %q", lead, items)
 	}
 }
+
+// What is listed adds up to the difference, also where slow units spend less time on something.
+func TestSlowAddsUp(t *testing.T) {
+	k := &work.UnitKind{Name: "main.order", Path: []work.TimePart{
+		{Leaf: work.Leaf{What: "lock", Where: "main.put"}, TypicalNs: 1_000_000, SlowNs: 7_000_000},
+		{Leaf: work.Leaf{What: "network", Where: "main.query"}, TypicalNs: 3_000_000, SlowNs: 1_000_000},
+	}}
+	_, items := SlowInWords(nil, k)
+	if want := []string{"6 ms more (7 ms, typically 1 ms): waiting for a lock in main.put", "2 ms less in all else"}; !slices.Equal(items, want) {
+		t.Errorf("items %q, want %q", items, want)
+	}
+	k.Path[0].SlowNs = 1_000_000
+	for _, where := range []string{"main.a", "main.b", "main.c", "main.d"} {
+		k.Path = append(k.Path, work.TimePart{Leaf: work.Leaf{What: "syscall", Where: where}, SlowNs: 4_000_000})
+	}
+	if _, items = SlowInWords(nil, k); len(items) != 4 || items[3] != "2 ms more in all else" {
+		t.Errorf("items %q", items)
+	}
+}
+
+// Where some units have no handler, the text says what that does to those that have one.
+func TestWorkLead(t *testing.T) {
+	named, some := &work.UnitKind{}, &work.UnitKind{Unnamed: 1}
+	if WorkLead([]*work.UnitKind{named}) == WorkLead([]*work.UnitKind{named, some}) {
+		t.Error("nothing said")
+	}
+}

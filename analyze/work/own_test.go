@@ -210,3 +210,29 @@ func TestOffCPU(t *testing.T) {
 		t.Errorf("%d ns on no CPU, %d by the kernel's records", got, want)
 	}
 }
+
+// TestUnnamed: the kinds of a server's handlers have how many of its units no stack shows the
+// handler of. Those are the shorter ones.
+func TestUnnamed(t *testing.T) {
+	res, err := analyze.File(t.Context(), filepath.Join("testdata", "ordersapi.go1.26.8.p2.trace.gz"), analyze.Options{NoTimeline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, handlers := work.UnitKind{}, 0
+	for _, k := range res.Work.Kinds {
+		if k.Name == k.Class && k.Class == "net/http.(*conn).serve" {
+			server = k
+		}
+	}
+	for _, k := range res.Work.Kinds {
+		if k.Class == server.Class && k.Name != k.Class {
+			handlers++
+			if k.Unnamed != server.Count || k.Latency.P50Ns <= server.Latency.P50Ns {
+				t.Errorf("%s: %d unnamed of %d, p50 %d ns, of them %d ns", k.Name, k.Unnamed, server.Count, k.Latency.P50Ns, server.Latency.P50Ns)
+			}
+		}
+	}
+	if handlers != 3 || server.Count == 0 || server.Unnamed != 0 {
+		t.Errorf("%d handlers, %d units of the server, %d unnamed", handlers, server.Count, server.Unnamed)
+	}
+}

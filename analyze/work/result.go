@@ -42,8 +42,12 @@ type UnitKind struct {
 	Class           string `json:"class"`                 // start function of the goroutines
 	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
 	Count           int64  `json:"count"`                 // units that are whole, and end in the window
-	PerS            Share  `json:"per_s"`                 // of them, a second
-	Concurrency     Share  `json:"concurrency"`           // how many are under way on average
+	// Unnamed is how many units the class has of which no stack shows the handler. They are
+	// the kind's own, or another's: short ones rather than long ones, so that the latencies of
+	// the kind may be too long.
+	Unnamed     int64 `json:"unnamed,omitempty"`
+	PerS        Share `json:"per_s"`       // of them, a second
+	Concurrency Share `json:"concurrency"` // how many are under way on average
 	// Latency is how long a unit takes: from when its goroutine was made runnable to its
 	// end.
 	Latency Latency `json:"latency"`
@@ -235,6 +239,10 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 		Path: k.path(a, n), Slowest: []Slow{},
 	}
 	switch k.how {
+	case Cycle, Producer, Lifetime:
+		out.Unnamed = a.unnamed(k)
+	}
+	switch k.how {
 	case Cycle, Producer:
 		a.describeCycle(&out, c, n)
 	case Phase:
@@ -247,6 +255,14 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 		out.Slowest = append(out.Slowest, a.slow(&k.slowest[i], n))
 	}
 	return out
+}
+
+// unnamed returns how many units that are found like those of a kind bear the name of its class: no stack shows more.
+func (a *Accumulator) unnamed(k *kind) int64 {
+	if x := a.byKind[kindKey{class: k.class, name: a.classes[k.class].name, how: k.how, by: k.by}]; x != nil && x != k {
+		return x.count
+	}
+	return 0
 }
 
 // describeCycle records how the home of a kind was found.

@@ -32,7 +32,7 @@ func newWork(r *analyze.Result, names *words.Names) *workView {
 	if len(kinds) == 0 {
 		return nil
 	}
-	v := &workView{Lead: report.WorkLead}
+	v := &workView{Lead: report.WorkLead(kinds)}
 	for _, k := range kinds {
 		l, texts := &k.Latency, report.KindCells(k)
 		v.Rows = append(v.Rows, workRow{wholeName(report.KindName(names, k)), []cell{
