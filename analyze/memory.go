@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 // MinMemory is the least Options.MaxMemory that can be kept, in bytes: the
@@ -20,7 +21,9 @@ const (
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
 	threadMemory = 256       // of a thread, likewise
 	classMemory  = 4 << 10   // of goroutines with one start function and creator
-	fineMemory   = 256 << 20 // from here on the picture over time and the longest waits keep their detail
+	fineMemory   = 256 << 20 // from here on the picture over time, the longest waits and the slowest units keep their detail
+	binMemory    = 192 << 20 // from here on the latencies of units do
+	pathMemory   = 128 << 20 // from here on their paths look back as far as without a limit
 )
 
 // lowered are the limits under which an analysis works.
@@ -29,6 +32,7 @@ type lowered struct {
 	workers  int
 	timeline timeline.Options
 	waits    waits.Options
+	work     work.Limits
 	said     []string // what was lowered, and from what to what
 }
 
@@ -44,14 +48,32 @@ func lower(o *Options) lowered {
 		l.workers = runtime.GOMAXPROCS(0)
 	}
 	l.workers = int(min(int64(l.workers), max(1, o.MaxMemory/workerMemory))) // which does not change the result: nothing to say
-	if o.MaxMemory < fineMemory {
-		l.timeline.MaxBins, l.timeline.Brief = timeline.DefaultMaxBins/4, true
-		l.waits.Worst, l.waits.WorstPerClass, l.waits.WorstClasses = 5, 1, 10
-		l.waits.PastPerP, l.waits.Past = 512, 1<<16
-		l.said = append(l.said, fmt.Sprintf("to stay within %d MiB of memory the timeline has at most %d columns instead of %d, there are how the 5 longest waits came about instead of 20, and explanations of waits look back 512 run intervals per P instead of 4096",
-			o.MaxMemory>>20, l.timeline.MaxBins, timeline.DefaultMaxBins))
+	if o.MaxMemory >= fineMemory {
+		return l
 	}
+	l.timeline.MaxBins, l.timeline.Brief = timeline.DefaultMaxBins/4, true
+	l.waits.Worst, l.waits.WorstPerClass, l.waits.WorstClasses = 5, 1, 10
+	l.waits.PastPerP, l.waits.Past = 512, 1<<16
+	said := fmt.Sprintf("to stay within %d MiB of memory the timeline has at most %d columns instead of %d, the 5 longest waits are explained instead of 20, and explanations of waits look back 512 run intervals per P instead of 4096",
+		o.MaxMemory>>20, l.timeline.MaxBins, timeline.DefaultMaxBins)
+	l.said = append(l.said, said+"; "+l.lowerWork())
 	return l
+}
+
+// lowerWork bounds the units of work, and returns how: paths of the slowest go first, then bins
+// of latency, then the horizon of paths.
+func (l *lowered) lowerWork() string {
+	l.work.Slowest = 1
+	said := fmt.Sprintf("of each kind of units of work the slowest is kept with its path instead of the slowest %d", work.DefaultSlowest)
+	if l.memory < binMemory {
+		l.work.Octaves = true
+		said += ", typical and slow ones are told apart by octaves of latency instead of quarters of them"
+	}
+	if l.memory < pathMemory {
+		l.work.Intervals = work.DefaultIntervals / 4
+		said += fmt.Sprintf(", and paths look back %d intervals instead of %d", l.work.Intervals, work.DefaultIntervals)
+	}
+	return said
 }
 
 // full returns why an analysis that holds so much, and tables of so many bytes,

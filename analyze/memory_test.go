@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 // What is alive at one time cannot be lowered: the analysis ends there, at the
@@ -45,5 +46,26 @@ func TestTooManyGoroutines(t *testing.T) {
 	}
 	if _, err := run(Options{MaxMemory: limit}); err == nil || !strings.Contains(err.Error(), "raise it (--max-memory") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Less memory takes from units of work their paths first, then the bins of their latencies, then
+// how far paths look back, and the result says so.
+func TestLowerWork(t *testing.T) {
+	none := work.Limits{}
+	for _, c := range []struct {
+		mib  int64
+		want work.Limits
+		said string
+	}{
+		{300, none, ""},
+		{200, work.Limits{Slowest: 1}, "the slowest is kept with its path instead of the slowest 5"},
+		{150, work.Limits{Slowest: 1, Octaves: true}, "by octaves of latency"},
+		{100, work.Limits{Slowest: 1, Octaves: true, Intervals: 1 << 16}, "paths look back 65536 intervals instead of 262144"},
+	} {
+		l := lower(&Options{MaxMemory: c.mib << 20})
+		if said := strings.Join(l.said, "\n"); l.work != c.want || !strings.Contains(said, c.said) || c.said == "" && said != "" {
+			t.Errorf("%d MiB: %+v, %q", c.mib, l.work, said)
+		}
 	}
 }

@@ -26,6 +26,7 @@ func (a *analysis) units() work.Options {
 		From:   a.Focus.From,
 		To:     a.Focus.To,
 		OnUnit: a.OnUnit,
+		Limits: a.limits.work,
 	}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"cmp"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -24,7 +26,21 @@ type Options struct {
 	Only func(g int64, class int32) bool
 	// OnUnit, if set, is called with each unit that was found whole.
 	OnUnit func(Unit)
+	Limits
 }
+
+// Limits bound what is kept. A zero stands for the usual bound.
+type Limits struct {
+	Slowest   int   // units of a kind that are kept with their paths
+	Intervals int64 // how far paths look back: a power of two
+	Octaves   bool  // an octave of latency is one bin instead of four, from which typical and slow units are told apart
+}
+
+// The usual bounds.
+const (
+	DefaultSlowest   = 5
+	DefaultIntervals = 1 << 18 // of 48 bytes each
+)
 
 // Accumulator finds units of work in a stream of decisions. It is not safe for concurrent
 // use.
@@ -60,8 +76,9 @@ type Accumulator struct {
 
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
+	o.Slowest, o.Intervals = cmp.Or(o.Slowest, DefaultSlowest), cmp.Or(o.Intervals, DefaultIntervals)
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(maxIntervals), annotations: newAnnotations(),
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(),
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)

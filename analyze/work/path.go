@@ -73,9 +73,6 @@ type interval struct {
 	born       bool  // it was created: link is its creator's
 }
 
-// maxIntervals is how many intervals are kept: the horizon of paths. They take 48 bytes each.
-const maxIntervals = 1 << 18
-
 // partLen is for how many intervals memory is made at once.
 const partLen = 1 << 12
 

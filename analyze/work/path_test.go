@@ -100,9 +100,9 @@ func TestHorizon(t *testing.T) {
 		p.call(2, call, 10)
 	}
 	p.exit(2)
-	a := New(p.options())
-	a.ring = newRing(64)
-	a.walk.ring = &a.ring
+	o := p.options()
+	o.Intervals = 64
+	a := New(o)
 	feed(a, p.ds)
 	path := a.Finish(p.now, p.now, itself).Kinds[0].Path
 	if len(path) != 2 || path[0].What != "syscall" || path[1].What != "unknown" || path[0].Ns+path[1].Ns != 1000 {
@@ -131,6 +131,9 @@ func TestTypical(t *testing.T) {
 	want := map[activity][2]int64{onLock: {100, 9000}, running: {1000, 1000}, notKnown: {}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	if quarter, octave := (&kind{}).add(1000), (&kind{octaves: true}).add(1000); octave != quarter/4 {
+		t.Errorf("bins %d and %d", quarter, octave)
 	}
 	if got := rounded([]float64{0.5, 0.5, 1.3, 2.7}); got[0]+got[1]+got[2]+got[3] != 5 {
 		t.Errorf("rounded: %v", got)

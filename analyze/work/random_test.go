@@ -191,10 +191,9 @@ func TestRandom(t *testing.T) {
 		var units []Unit
 		o := r.options()
 		o.OnUnit = func(u Unit) { units = append(units, u) }
+		o.Limits = rapid.SampledFrom([]Limits{{}, {Slowest: 1, Octaves: true, Intervals: 64}}).Draw(rt, "limits")
 		a := New(o)
 		a.enough = rapid.SampledFrom([]int{4, enoughBlocks}).Draw(rt, "enough")
-		a.ring = newRing(int64(rapid.SampledFrom([]int{64, maxIntervals}).Draw(rt, "intervals")))
-		a.walk.ring = &a.ring
 		a.Swept(r.swept)
 		ledger.NewFeed(func(b *ledger.Block) {
 			b.CPUs.Off, r.off = r.off, nil
@@ -202,7 +201,9 @@ func TestRandom(t *testing.T) {
 		}).AddAll(r.ds)
 		result := a.Finish(r.now, r.now, itself)
 		for i := range result.Kinds {
-			check(rt, &result.Kinds[i], units, r.now)
+			if check(rt, &result.Kinds[i], units, r.now); o.Slowest > 0 && len(result.Kinds[i].Slowest) > o.Slowest {
+				rt.Fatalf("%d units kept with their paths", len(result.Kinds[i].Slowest))
+			}
 		}
 		apart(rt, units)
 	})

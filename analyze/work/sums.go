@@ -8,10 +8,9 @@ import (
 
 // Bounds of the sums.
 const (
-	maxKinds   = 512 // further ones are summed as one
-	maxRows    = 64  // of a kind's path; what is beyond is in the rest
-	moreRows   = 128 // while it is summed
-	maxSlowest = 5
+	maxKinds = 512 // further ones are summed as one
+	maxRows  = 64  // of a kind's path; what is beyond is in the rest
+	moreRows = 128 // while it is summed
 )
 
 // kindKey is what tells kinds apart.
@@ -33,6 +32,8 @@ type kind struct {
 	rows                  []row // the first is the rest
 	byCell                map[cell]int
 	slowest               []slow // the slowest first
+	most                  int    // of them
+	octaves               bool   // as in Limits
 }
 
 // bin is the units whose latency is in a quarter of an octave.
@@ -66,7 +67,7 @@ func (a *Accumulator) sumOf(k kindKey) *kind {
 		x = a.byKind[k]
 	}
 	if x == nil {
-		x = &kind{kindKey: k, rows: make([]row, 1), byCell: map[cell]int{}}
+		x = &kind{kindKey: k, rows: make([]row, 1), byCell: map[cell]int{}, most: a.opt.Slowest, octaves: a.opt.Octaves}
 		x.rows[0].activity = rest
 		a.byKind[k], a.kinds = x, append(a.kinds, x)
 	}
@@ -80,6 +81,9 @@ func (k *kind) add(ns int64) int {
 	k.longest = max(k.longest, ns)
 	k.latency.add(ns)
 	b := binOf(ns)
+	if k.octaves {
+		b >>= 2
+	}
 	if n := b + 1 - len(k.bins); n > 0 {
 		k.bins = append(k.bins, make([]bin, n)...)
 	}
@@ -140,7 +144,7 @@ func (k *kind) shrink() {
 // keeps reports whether a unit of a length is among the slowest.
 func (k *kind) keeps(ns int64) bool {
 	n := len(k.slowest)
-	return n < maxSlowest || ns > k.slowest[n-1].to-k.slowest[n-1].from
+	return n < k.most || ns > k.slowest[n-1].to-k.slowest[n-1].from
 }
 
 // keep keeps a unit, which is among the slowest, with its path.
@@ -149,8 +153,8 @@ func (k *kind) keep(g, from, to int64, path []segment) {
 	for at > 0 && to-from > k.slowest[at-1].to-k.slowest[at-1].from {
 		at--
 	}
-	if len(k.slowest) == maxSlowest {
-		k.slowest = k.slowest[:maxSlowest-1]
+	if len(k.slowest) == k.most {
+		k.slowest = k.slowest[:k.most-1]
 	}
 	k.slowest = slices.Insert(k.slowest, at, slow{g, from, to, slices.Clone(path)})
 }
