@@ -43,6 +43,7 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	r.Waiting = Waiting{BeforeNs: b.total, AfterNs: a.total, DeltaNs: a.total - b.total}
 	r.Causes = causesOf(&b, &a)
 	r.Classes = classesOf(&b, &a)
+	r.Work = kindChanges(before, after)
 	r.Distribution = distribution(before, after)
 	r.Renames = renames(r.Classes)
 	r.Findings = changes(before, after, r.Basis)

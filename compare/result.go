@@ -36,6 +36,7 @@ type Result struct {
 	Distribution []Bar           `json:"distribution"`
 	Causes       []CauseChange   `json:"causes"`   // in the order of the causes; they add up to Waiting exactly
 	Classes      []ClassChange   `json:"classes"`  // largest change first; they add up to Waiting exactly
+	Work         []KindChange    `json:"work"`     // units of work by kind, largest change first, then kinds of one side; at most 100
 	Renames      []Rename        `json:"renames"`  // classes that may be the same under another name
 	Findings     []FindingChange `json:"findings"` // by detector
 	// Suppressed are findings of either side that no comparison is about: of each

@@ -78,10 +78,12 @@ func kindsOf(list []work.UnitKind) []Kind {
 
 // activityOf returns what the unit's own goroutine did in a part of its time.
 func activityOf(p *work.TimePart) Activity {
-	if p.Via != nil {
-		return Activity{What: p.Via.What, Where: cut(p.Via.Site)}
+	what, where := p.Own()
+	a := Activity{What: what, Where: cut(where)}
+	if p.Via == nil {
+		a.Cause = p.Cause
 	}
-	return Activity{What: p.What, Cause: p.Cause, Where: cut(p.Where)}
+	return a
 }
 
 // book adds time to a part.

@@ -18,6 +18,7 @@ const (
 	textClassChanges   = 12
 	textFindingChanges = 12
 	textTraces         = 8
+	textKindChanges    = 12
 )
 
 // WriteDiffJSON writes a comparison as one JSON object, a line for each key.
@@ -52,6 +53,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	t.diffMetrics(c)
 	t.diffCauses(c)
 	t.diffClasses(c)
+	t.diffWork(c)
 	t.diffFindings(c)
 	return t.w.Flush()
 }
@@ -64,6 +66,12 @@ func DiffNames(c *compare.Result, full bool) *words.Names {
 	}
 	for _, r := range c.Renames {
 		classes = append(classes, r.Before, r.After)
+	}
+	for _, k := range c.Work {
+		classes = append(classes, k.Name)
+		if k.Most != nil {
+			classes = append(classes, k.Most.Where)
+		}
 	}
 	for i := range c.Suppressed {
 		class, creator := c.Suppressed[i].Finding.Subject()
@@ -173,6 +181,26 @@ func (t *text) diffClasses(c *compare.Result) {
 	}
 	for _, r := range c.Renames {
 		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", t.names.Shortened(r.After, 200), t.names.Shortened(r.Before, 200), r.Why))
+	}
+}
+
+func (t *text) diffWork(c *compare.Result) {
+	if len(c.Work) == 0 {
+		return
+	}
+	t.head("Work")
+	tb := newTable("kind", "n", "n", "p50", "p50", "p99", "p99", "what changed most").alignLeft(7)
+	for _, k := range c.Work[:min(len(c.Work), textKindChanges)] {
+		name := t.names.Shortened(cmp.Or(k.Name, words.Unknown), 32)
+		if k.In != "both" {
+			name += " (only " + k.In + ")"
+		}
+		tb.add(name, quantity.Count(k.Before.Count), quantity.Count(k.After.Count), quantity.Duration(k.Before.P50Ns), quantity.Duration(k.After.P50Ns),
+			quantity.Duration(k.Before.P99Ns), quantity.Duration(k.After.P99Ns), words.Cut(ShiftInWords(t.names, k.Most), 60))
+	}
+	t.table(2, tb)
+	if n := len(c.Work) - textKindChanges; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more kind", "more kinds")))
 	}
 }
 

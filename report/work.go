@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -154,16 +155,14 @@ func largest(buckets []bucket, whole int64, time func(*bucket) int64) []bucket {
 // bucketsOf sums the time of a kind by what its own goroutines did, in the order of the path.
 func bucketsOf(k *work.UnitKind) (out []bucket) {
 	type key struct {
-		via         work.Via
+		waits       bool
 		what, where string
 	}
 	index := map[key]int{}
 	for i := range k.Path {
 		p := &k.Path[i]
-		of := key{what: p.What, where: p.Where}
-		if p.Via != nil {
-			of = key{via: *p.Via}
-		}
+		what, where := p.Own()
+		of := key{p.Via != nil, what, where}
 		at, ok := index[of]
 		if !ok {
 			at = len(out)
@@ -194,6 +193,14 @@ func doingIn(names *words.Names, what, function string) string {
 		return doing[what]
 	}
 	return doing[what] + " in " + words.Visible(names.Function(function))
+}
+
+// ShiftInWords reports which part of the time of a unit changed most; p may be nil.
+func ShiftInWords(names *words.Names, p *compare.PartShift) string {
+	if p == nil {
+		return ""
+	}
+	return words.Difference(p.BeforeNs, p.AfterNs) + " " + doingIn(names, p.What, p.Where)
 }
 
 // ChiefPart reports on what units in many traces spend most of their time.

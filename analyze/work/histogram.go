@@ -42,6 +42,12 @@ func (h histogram) quantile(q float64) int64 {
 	return 0
 }
 
+// latency returns the distribution of units of which the slowest took so long.
+func (h histogram) latency(longest int64) Latency {
+	at := func(q float64) int64 { return min(h.quantile(q), longest) }
+	return Latency{P50Ns: at(0.5), P95Ns: at(0.95), P99Ns: at(0.99), MaxNs: longest, Histogram: h.pairs()}
+}
+
 // pairs returns the buckets that are not empty: bucket, count, bucket, count, …
 func (h histogram) pairs() []int64 {
 	out := []int64{}

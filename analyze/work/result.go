@@ -85,6 +85,20 @@ func (l *Latency) Below(ns int64) (n int64) {
 	return n
 }
 
+// Merge adds the units of another distribution.
+func (l *Latency) Merge(o *Latency) {
+	var h histogram
+	for _, pairs := range [][]int64{l.Histogram, o.Histogram} {
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if n := int(pairs[i]) + 1 - len(h); n > 0 {
+				h = append(h, make([]int64, n)...)
+			}
+			h[pairs[i]] += pairs[i+1]
+		}
+	}
+	*l = h.latency(max(l.MaxNs, o.MaxNs))
+}
+
 // TimePart is a part of the time of units.
 type TimePart struct {
 	// Via is what the unit's own goroutine waited for; absent if it did not wait.
@@ -94,6 +108,14 @@ type TimePart struct {
 	Ns        int64 `json:"ns"`             // of all units
 	TypicalNs int64 `json:"typical_ns"`     // of a typical unit: the mean over those between the 40th and 60th percentile
 	SlowNs    int64 `json:"slow_ns"`        // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
+}
+
+// Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.
+func (p *TimePart) Own() (what, where string) {
+	if p.Via != nil {
+		return p.Via.What, p.Via.Site
+	}
+	return p.What, p.Where
 }
 
 // Via is a wait of a unit's own goroutine.
@@ -232,11 +254,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: a.entry(k), Open: k.open,
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
-		Latency: Latency{
-			P50Ns: min(k.latency.quantile(0.5), k.longest), P95Ns: min(k.latency.quantile(0.95), k.longest), P99Ns: min(k.latency.quantile(0.99), k.longest),
-			MaxNs: k.longest, Histogram: k.latency.pairs(),
-		},
-		Path: k.path(a, n), Slowest: []Slow{},
+		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{},
 	}
 	switch k.how {
 	case Cycle, Producer, Lifetime:

@@ -43,6 +43,7 @@ type diffPage struct {
 	Primary, Others      []diffMetric
 	Classes              []diffClass
 	MoreClasses          int
+	Kinds                []diffKind
 	Renames              []diffRename
 	Findings             []diffFinding
 	Suppressed           string
@@ -71,6 +72,12 @@ type diffClass struct {
 	Name, Creator Name
 	In            string
 	Cells         []cell
+}
+
+type diffKind struct {
+	Name        Name
+	In, Changed string
+	Cells       []cell
 }
 
 type diffRename struct {
@@ -191,6 +198,13 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 			intCell(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), intCell(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
+		}})
+	}
+	for i := range c.Work {
+		k := &c.Work[i]
+		p.Kinds = append(p.Kinds, diffKind{Name: name(orUnnamed(k.Name), names), In: k.In, Changed: report.ShiftInWords(names, k.Most), Cells: []cell{
+			intCell(quantity.Count(k.Before.Count), k.Before.Count), intCell(quantity.Count(k.After.Count), k.After.Count), lasting(k.Before.P50Ns), lasting(k.After.P50Ns),
+			lasting(k.Before.P99Ns), lasting(k.After.P99Ns),
 		}})
 	}
 	for _, r := range c.Renames {
