@@ -7,6 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 func TestAnonymousNames(t *testing.T) {
@@ -143,6 +144,22 @@ func TestClassNames(t *testing.T) {
 	} {
 		if got := (*Pseudonyms)(nil).class(c.class); got != c.want {
 			t.Errorf("%+v is called %q, want %q", c.class, got, c.want)
+		}
+	}
+}
+
+// TestAnonymousUnits names units as a result does.
+func TestAnonymousUnits(t *testing.T) {
+	n := NewPseudonyms()
+	serve, loop := n.Function("main.serve"), n.Function("main.loop")
+	for _, c := range []struct{ unit, want work.Unit }{
+		{work.Unit{Class: "main.loop", Kind: "main.serve", How: work.Cycle}, work.Unit{Class: loop, Kind: serve, How: work.Cycle}},
+		{work.Unit{Class: "main.loop", Kind: "main.loop for main.serve", How: work.Cycle}, work.Unit{Class: loop, Kind: loop + " for " + serve, How: work.Cycle}},
+		{work.Unit{Class: "main.loop", Kind: "pay for it", How: work.Task}, work.Unit{Class: loop, Kind: "type1", How: work.Task}},
+		{work.Unit{Kind: "(other kinds)"}, work.Unit{Kind: "(other kinds)"}},
+	} {
+		if got := n.Unit(c.unit); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.unit, got, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/focus"
@@ -54,13 +55,15 @@ func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
 	if u.How == 0 { // of many kinds together
 		return u
 	}
-	name := n.Function
-	u.Class = name(u.Class)
-	switch u.How {
-	case work.Task, work.Region:
-		name = n.annotation
+	u.Class = n.Function(u.Class)
+	if u.How == work.Task || u.How == work.Region {
+		u.Kind = n.annotation(u.Kind)
+		return u
 	}
-	u.Kind = name(u.Kind)
+	kind, class, ok := strings.Cut(u.Kind, work.For)
+	if u.Kind = n.Function(kind); ok {
+		u.Kind += work.For + n.Function(class)
+	}
 	return u
 }
 

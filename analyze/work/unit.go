@@ -1,5 +1,9 @@
 package work
 
+// For stands between the name of a kind and the class of those who ask for its units, where the
+// kinds of one function are told apart by that.
+const For = " for "
+
 // Unit is a unit of work that was found whole.
 type Unit struct {
 	Class    string // start function of its goroutine
@@ -107,7 +111,7 @@ func (a *Accumulator) nameOf(k *kind, n Names) string {
 	}
 	name := n.Function(a.places.functions[k.name])
 	if k.by != 0 {
-		name += " for " + n.Function(a.places.functions[a.classes[k.by].runs()])
+		name += For + n.Function(a.places.functions[a.classes[k.by].runs()])
 	}
 	return name
 }
