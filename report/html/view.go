@@ -198,15 +198,20 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Machine = newMachine(r, names)
 	v.Fair = newFair(r, names)
 	v.Split = newSplit(doc.Split, names)
-	v.Nav = []navItem{{"trace", "Trace", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}}
-	if v.Work != nil {
+	// The trace follows the verdict. Others that follow each other and are about one thing have
+	// one entry, so that the menu fits.
+	v.Nav = []navItem{{"findings", "Findings", strconv.Itoa(len(r.Findings))}}
+	switch {
+	case v.Work != nil:
 		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
+	case v.Requests != nil:
+		v.Nav = append(v.Nav, navItem{"requests", "Requests", ""})
 	}
-	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Processors", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
+	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
 	for _, section := range []struct {
 		there bool
 		item  navItem
-	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.States != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}, {v.Requests != nil, navItem{"requests", "Requests", ""}}} {
+	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.States != nil, navItem{"lives", "Lives", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}} {
 		if section.there {
 			v.Nav = append(v.Nav, section.item)
 		}
@@ -216,7 +221,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
 	}
 	v.Exports = words.Exports(r)
-	v.Nav = append(v.Nav, navItem{"elsewhere", "Elsewhere", ""}, navItem{"glossary", "Glossary", ""})
+	v.Nav = append(v.Nav, navItem{"glossary", "Glossary", ""})
 	return v
 }
 
