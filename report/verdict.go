@@ -50,7 +50,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc([]string{v.Detail, v.Try, w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}, func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc([]string{v.Detail, v.Try, w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}, func(s string) bool { return s == "" })
 	return v
 }
 
@@ -71,6 +71,10 @@ func (w *wording) known() map[string]string {
 	}
 	if c := w.Waiter; c != nil {
 		m["waiter"], m["runnable"] = w.class(c.Name), quantity.Part(c.RunnableNs, c.LifeNs())
+	}
+	if s := w.Slow; s != nil {
+		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
+		m["doing"], m["remedy"] = bucketInWords(w.names, s.Bucket.Chief), remedies[s.Bucket.What()]
 	}
 	v := w.Victim
 	if v == nil {
@@ -106,6 +110,9 @@ var notShown = map[string]string{
 func (w *wording) detail() string {
 	f := w.Subject
 	if f == nil {
+		if w.AboutSlow() {
+			return slowSentence(w.names, w.Slow.Kind)
+		}
 		if w.Noted == nil {
 			return ""
 		}
@@ -205,6 +212,14 @@ func (w *wording) doubtful() string {
 		much = fmt.Sprintf(": at least %s of the waiting for a P fell into such times", quantity.Part(w.Doubt.WaitedNs, w.r.Waits.User.TotalNs))
 	}
 	return "In doubt: threads of this program seem to have lacked CPUs, and then runs and waits take longer than by themselves" + much + ". Record again on a quiet machine before you change code."
+}
+
+// slowUnits explains slow units of work, if the verdict is about something else.
+func (w *wording) slowUnits() string {
+	if w.Slow == nil || w.AboutSlow() {
+		return ""
+	}
+	return "Slow units of work: " + slowSentence(w.names, w.Slow.Kind)
 }
 
 // collected reports it where the garbage collector took more time of Ps than the program did.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
@@ -101,12 +102,6 @@ func KindCells(k *work.UnitKind) []string {
 	return []string{how, quantity.Count(k.Count), quantity.Number(k.PerS), quantity.Duration(l.P50Ns), quantity.Duration(l.P95Ns), quantity.Duration(l.P99Ns), quantity.Duration(l.MaxNs), quantity.Number(k.Concurrency)}
 }
 
-// bucket is what units of a kind spend their time on, by what their own goroutine did.
-type bucket struct {
-	chief             *work.TimePart // the largest part of it
-	ns, typical, slow int64
-}
-
 // much is how many times a typical unit a slow one takes, at least, for the difference to be
 // what is explained.
 const much = 1.5
@@ -114,23 +109,19 @@ const much = 1.5
 // SlowInWords reports what slow units of a kind spend their time on that typical ones do not,
 // or, if slow ones are not much slower, what all do.
 func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []string) {
-	buckets := bucketsOf(k)
-	var typical, slow int64
-	for i := range buckets {
-		typical += buckets[i].typical
-		slow += buckets[i].slow
-	}
+	buckets, all := k.Buckets()
+	typical, slow := all.TypicalNs, all.SlowNs
 	name := words.Visible(KindName(names, k))
 	if float64(slow) < much*float64(typical) {
-		for _, b := range largest(buckets, k.TotalNs, func(b *bucket) int64 { return b.ns }) {
-			items = append(items, quantity.Part(b.ns, k.TotalNs)+": "+b.inWords(names))
+		for _, b := range largest(buckets, k.TotalNs, func(b *work.Bucket) int64 { return b.Ns }) {
+			items = append(items, quantity.Part(b.Ns, k.TotalNs)+": "+bucketInWords(names, b.Chief))
 		}
 		return name + " spends its time:", items
 	}
 	left := slow - typical
-	for _, b := range largest(buckets, slow-typical, func(b *bucket) int64 { return b.slow - b.typical }) {
-		left -= b.slow - b.typical
-		items = append(items, fmt.Sprintf("%s more (%s, typically %s): %s", quantity.Duration(b.slow-b.typical), quantity.Duration(b.slow), quantity.Duration(b.typical), b.inWords(names)))
+	for _, b := range largest(buckets, slow-typical, (*work.Bucket).MoreNs) {
+		left -= b.MoreNs()
+		items = append(items, fmt.Sprintf("%s more (%s, typically %s): %s", quantity.Duration(b.MoreNs()), quantity.Duration(b.SlowNs), quantity.Duration(b.TypicalNs), bucketInWords(names, b.Chief)))
 	}
 	switch {
 	case left*20 >= slow-typical:
@@ -141,42 +132,40 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 	return fmt.Sprintf("%s: a slow unit takes %s, a typical one %s. The difference:", name, quantity.Duration(slow), quantity.Duration(typical)), items
 }
 
+// slowSentence is SlowInWords in one sentence.
+func slowSentence(names *words.Names, k *work.UnitKind) string {
+	lead, items := SlowInWords(names, k)
+	return fmt.Sprintf("%s, of %s in all: %s.", strings.TrimSuffix(lead, ". The difference:"), quantity.Plural(k.Count, "unit", "units"), strings.Join(items, "; "))
+}
+
+// remedies has what to do about slow units, by what they spend their time on.
+var remedies = map[string]string{
+	"running":   "a CPU profile says in which functions (record --cpu puts its samples into the trace).",
+	"runnable":  "they wait for a P: give the program more CPUs, or bound what else runs meanwhile.",
+	"syscall":   "make fewer of these calls, or larger ones; if they write to a disk, sync once for many.",
+	"child":     "start fewer processes, keep one running, or do its work in this one.",
+	"gc-assist": "they allocate faster than the collector marks: allocate less, or set GOGC or GOMEMLIMIT higher.",
+	"gc-sweep":  "they allocate faster than the collector sweeps: allocate less, or set GOGC or GOMEMLIMIT higher.",
+	"stw":       "see what stops the world.",
+	"off-cpu":   "other programs, or a quota, have the CPUs.",
+	"lock":      "do not hold the lock across something slow: fetch or wait first, then lock and store.",
+	"waitgroup": "the slowest of those that they wait for decides: make that one faster, or split it.",
+	"channel":   "make who answers faster, or let more of them answer.",
+	"select":    "make who answers faster, or let more of them answer.",
+	"network":   "ask for less, ask for several things at once, or keep answers; if the other side is slow, look there.",
+	"sleep":     "wait for what they need, not for a time; or sleep for less.",
+	"coroutine": "make the iterator faster.",
+}
+
 // largest returns the buckets with most of a time, of which there is whole: those with a
 // twentieth or more.
-func largest(buckets []bucket, whole int64, time func(*bucket) int64) []bucket {
-	slices.SortStableFunc(buckets, func(x, y bucket) int { return cmp.Compare(time(&y), time(&x)) })
+func largest(buckets []work.Bucket, whole int64, time func(*work.Bucket) int64) []work.Bucket {
+	slices.SortStableFunc(buckets, func(x, y work.Bucket) int { return cmp.Compare(time(&y), time(&x)) })
 	n := 0
 	for n < min(len(buckets), slowCauses) && time(&buckets[n])*20 >= whole {
 		n++
 	}
 	return buckets[:n]
-}
-
-// bucketsOf sums the time of a kind by what its own goroutines did, in the order of the path.
-func bucketsOf(k *work.UnitKind) (out []bucket) {
-	type key struct {
-		waits       bool
-		what, where string
-	}
-	index := map[key]int{}
-	for i := range k.Path {
-		p := &k.Path[i]
-		what, where := p.Own()
-		of := key{p.Via != nil, what, where}
-		at, ok := index[of]
-		if !ok {
-			at = len(out)
-			out, index[of] = append(out, bucket{chief: p}), at
-		}
-		b := &out[at]
-		b.ns += p.Ns
-		b.typical += p.TypicalNs
-		b.slow += p.SlowNs
-		if p.SlowNs > b.chief.SlowNs {
-			b.chief = p
-		}
-	}
-	return out
 }
 
 // doing has the words for what goroutines do.
@@ -212,9 +201,8 @@ func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	return quantity.Part(p.Ns, k.TotalNs) + " " + doingIn(names, p.What, p.Where)
 }
 
-// inWords reports what the time of a bucket is.
-func (b *bucket) inWords(names *words.Names) string {
-	p := b.chief
+// bucketInWords reports what the time of a bucket is, of which p is the largest part.
+func bucketInWords(names *words.Names, p *work.TimePart) string {
 	if p.Via == nil {
 		return doingIn(names, p.What, p.Where)
 	}

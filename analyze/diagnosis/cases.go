@@ -11,6 +11,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
+// slowCase is the name of the case in which slow units lead.
+const slowCase = "slow units"
+
 // A Case is what a verdict may say. Package report fills in the words that begin with a dollar
 // sign: $finding is the headline that the detector of the subject wrote, unless the subject is
 // only that goroutines waited for a P: then it is one of the symptoms. Kind, CostOf, Counted and
@@ -30,6 +33,11 @@ func (d *Diagnosis) cases() []Case {
 	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
 	if serious != nil && serious.InLine && moreWork {
 		serious = nil // it explains what is, and is true, but no trouble
+	}
+	untouched := d.Slow != nil && !d.touched()
+	minds := func(f *findings.Finding) bool { return !untouched || !d.ofWaits(f) }
+	if serious != nil && !minds(serious) {
+		serious = nil
 	}
 	note := blocked // what leads where nothing is serious
 	switch {
@@ -75,6 +83,9 @@ func (d *Diagnosis) cases() []Case {
 		{"P-time", causes(s, findings.OfPTime), serious, "P-time wasted: " + how, "$finding", tryFirst},
 		{"overhead", s.Counted && small(s), serious, "Overhead: " + how, "$finding", tryFirst},
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
+
+		// Users notice it, and no finding explains it.
+		{slowCase, d.Slow != nil && (untouched || !moreWork) && (note == nil || small(note) || !minds(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",

@@ -23,6 +23,7 @@ type Diagnosis struct {
 	Finding int               // the place of Subject in Result.Findings; -1 if there is none
 	Noted   *findings.Finding // the first note; nil if none
 	Advice  string            // the first advice about Subject; "" if none
+	Slow    *Slow             // the units whose slow ones lose most; nil if there are none
 	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
@@ -69,6 +70,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
+	d.Slow = d.slow()
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
@@ -114,6 +116,9 @@ func (d *Diagnosis) sums() {
 	d.Idle = findings.Idle(used, of, d.r.Waits.User.MaxNs)
 	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle, waited > largeWaiting && short || d.Idle
 }
+
+// AboutSlow reports whether the verdict is about slow units.
+func (d *Diagnosis) AboutSlow() bool { return d.Name == slowCase }
 
 // SlowBy returns the class to look at if the program is slow, though not by its scheduling, and
 // reports whether it is slow by what the class computes, or else by what that is blocked on. The

@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 const ms = 1_000_000
@@ -48,6 +49,15 @@ func TestCases(t *testing.T) {
 	inLine := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.InLine = true })
 	explained := with(cause(findings.Note, findings.OfWaiting, 50*ms), func(f *findings.Finding) { f.ID, f.Kind, f.SymptomOf = "y", findings.KindSymptom, []string{"x"} })
 	churn := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.Counted = true })
+	const slowed = "Slow units of work, explained"
+	slow := func(what string, waiting int64) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			r.Work.Kinds = []work.UnitKind{{How: "cycle", Entry: true, Count: 100, Path: []work.TimePart{
+				{Leaf: work.Leaf{What: what, Where: "main.a"}, Ns: 1000 * ms, TypicalNs: ms, SlowNs: 90 * ms},
+				{Leaf: work.Leaf{What: "runnable"}, Ns: ms, TypicalNs: ms, SlowNs: waiting},
+			}}}
+		}
+	}
 	reached := map[string]bool{}
 	for _, c := range []struct {
 		want, label string
@@ -83,6 +93,14 @@ func TestCases(t *testing.T) {
 			r.Breakdown.Classes = []breakdown.Class{{Name: "main.a", TimeByState: breakdown.TimeByState{RunnableNs: 20 * ms, RunningNs: ms}}}
 		})},
 		{"only notes", "No serious problem found", result(ms, cause(findings.Note, findings.OfWaiting, ms))},
+		{"slow units", slowed, changed(result(ms), slow("network", 2*ms))},
+		{"slow units", slowed, changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 2*ms))},
+		{"delays", "Scheduling delays: moderate", changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 40*ms))},
+		{"blocking", "Blocking, not scheduling: moderate", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), slow("lock", 2*ms))},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, design), slow("network", 2*ms))},
+		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
+		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
+		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"fine", "No problem found", result(ms)},
 	} {
 		reached[c.want] = true

@@ -1,0 +1,48 @@
+package work
+
+// Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
+// waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
+// [TimePart].
+type Bucket struct {
+	Chief                 *TimePart // the largest part of it, in slow units
+	Ns, TypicalNs, SlowNs int64
+}
+
+// MoreNs is how much longer a slow unit spends on it than a typical one, ns.
+func (b *Bucket) MoreNs() int64 { return b.SlowNs - b.TypicalNs }
+
+// What is what the units' own goroutines do.
+func (b *Bucket) What() string {
+	what, _ := b.Chief.Own()
+	return what
+}
+
+// Buckets sums the parts of the path by what the units' own goroutines do, in the order of the
+// path, and all of them.
+func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
+	type key struct {
+		waits       bool
+		what, where string
+	}
+	index := map[key]int{}
+	for i := range k.Path {
+		p := &k.Path[i]
+		what, where := p.Own()
+		of := key{p.Via != nil, what, where}
+		at, ok := index[of]
+		if !ok {
+			at = len(out)
+			out, index[of] = append(out, Bucket{Chief: p}), at
+		}
+		b := &out[at]
+		if p.SlowNs > b.Chief.SlowNs {
+			b.Chief = p
+		}
+		for _, b := range []*Bucket{b, &all} {
+			b.Ns += p.Ns
+			b.TypicalNs += p.TypicalNs
+			b.SlowNs += p.SlowNs
+		}
+	}
+	return out, all
+}
