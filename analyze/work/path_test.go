@@ -71,7 +71,7 @@ func TestQueuePath(t *testing.T) {
 	ask, home := p.stack("main.job", "main.ask", "runtime.chanrecv1"), p.stack("main.worker", "runtime.chanrecv1")
 	p.waking = p.stack("main.worker:2", "runtime.chansend1")
 	p.begin(1).create(1, 2, "main.worker", start)
-	for range 120 { // until it is known where the worker waits
+	for range enoughBlocks + 20 { // until it is known where the worker waits
 		p.stop(2, reference.ReasonChanReceive, home).after(10).wake(0, 2).after(10)
 	}
 	p.create(1, 3, "main.job", start)
