@@ -97,6 +97,10 @@ type Options struct {
 	NoDetail bool
 	// NoFindings leaves out the detectors.
 	NoFindings bool
+	// Homes overrule where goroutines wait for something to do, which begins their units of work:
+	// each is CLASS@FUNCTION, the start function of goroutines and one that they wait in, by
+	// patterns as in focus.Focus.Classes.
+	Homes []string
 	// OnUnit, if set, is called with each unit of work that was found whole, in the order
 	// in which they are. It is called from a goroutine of its own; its last call is over
 	// when Run returns.
@@ -199,6 +203,7 @@ type analysis struct {
 	heap      *timeline.HeapAccumulator // nil: nothing is measured
 	stacks    *stacks.Accumulator
 	work      *work.Accumulator // nil: units of work are left out
+	homes     []homeRule        // of Options.Homes
 	machine   *machine          // nil: there are no records of the kernel's
 	detectors []findings.Detector
 	found     *findings.Set
@@ -541,6 +546,7 @@ func (a *analysis) result() (*Result, error) {
 	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
 	part(func() { a.focused(res, facts) })
 	part(func() { res.Work = a.workOf(st.End, res.RecordedNs()) })
+	res.Trace.Warnings = append(res.Trace.Warnings, a.unusedHomes()...)
 	part(func() { res.Timeline = a.picture(end, res.Findings) })
 	part(func() { res.Span = spanOf(&facts.Span, a.class, facts.Stack) })
 	if err == nil {

@@ -29,10 +29,46 @@ func (a *analysis) units() work.Options {
 		OnUnit: a.OnUnit,
 		Limits: a.limits.work,
 	}
+	if len(a.Homes) > 0 {
+		o.IsHome = a.isHome
+	}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}
 	return o
+}
+
+// homeRule is one of Options.Homes.
+type homeRule struct {
+	class, function *focus.Selection
+	used            bool
+}
+
+// isHome reports whether goroutines with a start function wait for something to do in a function,
+// by Options.Homes.
+func (a *analysis) isHome(start, function string) (is bool) {
+	if a.homes == nil {
+		for _, h := range a.Homes {
+			class, function, _ := strings.Cut(h, "@")
+			a.homes = append(a.homes, homeRule{class: focus.NewSelection(focus.Focus{Classes: []string{class}}, nil), function: focus.NewSelection(focus.Focus{Classes: []string{function}}, nil)})
+		}
+	}
+	for i := range a.homes {
+		if h := &a.homes[i]; h.class.Named(start) && h.function.Named(function) {
+			h.used, is = true, true
+		}
+	}
+	return is
+}
+
+// unusedHomes returns warnings of Options.Homes at which nobody waits.
+func (a *analysis) unusedHomes() (out []string) {
+	for i := range a.Homes { // they are not named: the output may be anonymous
+		if i >= len(a.homes) || !a.homes[i].used {
+			out = append(out, fmt.Sprintf("home number %d that was given: no goroutine of such a class waits in such a function", i+1))
+		}
+	}
+	return out
 }
 
 // addWork has the units of work take a block.

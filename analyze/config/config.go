@@ -28,18 +28,25 @@ import (
 const (
 	maxSize         = 1 << 20 // bytes
 	maxSuppressions = 1000
+	maxHomes        = 100
 )
 
 // Config is what a configuration file says. Its JSON is such a file.
 type Config struct {
 	Schema     string                 `json:"$schema,omitempty"` // where the schema of this file is, for editors
 	Thresholds all.Thresholds         `json:"thresholds"`        // of the detectors, by their IDs; those that are not set keep their defaults
+	Work       Work                   `json:"work"`              // how units of work are found
 	Suppress   []findings.Suppression `json:"suppress"`          // findings that are known and accepted
+}
+
+// Work holds how units of work are found.
+type Work struct {
+	Homes []string `json:"homes"` // where goroutines wait for something to do, as CLASS@FUNCTION: their start function, and one that they wait in
 }
 
 // Default returns what is in force without a file.
 func Default() *Config {
-	return &Config{Thresholds: all.Default(), Suppress: []findings.Suppression{}}
+	return &Config{Thresholds: all.Default(), Work: Work{Homes: []string{}}, Suppress: []findings.Suppression{}}
 }
 
 // Error is a mistake in a configuration file.

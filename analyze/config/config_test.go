@@ -30,7 +30,8 @@ const example = `{
   "suppress": [
     {"finding": "serialization", "class": "main.worker*", "reason": "serial by design", "owner": "team-x", "until": "2027-03-01"},
     {"finding": "convoy", "class": "*", "reason": "batch jobs", "owner": "team-y"}
-  ]
+  ],
+  "work": {"homes": ["main.worker@main.take"]}
 }
 `
 
@@ -44,6 +45,7 @@ func TestRead(t *testing.T) {
 		{Finding: "serialization", Class: "main.worker*", Reason: "serial by design", Owner: "team-x", Until: "2027-03-01"},
 		{Finding: "convoy", Class: "*", Reason: "batch jobs", Owner: "team-y"},
 	}
+	want.Work.Homes = []string{"main.worker@main.take"}
 	got, err := Read(strings.NewReader(example), "c.json")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,7 @@ func TestMistakes(t *testing.T) {
 		beyond     bool // the schema does not see it, or cannot be asked
 	}{
 		{"key", "{\n\"treshold\": {}}", 2, `the configuration has no key "treshold"; did you mean thresholds?`, false},
-		{"key like none", `{"x": 1}`, 1, `the configuration has no key "x", only $schema, thresholds, suppress`, false},
+		{"key like none", `{"x": 1}`, 1, `the configuration has no key "x", only $schema, thresholds, work, suppress`, false},
 		{"case", `{"Thresholds": {}}`, 1, `the configuration has no key "Thresholds"; did you mean thresholds?`, false},
 		{"detector", "{\"thresholds\": {\n\n\"timer-late\": {}}}", 3, `thresholds has no detector "timer-late"`, false},
 		{"detector nearly", `{"thresholds": {"timer-latenes": {}}}`, 1, `thresholds has no detector "timer-latenes"; did you mean timer-lateness?`, false},
@@ -125,6 +127,11 @@ func TestMistakes(t *testing.T) {
 		{"no such date", suppression(`"o"`, `"o", "until": "2027-02-30"`), 1, `until is "2027-02-30", but must be a date`, true},
 		{"empty date", suppression(`"o"`, `"o", "until": ""`), 1, `until is "", but must be a date`, false},
 		{"many", `{"suppress": [` + strings.Repeat(`{"finding": "convoy", "class": "*", "reason": "r", "owner": "o"},`+"\n", maxSuppressions) + `{}]}`, maxSuppressions, `suppress has more than 1000 elements`, false},
+		{"no home", `{"work": {"homes": ["main.worker"]}}`, 1, `a home is "main.worker", but must be CLASS@FUNCTION`, false},
+		{"home of nobody", `{"work": {"homes": ["@main.take"]}}`, 1, `a home is "@main.take", but must be CLASS@FUNCTION`, false},
+		{"home without a place", `{"work": {"homes": ["main.worker@"]}}`, 1, `a home is "main.worker@", but must be CLASS@FUNCTION`, false},
+		{"key of work", `{"work": {"home": []}}`, 1, `work has no key "home"; did you mean homes?`, false},
+		{"many homes", `{"work": {"homes": [` + strings.Repeat(`"a@b",`, maxHomes) + `"a@b"]}}`, 1, `work.homes has more than 100 elements`, false},
 
 		{"empty", ``, 1, `is empty: the least configuration is {}`, true},
 		{"blank", "\n\n", 1, `is empty: the least configuration is {}`, true},
@@ -306,7 +313,7 @@ func TestPage(t *testing.T) {
 	if err := valid(t, validator(t), file.String()); err != nil {
 		t.Error(err)
 	}
-	for _, k := range append(configKeys, suppressionKeys...) {
+	for _, k := range slices.Concat(configKeys, suppressionKeys, workKeys) {
 		if !strings.Contains(string(text), "`"+k+"`") {
 			t.Errorf("docs/config.md does not have `%s`", k)
 		}

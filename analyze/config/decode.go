@@ -67,7 +67,11 @@ func (d *decoder) config(c *Config) error {
 				return d.thresholds(id, id, field(reflect.ValueOf(&c.Thresholds).Elem(), id))
 			})
 		case "suppress":
-			return d.suppressions(c)
+			return d.list(key, maxSuppressions, func() error { return d.suppression(c) })
+		case "work":
+			return d.object(key, "key", workKeys, func(key string) error {
+				return d.list("work."+key, maxHomes, func() error { return d.home(c) })
+			})
 		default:
 			return d.stringTo(key, &c.Schema)
 		}
@@ -86,6 +90,7 @@ var (
 	configKeys      = keys(reflect.TypeFor[Config]())
 	detectorIDs     = keys(reflect.TypeFor[all.Thresholds]())
 	suppressionKeys = keys(reflect.TypeFor[findings.Suppression]())
+	workKeys        = keys(reflect.TypeFor[Work]())
 )
 
 // key is the JSON key of a field.
@@ -243,26 +248,38 @@ func (d *decoder) stringTo(what string, to *string) error {
 	return nil
 }
 
-func (d *decoder) suppressions(c *Config) error {
-	if err := d.open("suppress", '['); err != nil {
+// list reads a list of at most some elements; each reads one.
+func (d *decoder) list(what string, most int, each func() error) error {
+	if err := d.open(what, '['); err != nil {
 		return err
 	}
-	for d.json.More() {
-		if len(c.Suppress) == maxSuppressions {
-			return fmt.Errorf("suppress has more than %d elements", maxSuppressions)
+	for n := 0; d.json.More(); n++ {
+		if n == most {
+			return fmt.Errorf("%s has more than %d elements", what, most)
 		}
-		var s findings.Suppression
-		if err := d.suppression(&s); err != nil {
+		if err := each(); err != nil {
 			return err
 		}
-		c.Suppress = append(c.Suppress, s)
 	}
 	_, err := d.token()
 	return err
 }
 
-func (d *decoder) suppression(s *findings.Suppression) error {
+func (d *decoder) home(c *Config) error {
+	var s string
+	if err := d.stringTo("a home", &s); err != nil {
+		return err
+	}
+	if class, function, _ := strings.Cut(s, "@"); class == "" || function == "" {
+		return fmt.Errorf("a home is %s, but must be CLASS@FUNCTION: a start function, and one that its goroutines wait in", quoted(s))
+	}
+	c.Work.Homes = append(c.Work.Homes, s)
+	return nil
+}
+
+func (d *decoder) suppression(c *Config) error {
 	const of = "a suppression"
+	s := &findings.Suppression{}
 	if err := d.object(of, "key", suppressionKeys, func(name string) error {
 		to := field(reflect.ValueOf(s).Elem(), name).Addr().Interface().(*string)
 		if err := d.stringTo(name, to); err != nil {
@@ -292,5 +309,6 @@ func (d *decoder) suppression(s *findings.Suppression) error {
 			return fmt.Errorf("%s lacks %s: %s", of, x.name, x.what)
 		}
 	}
+	c.Suppress = append(c.Suppress, *s)
 	return nil
 }

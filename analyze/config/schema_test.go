@@ -65,10 +65,18 @@ func inferred(t *testing.T) *jsonschema.Schema {
 		numbers(t, p, d.ID, v, comments(t, filepath.Join("..", "findings", d.ID), "Thresholds"))
 	}
 
+	homes := root.Properties["work"].Properties["homes"]
+	root.Properties["work"].Required = nil
+	homes.Type, homes.Types = "array", nil
+	most := maxHomes
+	homes.MaxItems = &most
+	homes.Items.Pattern = "^[^@]+@.+$"
+	homes.Description = comments(t, ".", "Work")["homes"]
+
 	suppress := root.Properties["suppress"]
 	suppress.Type, suppress.Types = "array", nil
-	most := maxSuppressions
-	suppress.MaxItems = &most
+	mostSuppressions := maxSuppressions
+	suppress.MaxItems = &mostSuppressions
 	some := 1
 	of = comments(t, filepath.Join("..", "findings"), "Suppression")
 	for name, p := range suppress.Items.Properties {

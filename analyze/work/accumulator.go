@@ -19,6 +19,9 @@ type Options struct {
 	Start func(class int32) (start, does string)
 	// Label returns a type of tasks or regions.
 	Label func(label int32) string
+	// IsHome reports whether goroutines with a start function wait for something to do where a
+	// function is called. It overrules what is found; it may be nil.
+	IsHome func(start, function string) bool
 	// From and To bound the window, ns; To of 0 is the end of the stream. A unit belongs to
 	// the window in which it ends: From < end ≤ To.
 	From, To int64

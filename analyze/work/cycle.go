@@ -8,6 +8,8 @@ func (h *home) at(t *tree, m *moment) bool {
 	switch {
 	case m.what == blocked && m.family != h.family:
 		return false
+	case h.given != 0:
+		return t.calls(m.node, h.given)
 	case h.library && t.nodes[m.node].own:
 		return false
 	case h.exact:

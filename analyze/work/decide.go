@@ -76,7 +76,7 @@ func (a *Accumulator) notify(l *life, m *moment) {
 		a.keep(c, l, m)
 	default:
 		a.move(c, l, m)
-		if c.how == Cycle || c.how == Producer || c.how == Run {
+		if c.home.given == 0 && (c.how == Cycle || c.how == Producer || c.how == Run) {
 			a.review(c, m)
 		}
 	}
@@ -118,7 +118,12 @@ func (a *Accumulator) logged(c *class) []moment {
 
 // decide finds out what the units of a class are, and replays its moments.
 func (a *Accumulator) decide(c *class) {
-	c.how, c.home = a.judge(c).verdict()
+	j := a.judge(c)
+	if h := j.given(a.opt.IsHome); h.given != 0 {
+		c.how, c.home = Cycle, h
+	} else {
+		c.how, c.home = j.verdict()
+	}
 	c.review = 10 * a.enough
 	log := a.logged(c)
 	for i := range log {

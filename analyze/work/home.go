@@ -12,11 +12,12 @@ type home struct {
 	exact   bool  // not below it
 	library bool  // not in functions of the program's own module
 	family  family
-	server  bool // it is a read, and what is read are requests
-	byName  bool // only a function's name says so
-	few     bool // it was decided by few waits
-	carries bool // it is in a loop that carries the requests of others
-	split   bool // its goroutines are woken by those of several classes
+	server  bool  // it is a read, and what is read are requests
+	byName  bool  // only a function's name says so
+	few     bool  // it was decided by few waits
+	given   int32 // function that Options.IsHome has; 0 if it was found
+	carries bool  // it is in a loop that carries the requests of others
+	split   bool  // its goroutines are woken by those of several classes
 }
 
 // candidate is a place that may be home.
@@ -65,6 +66,35 @@ func (a *Accumulator) judge(c *class) *judgement {
 	j.collect()
 	j.count()
 	return j
+}
+
+// given returns the home that is known from elsewhere: a function that is, and what goroutines wait
+// for in it most often.
+func (j *judgement) given(is func(start, function string) bool) (h home) {
+	if is == nil {
+		return h
+	}
+	t, start := &j.c.tree, j.places.functions[j.c.name]
+	for n := 1; n < len(t.nodes) && h.given == 0; n++ {
+		if fn := t.nodes[n].function; is(start, j.places.functions[fn]) {
+			h.node, h.given = int32(n), fn
+		}
+	}
+	var counts [numFamilies]int
+	for i := range j.c.log {
+		if m := &j.c.log[i]; m.what == blocked && m.family.shown() && t.calls(m.node, h.given) {
+			if counts[m.family]++; counts[m.family] > counts[h.family] {
+				h.family = m.family
+			}
+		}
+	}
+	if h.family == unknown {
+		return home{}
+	}
+	if x := j.of(h.node, h.family); x != nil {
+		h.server = x.server
+	}
+	return h
 }
 
 // beats returns what the units of a class are rather than what was decided, and whether that has

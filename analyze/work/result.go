@@ -19,8 +19,8 @@ type Units struct {
 // A UnitKind is one kind of units: those of a route, a worker, a test function.
 type UnitKind struct {
 	Name string `json:"name"` // the handler or test function, or what is annotated; else the class
-	// Basis is how well the units are known: "observed", "inferred", or "ambiguous" if there
-	// is another reading, which alternative has.
+	// Basis is how well the units are known: "observed", "inferred", "ambiguous" if there is
+	// another reading, which alternative has, or "assumed" if --home says where home is.
 	Basis string `json:"basis"`
 	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
 	// "test", "benchmark", "calibration" (a run of a benchmark that finds out how often to
@@ -291,6 +291,8 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	f := c.home.family
 	out.Merged = (f == receive || f == selects || f == cond) && c.busy > 7*(c.busy+c.idle)/10
 	switch {
+	case c.home.given != 0:
+		out.Basis = "assumed"
 	case c.home.byName:
 		out.Basis, out.Alternative = "ambiguous", "the class may be a client that paces itself: only the name of a function says that it serves"
 	case c.home.few:

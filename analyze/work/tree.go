@@ -81,6 +81,14 @@ func (t *tree) under(n, at int32) bool {
 	return n == at
 }
 
+// calls reports whether a function is on the path of node n.
+func (t *tree) calls(n, function int32) bool {
+	for n > 0 && t.nodes[n].function != function {
+		n = t.nodes[n].parent
+	}
+	return n > 0
+}
+
 // lines returns how many nodes there are at depth 1.
 func (t *tree) lines() (n int) {
 	for i := range t.nodes {

@@ -442,3 +442,34 @@ func TestIrregular(t *testing.T) {
 		}
 	}
 }
+
+// Home is where it is said to be, whatever goroutines do.
+func TestGivenHome(t *testing.T) {
+	p := newPlay(t)
+	long, short := p.stack("main.loop", "main.first", "runtime.chanrecv1"), p.stack("main.loop:2", "main.second", "main.third", "runtime.chanrecv1")
+	p.begin(1)
+	var units []Unit
+	for i := range 5 {
+		from := p.now - 7
+		p.block(1, reference.ReasonChanReceive, long, 1000).after(5)
+		if i > 0 {
+			units = append(units, Unit{"main.loop", "main.loop", Cycle, 1, from, p.now})
+		}
+		at := short
+		if i%2 > 0 {
+			at = p.stack("main.loop:3", "main.second:4", "runtime.chanrecv1")
+		}
+		p.block(1, reference.ReasonChanReceive, at, 10).after(7)
+	}
+	o := p.options()
+	o.IsHome = func(start, function string) bool { return start == "main.loop" && function == "main.second" }
+	var got []Unit
+	o.OnUnit = func(u Unit) { got = append(got, u) }
+	a := New(o)
+	feed(a, p.ds)
+	k := a.Finish(p.now, p.now, itself).Kinds[0]
+	want(t, got, units...)
+	if k.Basis != "assumed" || k.Home.Function != "main.second" {
+		t.Errorf("basis %s, home %+v", k.Basis, k.Home)
+	}
+}

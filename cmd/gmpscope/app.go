@@ -57,6 +57,7 @@ type readFlags struct {
 	kernel    string
 	cgroup    string
 	picture   bool // the output shows the trace over time
+	homes     []string
 	focusing  focusing
 	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
@@ -75,7 +76,17 @@ func (r *readFlags) pathFlag(f *pflag.FlagSet) {
 	f.BoolVar(&r.fullPath, "full-path", false, "name a trace by its path as given, not only by the last part of it")
 }
 
+// homeFlag adds the flag of commands whose output has units of work.
+func (r *readFlags) homeFlag(f *pflag.FlagSet) {
+	f.StringArrayVar(&r.homes, "home", nil, "goroutines with a start function wait for something to do in a function, as `CLASS@FUNCTION`; may be repeated, * stands for any letters")
+}
+
 func (r *readFlags) check() error {
+	for _, h := range r.homes {
+		if class, function, _ := strings.Cut(h, "@"); class == "" || function == "" {
+			return usagef("--home %s: must be CLASS@FUNCTION, a start function, and one that its goroutines wait in", h)
+		}
+	}
 	if r.workers < 0 {
 		return usagef("--workers %d: must not be negative", r.workers)
 	}
@@ -149,7 +160,7 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r)}
 	if r.anonymize {
 		opts.Anonymize = a.anonymous()
 	}
@@ -172,6 +183,9 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 	return res, nil
 }
 
+// homes returns what overrules where goroutines wait for something to do.
+func (a *app) homes(r readFlags) []string { return slices.Concat(r.homes, a.findingsConfig.homes) }
+
 // focusOnParts reads the trace for the part of it that is about the tasks or units asked for.
 func (a *app) focusOnParts(ctx context.Context, name string, r readFlags, in input.Options) (f focus.Focus, err error) {
 	if name == "-" || strings.Contains(name, "://") {
@@ -182,7 +196,7 @@ func (a *app) focusOnParts(ctx context.Context, name string, r readFlags, in inp
 		return f, err
 	}
 	defer src.Close()
-	o := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules}
+	o := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules, Homes: a.homes(r)}
 	if len(r.focusing.tasks) > 0 {
 		f, err = analyze.FocusOnTasks(ctx, src, o, r.focusing.tasks)
 	} else {

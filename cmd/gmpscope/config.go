@@ -72,6 +72,7 @@ type findingsConfig struct {
 	thresholds all.Thresholds
 	suppress   []findings.Suppression // that have not expired
 	used       []bool                 // which of them covered a finding
+	homes      []string
 }
 
 // configure reads the configuration that --config names, if any, declares it an
@@ -93,7 +94,7 @@ func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error
 		return nil, err
 	}
 	inForce, expired := c.InForce(a.now())
-	a.findingsConfig = findingsConfig{thresholds: c.Thresholds, suppress: inForce, used: make([]bool, len(inForce))}
+	a.findingsConfig = findingsConfig{thresholds: c.Thresholds, suppress: inForce, used: make([]bool, len(inForce)), homes: c.Work.Homes}
 	var warnings []string
 	for _, s := range expired {
 		warnings = append(warnings, fmt.Sprintf("the suppression of %s expired on %s: renew or remove it", ofClass(s), s.Until))

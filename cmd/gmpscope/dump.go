@@ -113,6 +113,7 @@ and the JSON Schema docs/schema/units.json.`,
 		return nil
 	})
 	r.flags(cmd.Flags())
+	r.homeFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&stacks, "stacks", false, "with the stacks at which goroutines were made runnable and stopped")
 	cmd.Flags().BoolVar(&units, "units", false, "print the units of work instead: requests, jobs, tests, with begin and end")
 	cmd.Flags().DurationVar(&from, "from", 0, "begin at that `time` after the first event, for example 1.5s")

@@ -372,7 +372,7 @@ func (a *app) collecting(ctx context.Context, g *gatherFlags) (o fleet.Collectin
 		o.Workers = min(o.Workers, int(memory/analyze.MinMemory))
 		memory /= int64(o.Workers)
 	}
-	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.findingsConfig.thresholds, Rules: g.rules, NoTimeline: true}
+	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.findingsConfig.thresholds, Homes: a.findingsConfig.homes, Rules: g.rules, NoTimeline: true}
 	o.Settings = tool() + "\n" + settings.String()
 	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
 	var mu sync.Mutex
