@@ -394,8 +394,15 @@ func (j *judgement) better(x, y *candidate) bool {
 		dx, dy := j.c.tree.nodes[x.node].depth, j.c.tree.nodes[y.node].depth
 		return dx < dy || dx == dy && x.ns > y.ns
 	}
+	if x.seldom(y) || y.seldom(x) {
+		return x.ns > y.ns
+	}
 	return x.weight() > y.weight()
 }
+
+// seldom reports whether goroutines wait at a place far less often than at another: it is where they
+// do once in a while, rather than pace themselves.
+func (x *candidate) seldom(y *candidate) bool { return 8*x.blocks < y.blocks }
 
 // weight is the time waited, a tenth of it where the goroutine mostly asked for what it
 // waited for.

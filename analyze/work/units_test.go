@@ -473,3 +473,28 @@ func TestGivenHome(t *testing.T) {
 		t.Errorf("basis %s, home %+v", k.Basis, k.Home)
 	}
 }
+
+// A client that sleeps after each answer paces itself; one that sleeps once in a while waits for
+// answers.
+func TestSeldom(t *testing.T) {
+	for _, c := range []struct {
+		every int
+		line  int64
+	}{{1, 2}, {10, 1}} {
+		p := newPlay(t)
+		ask, answer := p.stack("main.poll", "net.(*conn).Write", pollOut), p.stack("main.poll", "net.(*conn).Read", pollIn)
+		pause := p.stack("main.poll:2", "time.Sleep")
+		p.begin(1)
+		for i := range 100 {
+			p.call(1, ask, 5).block(1, reference.ReasonNetwork, answer, 100).after(5)
+			if i%c.every == 0 {
+				p.block(1, reference.ReasonSleep, pause, 300)
+			}
+		}
+		a := New(p.options())
+		feed(a, p.ds)
+		if k := a.Finish(p.now, p.now, itself).Kinds[0]; k.Home == nil || k.Home.Line != c.line {
+			t.Errorf("a pause after each %d answers: home %+v", c.every, k.Home)
+		}
+	}
+}
