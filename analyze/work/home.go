@@ -1,7 +1,8 @@
 package work
 
 import (
-	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/std"
 )
@@ -42,8 +43,13 @@ const (
 	fewBlocks    = 20 // below which a home is ambiguous
 )
 
-// serves matches functions of goroutines that read requests rather than answers.
-var serves = regexp.MustCompile(`(?i)serve|handle|accept|session|listen`)
+// serving are parts of the names of functions that read requests rather than answers, in any case.
+var serving = []string{"serve", "handle", "accept", "session", "listen"}
+
+func serves(function string) bool {
+	name := strings.ToLower(function)
+	return slices.ContainsFunc(serving, func(part string) bool { return strings.Contains(name, part) })
+}
 
 // judgement is what the log of a class says.
 type judgement struct {
@@ -288,7 +294,7 @@ func (x *candidate) mixed() bool {
 // serves; "" if there is none.
 func (j *judgement) named(x *candidate) string {
 	for n := x.top; n > 0; n = j.c.tree.nodes[n].parent {
-		if fn := j.places.functions[j.c.tree.nodes[n].function]; serves.MatchString(fn) {
+		if fn := j.places.functions[j.c.tree.nodes[n].function]; serves(fn) {
 			return fn
 		}
 	}
