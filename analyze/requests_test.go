@@ -12,6 +12,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/requests"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 // annotated is what an independent loop over the public reader says of a type.
@@ -146,6 +147,41 @@ func TestRequests(t *testing.T) {
 		if sum := total(x.Causes[:]); sum > x.RunnableNs {
 			t.Errorf("task %s: causes of %d ns, runnable for %d", x.Name, sum, x.RunnableNs)
 		}
+	}
+}
+
+// TestSlowestTasks holds the slowest tasks among the units of work against those among the
+// requests: they have the same numbers and logs.
+func TestSlowestTasks(t *testing.T) {
+	res, err := focusOn(t, filepath.Join("..", "testdata", "traces", "real", "annot-go1.26-p4to8.trace.gz"), focus.Focus{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got, logs := map[string][]work.Slow{}, map[string][]work.Slow{}, 0
+	for _, of := range res.Requests.Tasks {
+		for _, x := range of.Slowest {
+			s := work.Slow{G: x.G, BeginNs: x.FromNs, EndNs: x.ToNs, Task: x.Task, MoreLogs: x.MoreLogs}
+			for _, l := range x.Logs {
+				s.Logs = append(s.Logs, work.Log{AtNs: l.AtNs, G: l.G, Text: l.Text})
+				logs++
+			}
+			want[of.Name] = append(want[of.Name], s)
+		}
+	}
+	for _, k := range res.Work.Kinds {
+		for _, s := range k.Slowest {
+			switch s.Segments = nil; k.How {
+			case "task":
+				got[k.Name] = append(got[k.Name], s)
+			case "region":
+				if s.Logs != nil || k.Name == "lock" && s.Task == 0 {
+					t.Errorf("region %s: %+v", k.Name, s)
+				}
+			}
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" || logs == 0 {
+		t.Errorf("%d logs (-requests +work):\n%s", logs, d)
 	}
 }
 

@@ -83,7 +83,7 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	if a.work == nil {
 		return work.Units{Kinds: []work.UnitKind{}}
 	}
-	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Label: a.annotation})
+	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Label: a.annotation, Log: a.logged})
 }
 
 // Unit returns a unit of work, named as in a [Result].

@@ -6,6 +6,7 @@ import "github.com/gmpscope/gmpscope/reference"
 const (
 	maxTasks   = 1 << 14
 	maxRegions = 16 // of a goroutine
+	maxLogs    = 32 // of a task
 )
 
 // annotations are the tasks and regions that are open.
@@ -18,6 +19,15 @@ type annotations struct {
 type annotation struct {
 	label int32
 	from  mark
+	task  int64 // its number, or of the region's task; 0: none
+	logs  []logged
+	more  int64 // logs
+}
+
+// logged is a message that the program logged.
+type logged struct {
+	at, g int64
+	label int32
 }
 
 func newAnnotations() annotations {
@@ -31,7 +41,12 @@ func (a *Accumulator) annotate(d *reference.Decision, l *life, at int32) {
 	case reference.KindTaskBegin:
 		l.annotated = d.Time
 		if len(a.annotations.tasks) < maxTasks {
-			a.annotations.tasks[d.By] = annotation{d.Label, now}
+			a.annotations.tasks[d.By] = annotation{label: d.Label, from: now, task: d.By}
+		}
+	case reference.KindLog:
+		if x, ok := a.annotations.tasks[d.By]; ok {
+			x.log(logged{d.Time, d.G, d.Label})
+			a.annotations.tasks[d.By] = x
 		}
 	case reference.KindTaskEnd:
 		if x, ok := a.annotations.tasks[d.By]; ok {
@@ -41,7 +56,7 @@ func (a *Accumulator) annotate(d *reference.Decision, l *life, at int32) {
 	case reference.KindRegionBegin:
 		l.annotated = d.Time
 		if rs := a.annotations.regions[at]; len(rs) < maxRegions {
-			a.annotations.regions[at] = append(rs, annotation{d.Label, now})
+			a.annotations.regions[at] = append(rs, annotation{label: d.Label, from: now, task: d.By})
 		}
 	case reference.KindRegionEnd:
 		a.endRegion(l, at, d.Label, now)
@@ -72,7 +87,19 @@ func (a *Accumulator) endRegion(l *life, at, label int32, now mark) {
 
 // annotated hands on a task or region that has ended.
 func (a *Accumulator) annotated(l *life, how How, x annotation, to mark) {
-	if to.at > x.from.at {
-		a.found(a.sumOf(kindKey{class: l.class, name: x.label, how: how}), l.id, l.handle, x.from, to)
+	if to.at <= x.from.at {
+		return
 	}
+	if s := a.found(a.sumOf(kindKey{class: l.class, name: x.label, how: how}), l.id, l.handle, x.from, to); s != nil {
+		s.marked = x
+	}
+}
+
+// log adds a message to those of a task.
+func (x *annotation) log(l logged) {
+	if len(x.logs) == maxLogs {
+		x.more++
+		return
+	}
+	x.logs = append(x.logs, l)
 }

@@ -140,10 +140,22 @@ type Leaf struct {
 
 // Slow is a unit that was slow.
 type Slow struct {
-	G        int64     `json:"goroutine"` // its number
-	BeginNs  int64     `json:"begin_ns"`  // in the trace
-	EndNs    int64     `json:"end_ns"`    // likewise
-	Segments []Segment `json:"segments"`  // its time, from begin to end: at most 256, of which later ones take up further time alike
+	G       int64 `json:"goroutine"` // its number
+	BeginNs int64 `json:"begin_ns"`  // in the trace
+	EndNs   int64 `json:"end_ns"`    // likewise
+	// Task is the number of the task, or of that of a region, as --task takes it; absent if
+	// there is none.
+	Task     int64     `json:"task,omitempty"`
+	Logs     []Log     `json:"logs,omitempty"`      // what was logged for the task, in its order; at most 32
+	MoreLogs int64     `json:"more_logs,omitempty"` // further ones
+	Segments []Segment `json:"segments"`            // its time, from begin to end: at most 256, of which later ones take up further time alike
+}
+
+// Log is a message that the program logged for a task.
+type Log struct {
+	AtNs int64  `json:"at_ns"`     // in the trace
+	G    int64  `json:"goroutine"` // its number
+	Text string `json:"text"`      // category and message; empty if it was not kept
 }
 
 // Segment is a part of a unit's time.
@@ -160,6 +172,7 @@ const mostKinds = 100
 type Names struct {
 	Function func(name string) string
 	Label    func(label int32) string // a type of tasks or regions
+	Log      func(label int32) string // a message
 }
 
 // Finish ends the stream at a time, ns, and returns the result. recorded is how much of the
@@ -331,7 +344,10 @@ func (a *Accumulator) via(c *cell, n Names) *Via {
 }
 
 func (a *Accumulator) slow(s *slow, n Names) Slow {
-	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Segments: []Segment{}}
+	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Task: s.marked.task, MoreLogs: s.marked.more, Segments: []Segment{}}
+	for _, l := range s.marked.logs {
+		out.Logs = append(out.Logs, Log{l.at, l.g, n.Log(l.label)})
+	}
 	for i := len(s.path) - 1; i >= 0; i-- {
 		x := &s.path[i]
 		out.Segments = append(out.Segments, Segment{a.via(&x.cell, n), a.leaf(&x.cell, n), x.ns})

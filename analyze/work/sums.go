@@ -51,7 +51,8 @@ type row struct {
 // slow is a unit that is kept with its path.
 type slow struct {
 	g, from, to int64
-	path        []segment // the last first
+	path        []segment  // the last first
+	marked      annotation // what the program marked; empty if nothing
 }
 
 // binOf returns the bin of a latency.
@@ -155,8 +156,9 @@ func (k *kind) keeps(ns int64) bool {
 	return n < k.most || ns > k.slowest[n-1].to-k.slowest[n-1].from
 }
 
-// keep keeps a unit, which is among the slowest, with its path.
-func (k *kind) keep(g, from, to int64, path []segment) {
+// keep keeps a unit, which is among the slowest, with its path. The pointer that it returns is
+// good until the next call.
+func (k *kind) keep(g, from, to int64, path []segment) *slow {
 	at := len(k.slowest)
 	for at > 0 && to-from > k.slowest[at-1].to-k.slowest[at-1].from {
 		at--
@@ -164,5 +166,6 @@ func (k *kind) keep(g, from, to int64, path []segment) {
 	if len(k.slowest) == k.most {
 		k.slowest = k.slowest[:k.most-1]
 	}
-	k.slowest = slices.Insert(k.slowest, at, slow{g, from, to, slices.Clone(path)})
+	k.slowest = slices.Insert(k.slowest, at, slow{g: g, from: from, to: to, path: slices.Clone(path)})
+	return &k.slowest[at]
 }

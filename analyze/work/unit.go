@@ -66,23 +66,25 @@ func (a *Accumulator) counts(g int64, class int32) bool {
 	return a.opt.Only == nil || a.opt.Only(g, class)
 }
 
-// found counts a unit of a goroutine, of a class (a handle), if it ended in the window.
-func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) {
+// found counts a unit of a goroutine, of a class (a handle), if it ended in the window. It
+// returns where the unit is kept, nil if it is not.
+func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept *slow) {
 	if !a.counts(g, class) {
-		return
+		return nil
 	}
 	if k.inside += a.inWindow(from.at, to.at); to.at <= a.opt.From || a.opt.To > 0 && to.at > a.opt.To {
-		return
+		return nil
 	}
 	ns := to.at - from.at
 	keeps := k.keeps(ns)
 	path := a.walk.divide(k, k.add(ns), k.class, from.at, to, keeps)
 	if keeps {
-		k.keep(g, from.at, to.at, path)
+		kept = k.keep(g, from.at, to.at, path)
 	}
 	if a.opt.OnUnit != nil {
 		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
 	}
+	return kept
 }
 
 // cut counts a unit that the trace does not have whole.
