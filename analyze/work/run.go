@@ -13,7 +13,7 @@ func (a *Accumulator) run(l *life, to mark) {
 // starts, or the trace begins, to its end.
 func (a *Accumulator) runProgram() {
 	for _, k := range a.kinds {
-		if k.count > 0 && a.entry(k) {
+		if k.found && a.entry(k) {
 			return
 		}
 	}

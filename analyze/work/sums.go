@@ -23,6 +23,7 @@ type kindKey struct {
 // kind is the sums of one kind of units.
 type kind struct {
 	kindKey
+	found                 bool // a unit was, whether it counts or not
 	count, total, longest int64
 	open                  int64
 	inside                int64 // ns of units, whole or not, in the window

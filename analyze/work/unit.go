@@ -69,6 +69,7 @@ func (a *Accumulator) counts(g int64, class int32) bool {
 // found counts a unit of a goroutine, of a class (a handle), if it ended in the window. It
 // returns where the unit is kept, nil if it is not.
 func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept *slow) {
+	k.found = true
 	if !a.counts(g, class) {
 		return nil
 	}
