@@ -23,6 +23,7 @@ const sample = `{"schema": 2,
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
  "ps": [{"p": 0, "idle_ns": 3}, {"p": 1, "idle_ns": 4}],
+ "work": {"kinds": [{"name": "main.report", "count": 9, "latency": {"p99_ns": 7}}, {"name": "main.open", "count": 0, "latency": {"p99_ns": 0}}]},
  "steals": null, "findings": [{"id": "convoy", "kind": "cause", "severity": "warning"}, {"id": "trace-quality", "kind": "trace", "severity": "critical"}]}`
 
 func TestRules(t *testing.T) {
@@ -42,6 +43,9 @@ func TestRules(t *testing.T) {
 		{"classes[*].waits.p99_ns >= 6", false, "5 ns"},
 		{"classes[main.f[go.shape.int]].waits.p99_ns <= 9", true, "9 ns"},
 		{"waits.causes[behind].ns <= 69", false, "70 ns"},
+		{"work.kinds[main.report].latency.p99_ns <= 7ns", true, "7 ns"},
+		{"work.kinds[main.report].count >= 10", false, "9"},
+		{"work.kinds[main.open].count >= 1", false, "0"},
 		{"ps[1].idle_ns <= 4", true, "4 ns"},
 		{"waits.user.total_ns <= baseline", false, "100 ns"},
 		{"waits.user.total_ns <= baseline + 25%", true, "100 ns"},
@@ -84,13 +88,14 @@ func TestLinkersNames(t *testing.T) {
 
 func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 	for rule, want := range map[string]string{
-		"classes[nobody].starts <= 1":   `no element of "classes" is called nobody: there are "main.a", "main.f[go.shape.int]"`,
-		"classes[main.ab].starts <= 1":  `: did you mean "main.a"?`,
-		"ps[7].idle_ns <= 1":            `did you mean "0" or "1"?`,
-		"queues.global_max <= 1":        "no \"queues\"", // null, in an old trace
-		"steals.count <= 1":             "no \"count\"",
-		"waits.tail_mass.1h <= 1":       "no \"1h\"",
-		"findings[convoy].cost_ns <= 1": "no \"cost_ns\"",
+		"classes[nobody].starts <= 1":               `no element of "classes" is called nobody: there are "main.a", "main.f[go.shape.int]"`,
+		"classes[main.ab].starts <= 1":              `: did you mean "main.a"?`,
+		"work.kinds[main.open].latency.p99_ns <= 1": "there is no latency",
+		"ps[7].idle_ns <= 1":                        `did you mean "0" or "1"?`,
+		"queues.global_max <= 1":                    "no \"queues\"", // null, in an old trace
+		"steals.count <= 1":                         "no \"count\"",
+		"waits.tail_mass.1h <= 1":                   "no \"1h\"",
+		"findings[convoy].cost_ns <= 1":             "no \"cost_ns\"",
 	} {
 		rules, err := Parse(strings.NewReader(rule), "b")
 		if err != nil {
@@ -216,6 +221,8 @@ steals.count <= 1
 waits.causes[behind].ns <= 1
 classes[main.*].waits.p99_ns <= 8ns
 classes[nobody].waits.p99_ns <= 8ns
+work.kinds[main.report].latency.p99_ns <= 7ns
+work.kinds[main.open].latency.p99_ns <= 7ns
 ps[7].idle_ns <= 8ns
 ps[1].idle_ns <= baseline
 ps[0].idle_ns <= 2

@@ -82,6 +82,9 @@ func only(at any, paths [][]step) any {
 			}
 		}
 		out := map[string]any{}
+		if byKey["latency"] != nil && at["count"] != nil {
+			out["count"] = at["count"]
+		}
 		for key, ps := range byKey {
 			next, ok := at[key]
 			if !ok {
@@ -269,6 +272,9 @@ func find(at any, p []step, to *[]float64) (why string) {
 	next, ok := m[p[0].key]
 	if !ok {
 		return fmt.Sprintf("there is no %q there: see docs/json.md", p[0].key)
+	}
+	if p[0].key == "latency" && m["count"] == 0.0 {
+		return "no unit of the kind was whole, so that there is no latency"
 	}
 	if !p[0].choice {
 		return find(next, p[1:], to)
