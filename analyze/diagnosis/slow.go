@@ -83,7 +83,11 @@ func (d *Diagnosis) touched() bool {
 	return waited >= touchedPart*whole || waitedMore >= touchedPart*more
 }
 
-// ofWaits reports whether what a finding costs are waits for a P, by measure.
+// ofWaits reports whether what a finding costs are waits for a P, by measure. A machine without
+// CPUs makes goroutines run longer, too.
 func (d *Diagnosis) ofWaits(f *findings.Finding) bool {
-	return !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == "" || d.unproven(f))
+	if f.Kind == findings.KindMachine {
+		return !f.Sure() && d.Slow.Bucket.Chief.What != "running"
+	}
+	return !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == "")
 }
