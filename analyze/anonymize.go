@@ -159,13 +159,13 @@ func (n *Pseudonyms) annotations(types []string) []string {
 	}
 	out := make([]string, len(types))
 	for i, s := range types {
-		out[i] = n.annotation(s)
+		out[i] = n.Annotation(s)
 	}
 	return out
 }
 
-// annotation is what a type of tasks or regions is called.
-func (n *Pseudonyms) annotation(s string) string {
+// Annotation returns what a type of tasks or regions is called.
+func (n *Pseudonyms) Annotation(s string) string {
 	if n == nil || s == "" {
 		return s
 	}

@@ -624,7 +624,7 @@ func (a *analysis) startedBy(id int32) string {
 
 // annotation returns a type of tasks or regions, logged what a log says.
 func (a *analysis) annotation(h int32) string {
-	return a.Anonymize.annotation(a.stream.Tables.Name(events.Handle(h)))
+	return a.Anonymize.Annotation(a.stream.Tables.Name(events.Handle(h)))
 }
 
 func (a *analysis) logged(h int32) string {

@@ -93,7 +93,7 @@ func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
 	}
 	u.Class = n.Function(u.Class)
 	if u.How == work.Task || u.How == work.Region {
-		u.Kind = n.annotation(u.Kind)
+		u.Kind = n.Annotation(u.Kind)
 		return u
 	}
 	kind, class, ok := strings.Cut(u.Kind, work.For)

@@ -88,7 +88,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				}
 				if r.anonymize { // the user knows the names, the answer has the numbers
 					for i := range rules {
-						rules[i].Rename(a.anonymous().Function)
+						rules[i].Rename(a.anonymous().Function, a.anonymous().Annotation)
 					}
 				}
 			}

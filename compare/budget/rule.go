@@ -152,15 +152,20 @@ func parseRule(text string) (Rule, error) {
 	return r, r.bound(bound)
 }
 
-// Rename replaces the names by which the rule chooses goroutines and functions, also in
-// its text. Words of gmpscope, such as causes and IDs, and patterns that match the
-// names of any program stay.
-func (r *Rule) Rename(name func(string) string) {
+// Rename replaces the names by which the rule chooses goroutines, functions and units of work,
+// also in its text: function does so for functions, annotation for types of tasks and regions.
+// Words of gmpscope, such as causes and IDs, and patterns that match the names of any program
+// stay.
+func (r *Rule) Rename(function, annotation func(string) string) {
 	for i := range r.path {
 		x := &r.path[i]
 		_, err := strconv.Atoi(x.choose)
 		if !x.choice || r.ofFindings() || err == nil || len(vocabulary.Find(x.choose)) > 0 || strings.Trim(strings.TrimPrefix(x.choose, "main."), "*") == "" {
 			continue
+		}
+		name := function
+		if r.path[0].key == "requests" || !strings.Contains(x.choose, ".") { // a function has a package
+			name = annotation
 		}
 		renamed := name(x.choose)
 		r.Text = strings.Replace(r.Text, "["+x.choose+"]", "["+renamed+"]", 1)
