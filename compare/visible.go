@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	units "github.com/gmpscope/gmpscope/analyze/work"
 )
 
 // What a user feels is how long it takes from wanting something to having it, and how
@@ -187,18 +188,25 @@ func lifeOf(r *analyze.Result) map[work]float64 {
 
 // tasksOf counts user tasks by type.
 func tasksOf(r *analyze.Result) map[work]float64 {
-	out := map[work]float64{}
-	for _, t := range r.Requests.Tasks {
-		out[work{classKey{name: t.Name}, "task"}] += float64(t.Count)
-	}
-	return out
+	return sumTasks(r, func(k *units.UnitKind) int64 { return k.Count })
 }
 
 // taskTimes is their mean length.
 func taskTimes(r *analyze.Result) map[work]float64 {
+	n, ns := tasksOf(r), sumTasks(r, func(k *units.UnitKind) int64 { return k.TotalNs })
+	for k := range ns {
+		ns[k] = ratio(ns[k], n[k])
+	}
+	return ns
+}
+
+// sumTasks sums up a number of the user tasks, by type.
+func sumTasks(r *analyze.Result, of func(*units.UnitKind) int64) map[work]float64 {
 	out := map[work]float64{}
-	for _, t := range r.Requests.Tasks {
-		out[work{classKey{name: t.Name}, "task"}] = ratio(float64(t.TotalNs), float64(t.Count))
+	for i := range r.Work.Kinds {
+		if k := &r.Work.Kinds[i]; k.How == units.Task.String() {
+			out[work{classKey{name: k.Name}, "task"}] += float64(of(k))
+		}
 	}
 	return out
 }
