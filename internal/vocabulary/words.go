@@ -110,7 +110,7 @@ var words = of(Word, []Term{
 	{Name: "idle-p/missed-kernel", Aliases: []string{"missed-kernel"},
 		Short: "The part of idle-p/missed in which a thread had been woken for a P, and was on no CPU yet.",
 		Long:  "Only with the kernel's records (analyze --kernel): the runtime had done its part. It counts any thread of the program that holds no P, is in no system call and was woken (sched_waking), while a P is idle; more Ps than CPUs, other programs and a CPU quota make it long."},
-	{Name: "unit of work", Aliases: []string{"unit", "units", "request", "job"},
+	{Name: "unit of work", Aliases: []string{"work", "unit", "units", "request", "job"},
 		Short: "A request, job, iteration or test that the program did, from when its goroutine becomes runnable to its end.",
 		Long:  "It is marked by the program (tasks and regions of runtime/trace), found by how a goroutine comes back to its home, or it is a goroutine's whole life, a test, a run of a benchmark or a part of main (docs/work.md). Units that an end of the trace or a gap cuts are open: they count in the concurrency only. gmpscope dump --units prints each."},
 	{Name: "kind of units", Aliases: []string{"kind", "route"},
