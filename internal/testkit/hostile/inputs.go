@@ -11,7 +11,7 @@ import (
 
 // Inputs returns all of them. Those called v1 are in the format before Go 1.22.
 func Inputs() []Input {
-	return []Input{
+	return append(unitInputs(), []Input{
 		{"tiny-batches", "millions of batches with one event, and no frequency", func(w *writer) { tinyBatches(w, false) }},
 		{"tiny-batches-sound", "millions of batches with one event, all sound", func(w *writer) { tinyBatches(w, true) }},
 		{"empty-batches", "millions of batches without an event, and a stack that is not there", emptyBatches},
@@ -152,7 +152,7 @@ func Inputs() []Input {
 				w.batch = append(w.batch, 4, byte(i), byte(i>>8), byte(i>>16), 'x')
 			})
 		}},
-	}
+	}...)
 }
 
 func tinyBatches(w *writer, sound bool) {
