@@ -66,6 +66,8 @@ type Accumulator struct {
 	onP           []int32 // by P: life that runs on it
 	stopper       int32   // life that stopped the world
 	over          []stretch
+	sent          [keptSends]sent // the last writes to the network
+	sends         int64           // how many there were
 	lastRun       benchRun
 	now           int64
 	recordedSince int64             // the last gap
@@ -329,8 +331,10 @@ func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	f := a.place(l, d.Class, d.Stack)
-	l.writes = f.traits&inWrite != 0
 	l.pending = moment{life: at, what: acted, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
+	if l.writes = f.traits&inWrite != 0; l.writes {
+		a.send(l, l.pending.from)
+	}
 	if l.doing, l.site = syscall, f.site; f.traits&inChild != 0 {
 		l.doing = child
 	}

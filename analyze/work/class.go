@@ -24,6 +24,8 @@ type class struct {
 	woken   int64 // for nothing
 	idle    int64 // ns blocked at home
 	busy    int64 // ns in units
+	peers   peers
+	sends   int64 // writes to the network
 }
 
 // classKey is what tells classes apart.

@@ -142,21 +142,27 @@ func (a *Accumulator) pass(l *life, end int64) *interval {
 	return x
 }
 
-// linkTo lets what was before an interval, the newest, be what another life, or 0, did.
-func (a *Accumulator) linkTo(x *interval, by int32) {
-	if by != 0 {
-		x.link = a.ring.distance(a.lives.At(by).head)
-		if x.link > 0 {
-			x.link-- // from the interval itself
-		}
+// linkTo lets what was before an interval, the newest, be interval n and what was before it.
+func (a *Accumulator) linkTo(x *interval, n int64) {
+	x.link = a.ring.distance(n)
+	if x.link > 0 {
+		x.link-- // from the interval itself
 	}
 }
 
 // wake ends the interval in which a life was blocked, as moment m says; by woke it.
 func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
+	link, serve := int64(0), m.wakerUnit
+	if by != 0 {
+		link = a.lives.At(by).head
+	} else if m.source == sourceNetwork && m.family == read {
+		if s := a.answer(l, m); s != nil {
+			link, serve = s.from.node, s.unit
+		}
+	}
 	x := a.pass(l, a.now)
-	x.serve = m.wakerUnit
-	a.linkTo(x, by)
+	x.serve = serve
+	a.linkTo(x, link)
 	c := a.classes[l.class]
 	x.home = c.how == Cycle && c.home.at(&c.tree, m)
 	return mark{a.now, l.head}
@@ -166,7 +172,9 @@ func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
 func (a *Accumulator) bear(l *life, by int32) mark {
 	x := a.pass(l, a.now)
 	x.born = true
-	a.linkTo(x, by)
+	if by != 0 {
+		a.linkTo(x, a.lives.At(by).head)
+	}
 	return mark{a.now, l.head}
 }
 

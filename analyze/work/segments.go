@@ -209,7 +209,7 @@ func (w *walk) step(depth int) bool {
 
 // beforeBirth books what was before interval n, in which a goroutine was created.
 func (w *walk) beforeBirth(n int64, x *interval, from, to int64, depth int) {
-	if depth > 0 && (w.via.activity == onLock || w.via.activity == onNetwork) {
+	if depth > 0 && w.via.activity == onLock {
 		w.bookWait(from, to) // its creator does not hold it
 		return
 	}
@@ -242,7 +242,7 @@ func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve i
 // got it from its own waker.
 func (w *walk) waker(link int64, x *interval, from, to int64, depth int) {
 	serve := x.serve
-	for w.hops < maxHops {
+	for x.activity != onNetwork && w.hops < maxHops {
 		n, y := w.sameWait(link, x, serve, from, to)
 		if y == nil {
 			break
