@@ -73,6 +73,7 @@ type walk struct {
 	last          segment     // that may go on
 	keeps         bool        // all segments, in out
 	out           []segment   // the last first
+	kept          [64]uint8   // the last of them, by a hash of its cell
 }
 
 func newWalk(r *ring) walk {
@@ -112,7 +113,7 @@ func (w *walk) flush() {
 	if w.keeps {
 		w.keep()
 	}
-	i := w.last.hash() % uint32(len(w.sums))
+	i := w.last.hash()
 	x := &w.sums[i]
 	if w.taken&(1<<i) != 0 && x.cell != w.last.cell {
 		w.kind.book(x, w.bin)
@@ -134,24 +135,23 @@ func (w *walk) finish() {
 	}
 }
 
+// hash returns a number below 64.
 func (c *cell) hash() uint32 {
-	return uint32(c.site) ^ uint32(c.viaSite)<<2 ^ uint32(c.class)<<4 ^ uint32(c.activity)<<1 ^ uint32(c.cause)<<3
+	small := uint32(c.activity) | uint32(c.via)<<8 | uint32(c.cause)<<16
+	return (uint32(c.site)*0x9E3779B1 ^ uint32(c.viaSite)*0x85EBCA77 ^ uint32(c.class)*0xC2B2AE3D ^ small*0x27D4EB2F) >> 26
 }
 
 // keep keeps the last segment. Where there are too many, its time goes to a late one of its kind,
 // or to the last one, which is the rest.
 func (w *walk) keep() {
-	n := len(w.out)
+	n, i := len(w.out), w.last.hash()
 	if n < maxSegments {
-		w.out = append(w.out, w.last)
+		w.out, w.kept[i] = append(w.out, w.last), uint8(n)
 		return
 	}
-	at := n - 1
-	for i := n - 1; i > n-maxAlike; i-- {
-		if w.out[i].cell == w.last.cell {
-			at = i
-			break
-		}
+	at := int(w.kept[i])
+	if at <= n-maxAlike || w.out[at].cell != w.last.cell {
+		at = n - 1
 	}
 	if x := &w.out[at]; x.cell != w.last.cell {
 		x.cell = cell{activity: rest}

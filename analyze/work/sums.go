@@ -109,7 +109,7 @@ func (k *kind) book(s *segment, bin int) {
 // row returns the row of a cell.
 func (k *kind) row(c cell) *row {
 	// OPT: most cells come again soon, and the map takes a third of the time of a unit.
-	recent := &k.recent[c.hash()%uint32(len(k.recent))]
+	recent := &k.recent[c.hash()]
 	if r := &k.rows[*recent]; *recent > 0 && r.cell == c {
 		return r
 	}
