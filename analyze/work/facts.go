@@ -167,7 +167,8 @@ func packageOf(function string) string {
 // the first frame of theirs that comes after another one.
 var machinery = map[string]bool{
 	"runtime": true, "internal/poll": true, "net": true, "sync": true, "internal/sync": true, "time": true,
-	"syscall": true, "bufio": true, "io": true, "crypto/tls": true, "os": true,
+	"syscall": true, "bufio": true, "io": true, "crypto/tls": true, "os": true, "fmt": true, "net/textproto": true,
+	"encoding/binary": true, "encoding/gob": true, "encoding/json": true,
 }
 
 func isMachinery(function string) bool {

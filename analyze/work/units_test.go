@@ -498,3 +498,20 @@ func TestSeldom(t *testing.T) {
 		}
 	}
 }
+
+// A wait within a package that reads lines or messages is one of the function that calls it.
+func TestSite(t *testing.T) {
+	for _, pkg := range []string{"net/textproto.(*Reader).ReadLine", "encoding/json.(*Decoder).Decode", "encoding/gob.(*Decoder).Decode", "encoding/binary.Read", "fmt.Fscan"} {
+		p := newPlay(t)
+		home := p.stack("main.loop", pkg, "bufio.(*Reader).Read", "net.(*conn).Read", pollIn)
+		p.begin(1)
+		for range 5 {
+			p.block(1, reference.ReasonNetwork, home, 1000).after(50)
+		}
+		a := New(p.options())
+		feed(a, p.ds)
+		if k := a.Finish(p.now, p.now, itself).Kinds[0]; k.Home == nil || k.Home.Function != "main.loop" {
+			t.Errorf("%s: %+v", pkg, k.Home)
+		}
+	}
+}
