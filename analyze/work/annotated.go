@@ -87,6 +87,9 @@ func (a *Accumulator) endRegion(l *life, at, label int32, now mark) {
 
 // annotated hands on a task or region that has ended.
 func (a *Accumulator) annotated(l *life, how How, x annotation, to mark) {
+	if r := &a.lastRun; r.g == l.id && x.from.at < r.to.at {
+		r.is = false // it was within what is annotated
+	}
 	if to.at <= x.from.at {
 		return
 	}

@@ -4,7 +4,7 @@ package work
 // was to find out how often the benchmark is to be run. There is one at a time: package testing
 // lets no two benchmarks run together.
 type benchRun struct {
-	is             bool
+	is             bool // there is one, in which the benchmark marked nothing
 	g              int64
 	handle         int32 // of the class, in decisions
 	from, to       mark
@@ -18,7 +18,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
-		a.lastRun = benchRun{true, l.id, l.handle, l.bench, at, l.class, l.benchHandler}
+		a.lastRun = benchRun{l.annotated < l.bench.at, l.id, l.handle, l.bench, at, l.class, l.benchHandler}
 		l.bench = mark{}
 	}
 }

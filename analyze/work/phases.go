@@ -5,6 +5,7 @@ package work
 type phases struct {
 	g      int64
 	handle int32 // of the class, in decisions
+	marked bool  // main marks what it does
 	spans  []span
 }
 
@@ -30,6 +31,7 @@ func (a *Accumulator) phase(c *class, l *life, m *moment) {
 		c.phases = &phases{g: l.id, handle: l.handle}
 	}
 	p := c.phases
+	p.marked = m.marked > 0
 	for len(p.spans) < len(c.tree.nodes) {
 		p.spans = append(p.spans, span{})
 	}
@@ -56,10 +58,10 @@ func (a *Accumulator) phase(c *class, l *life, m *moment) {
 // emitPhases counts the phases of main, a class, at the end of the trace.
 func (a *Accumulator) emitPhases(at int32) {
 	c := a.classes[at]
-	if c.phases == nil {
+	p := c.phases
+	if p == nil || p.marked {
 		return
 	}
-	p := c.phases
 	for n := int32(1); int(n) < len(p.spans); n++ {
 		s, up := &p.spans[n], &p.spans[c.tree.nodes[n].parent]
 		split := up.children > 1 && !up.returns && p.straight(&c.tree, c.tree.nodes[n].parent)

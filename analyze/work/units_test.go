@@ -515,3 +515,40 @@ func TestSite(t *testing.T) {
 		}
 	}
 }
+
+// What a benchmark or main marks is no run of a benchmark, and no phase.
+func TestAnnotatedRun(t *testing.T) {
+	for _, inside := range []bool{true, false} {
+		p := newPlay(t)
+		timer := func(does string) int32 {
+			return p.stack("testing.(*B).launch", "testing.(*B).runN", does, "runtime.ReadMemStats")
+		}
+		p.begin(1)
+		from := p.now
+		region := func(k reference.Kind, here bool) {
+			if here {
+				p.annotate(k, 1, 1, 0)
+			}
+		}
+		region(reference.KindRegionBegin, !inside)
+		p.stopWorld(1, timer("testing.(*B).StartTimer"), 10)
+		if inside {
+			from = p.now
+		}
+		region(reference.KindRegionBegin, inside)
+		p.after(50)
+		to := p.now
+		region(reference.KindRegionEnd, inside)
+		p.stopWorld(1, timer("testing.(*B).StopTimer"), 10)
+		if !inside {
+			to = p.now
+		}
+		region(reference.KindRegionEnd, !inside)
+		want(t, p.units(), Unit{"testing.(*B).launch", "a", Region, 1, from, to})
+	}
+	p := newPlay(t)
+	p.begin(1).call(1, p.stack("main.main", "main.load", "os.Open"), 100).annotate(reference.KindRegionBegin, 1, 1, 0)
+	from := p.now
+	p.call(1, p.stack("main.main:2", "main.solve", "os.Open"), 100).annotate(reference.KindRegionEnd, 1, 1, 0)
+	want(t, p.units(), Unit{"main.main", "a", Region, 1, from, p.now})
+}
