@@ -207,7 +207,9 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 		m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
 		w.woken[0], w.woken[1] = at, w.woken[0]
 		m.by, m.wakerUnit = w.class, a.unitOf(w)
-		a.act(by, w, d.Stack, true)
+		if a.act(by, w, d.Stack, true); d.Stack != 0 && a.places.at(d.Stack).traits&inServer != 0 {
+			m.source, a.classOf(l).served = sourceServer, true
+		}
 	}
 	m.to = a.wake(l, m, by)
 	l.doing = runnable
@@ -331,7 +333,7 @@ func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	f := a.place(l, d.Class, d.Stack)
-	l.pending = moment{life: at, what: acted, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
+	l.pending = moment{life: at, what: acted, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
 	if l.writes = f.traits&inWrite != 0; l.writes {
 		a.send(l, l.pending.from)
 	}
@@ -370,7 +372,7 @@ func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
 		return
 	}
 	f := a.place(l, 0, stack)
-	a.notify(l, &moment{life: at, what: acted, wakes: wakes, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
+	a.notify(l, &moment{life: at, what: acted, wakes: wakes, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
 }
 
 // runsOn notes which life a P runs.

@@ -234,7 +234,7 @@ func traitsOf(frames []Frame) (t trait) {
 
 // Loops of HTTP/1 clients, of HTTP/2 and gRPC: they carry the requests of others.
 var (
-	protocolLoop = regexp.MustCompile(`^(net/http\.\(\*persistConn\)|(net/http|net/http/internal/http2|golang\.org/x/net/http2)\.\(\*(http2)?(serverConn\)\.(serve|read|writeFrame)|ClientConn|clientConn|clientStream)|google\.golang\.org/grpc/internal/transport\.)`)
+	protocolLoop = regexp.MustCompile(`^(net/http\.\(\*persistConn\)|(net/http|net/http/internal/http2|golang\.org/x/net/http2)\.\(\*(http2)?(serverConn\)\.(serve|read|writeFrame)|ClientConn|clientConn|clientStream)|google\.golang\.org/grpc/internal/transport\.(New|\(\*(http2Client|http2Server|controlBuffer)\)))`)
 	serverLoop   = regexp.MustCompile(`\.\(\*((http2)?serverConn\)\.serve|http2Server\)\.HandleStreams)$`)
 )
 

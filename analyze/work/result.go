@@ -218,20 +218,28 @@ func (a *Accumulator) stay(l *life) {
 type rankedKind struct {
 	UnitKind
 	server bool // its units are requests that come in, and they are not few
+	lone   bool // its units are the lives of a few goroutines
 }
 
 // ranked returns the kinds: entry kinds first, servers before others, then by their time.
-// Phases of main are entries only where there are no others. Where package testing runs, what
-// tests begin is a part of theirs, but requests that they make in numbers.
+// Phases of main are entries only where there are no others, and then the lives of a few goroutines
+// are parts of them. Where there are others, a goroutine that lives for most of the time is none.
+// Where package testing runs, what tests begin is a part of theirs, but requests that they make in
+// numbers.
 func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 	var out []rankedKind
-	tests, others := false, false
+	tests, phases, others := false, false, false
 	for _, k := range a.kinds {
 		if k.count+k.open > 0 {
 			c := a.classes[k.class]
-			x := rankedKind{a.result(k, recorded, n), k.count >= fewUnits && !c.carries && !c.home.carries && (k.how == Cycle && c.home.server || k.how == Lifetime && c.served)}
-			tests = tests || k.how == Test || k.how == Benchmark
-			others = others || x.Entry && k.how != Phase
+			x := rankedKind{
+				a.result(k, recorded, n),
+				k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served),
+				k.count < fewUnits && k.how == Lifetime && !c.served,
+			}
+			tests = tests || packageOf(a.places.functions[c.name]) == "testing"
+			phases = phases || k.how == Phase && k.name != c.name
+			others = others || x.Entry && k.how != Phase && !x.lone
 			out = append(out, x)
 		}
 	}
@@ -239,8 +247,11 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 		x := &out[i]
 		switch x.How {
 		case Phase.String():
-			x.Entry = x.Entry && !others
+			x.Entry = x.Entry && !others && phases
 		case Cycle.String(), Lifetime.String(), Producer.String():
+			if x.lone {
+				x.Entry = x.Entry && (!phases || others) && !(others && 2*x.Latency.MaxNs > recorded)
+			}
 			x.Entry = x.Entry && (!tests || x.server)
 		}
 	}
@@ -319,7 +330,7 @@ func (a *Accumulator) entry(k *kind) bool {
 		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
 	}
 	c := a.classes[k.class]
-	return k.entries > k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.owned[k.name])
+	return k.count > 0 && k.entries >= k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.owned[k.name])
 }
 
 func (a *Accumulator) leaf(c *cell, n Names) Leaf {
