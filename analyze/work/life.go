@@ -13,6 +13,7 @@ type life struct {
 	doing activity
 	site  int32 // function, of a block, a system call or a stop of the world
 	p     int32 // that it ran on last
+	waits [4]pastWait
 
 	blocked        bool // it is, at pending
 	ended          bool
@@ -34,6 +35,33 @@ type life struct {
 	bench        mark  // since when a benchmark's timer runs; at 0: it does not
 	benchStarts  bool  // the stop of the world under way starts it
 	benchHandler int32 // function in which it was seen since
+}
+
+// pastWait is the last interval in which a life was blocked at a site.
+type pastWait struct {
+	node int64
+	site int32
+	as   activity
+}
+
+// waitedAt returns the last interval in which a life was blocked at a site; 0 if it is not kept.
+func (l *life) waitedAt(site int32, as activity) int64 {
+	for i := range l.waits {
+		if w := &l.waits[i]; w.site == site && w.as == as {
+			return w.node
+		}
+	}
+	return 0
+}
+
+// waited keeps the interval in which a life was blocked at a site. It keeps the last few sites.
+func (l *life) waited(site int32, as activity, node int64) {
+	i := 0
+	for i < len(l.waits)-1 && (l.waits[i].site != site || l.waits[i].as != as) {
+		i++
+	}
+	copy(l.waits[1:i+1], l.waits[:i])
+	l.waits[0] = pastWait{node, site, as}
 }
 
 // open is a unit under way.

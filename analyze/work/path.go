@@ -65,6 +65,7 @@ type interval struct {
 	begin, end int64  // ns
 	serve      int64  // since when the waker's unit was under way at the wake-up; -1: in none
 	prev, link uint32 // how far back in the ring; 0: none. link is the waker's newest then
+	same       uint32 // likewise, the waker's last wait at the same site
 	class      int32
 	site       int32 // function at which it was blocked
 	activity   activity
@@ -142,27 +143,31 @@ func (a *Accumulator) pass(l *life, end int64) *interval {
 	return x
 }
 
-// linkTo lets what was before an interval, the newest, be interval n and what was before it.
-func (a *Accumulator) linkTo(x *interval, n int64) {
-	x.link = a.ring.distance(n)
-	if x.link > 0 {
-		x.link-- // from the interval itself
+// behind returns how far interval n lies behind the newest; 0 if it is not kept.
+func (r *ring) behind(n int64) uint32 {
+	d := r.distance(n)
+	if d > 0 {
+		d--
 	}
+	return d
 }
 
 // wake ends the interval in which a life was blocked, as moment m says; by woke it.
 func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
-	link, serve := int64(0), m.wakerUnit
+	link, same, serve := int64(0), int64(0), m.wakerUnit
 	if by != 0 {
-		link = a.lives.At(by).head
+		w := a.lives.At(by)
+		link, same = w.head, w.waitedAt(l.site, l.doing)
 	} else if m.source == sourceNetwork && m.family == read {
 		if s := a.answer(l, m); s != nil {
 			link, serve = s.from.node, s.unit
 		}
 	}
 	x := a.pass(l, a.now)
-	x.serve = serve
-	a.linkTo(x, link)
+	x.serve, x.link, x.same = serve, a.ring.behind(link), a.ring.behind(same)
+	if l.doing >= onLock && l.doing < onNetwork {
+		l.waited(l.site, l.doing, l.head)
+	}
 	c := a.classes[l.class]
 	x.home = c.how == Cycle && c.home.at(&c.tree, m)
 	return mark{a.now, l.head}
@@ -173,7 +178,7 @@ func (a *Accumulator) bear(l *life, by int32) mark {
 	x := a.pass(l, a.now)
 	x.born = true
 	if by != 0 {
-		a.linkTo(x, a.lives.At(by).head)
+		x.link = a.ring.behind(a.lives.At(by).head)
 	}
 	return mark{a.now, l.head}
 }

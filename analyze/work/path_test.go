@@ -184,7 +184,7 @@ func TestNotFollowed(t *testing.T) {
 	a := New(p.options())
 	a.walk.followed.spent = 1 << 40
 	feed(a, p.ds)
-	const part = 10 * (maxSteps - maxLook) / 2 // what is followed, of each kind
+	const part = 10 * maxSteps / 2 // what is followed, of each kind
 	via := &Via{"channel", "main.ask"}
 	want := []Segment{
 		{via, Leaf{"", "channel", "", "main.ask"}, 20*maxSteps - 2*part},

@@ -234,43 +234,28 @@ func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve i
 		w.book(cellOf(x), from, to)
 		return
 	}
-	w.waker(link, x, from, to, depth+1)
+	w.waker(link, n, x, from, to, depth+1)
 }
 
-// waker books the time in which a goroutine was blocked, in interval x, until one at a link
+// waker books the time in which a goroutine was blocked, in interval n, until one at a link
 // ended that. If the waker had waited at the same site before, it held the thing since, and
 // got it from its own waker.
-func (w *walk) waker(link int64, x *interval, from, to int64, depth int) {
-	serve := x.serve
-	for x.activity != onNetwork && w.hops < maxHops {
-		n, y := w.sameWait(link, x, serve, from, to)
-		if y == nil {
+func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
+	serve, lock := x.serve, x.activity == onLock
+	for w.hops < maxHops && w.followed.left > 0 {
+		n = back(n, x.same)
+		y := w.ring.at(n)
+		if y == nil || y.link == 0 || y.end <= max(from, serve) || y.end >= to {
 			break
 		}
 		w.follow(link, y.end, to, depth, noUnit)
 		w.hops++
-		to, link, serve = y.end, back(n, y.link), y.serve
+		to, link, serve, x = y.end, back(n, y.link), y.serve, y
 	}
-	if x.activity == onLock && serve > from && serve < to {
+	if lock && serve > from && serve < to {
 		w.follow(link, serve, to, depth, noUnit)
 		w.bookWait(from, serve) // it came later: who held it before is not known
 		return
 	}
 	w.follow(link, from, to, depth, serve)
-}
-
-// sameWait returns the last interval, from link back to serve, in which the waker was blocked
-// at the site of x, and which ended in (from, to); nil if there is none.
-func (w *walk) sameWait(link int64, x *interval, serve, from, to int64) (int64, *interval) {
-	for range maxLook {
-		y := w.ring.at(link)
-		if y == nil || y.born || y.end <= max(from, serve) || !w.followed.take() {
-			return 0, nil
-		}
-		if y.site == x.site && y.activity == x.activity && y.end < to && y.link != 0 {
-			return link, y
-		}
-		link = back(link, y.prev)
-	}
-	return 0, nil
 }
