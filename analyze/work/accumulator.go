@@ -193,7 +193,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	if !l.blocked || n.Was != ledger.Waiting {
-		if l.doing != runnable {
+		if l.doing != runnable && l.yieldedAt == 0 {
 			a.mark(l)
 			l.doing = runnable
 		}
@@ -258,7 +258,11 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	a.runsOn(d.P, at)
-	if w := a.waitUpTo(i); w != nil {
+	w := a.waitUpTo(i)
+	if l.yieldedAt > 0 && a.poll(l) {
+		return
+	}
+	if w != nil {
 		a.waited(l, w)
 	}
 	now := a.mark(l)
@@ -311,6 +315,10 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		f := a.places.at(d.Stack)
 		if l.handler == 0 && f.root == a.classOf(l).name {
 			l.handler = f.handler
+		}
+		if d.Why == reference.WhyGosched && l.doing == running {
+			l.yieldedAt = a.now
+			return
 		}
 		a.mark(l)
 		l.doing, l.site = afterStop(d.Why), f.site
@@ -446,7 +454,7 @@ func (a *Accumulator) lose(at int32, l *life, until int64) {
 	a.notify(l, &moment{life: at, what: lost, from: now, to: now, ran: mark{at: until}})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
 	l.born = false
-	l.head, l.since, l.doing = 0, until, notKnown
+	l.head, l.since, l.doing, l.yieldedAt, l.yielded = 0, until, notKnown, 0, 0
 }
 
 // end is for a goroutine that has ended.

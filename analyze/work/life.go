@@ -13,6 +13,9 @@ type life struct {
 	doing activity
 	site  int32 // function, of a block, a system call or a stop of the world
 	p     int32 // that it ran on last
+
+	yieldedAt int64 // when it called runtime.Gosched, until it runs again; 0: it runs
+	yielded   int64 // how long it has waited after such calls since then, ns
 	waits [4]pastWait
 
 	blocked        bool // it is, at pending

@@ -51,7 +51,7 @@ func TestInsteadOfRunning(t *testing.T) {
 		{nil, run, 30},
 		{nil, Leaf{"main.job", "stw", "", "main.measure"}, 30},
 		{nil, run, 20},
-		{nil, Leaf{"main.job", "gc-assist", "", ""}, 10},
+		{nil, Leaf{"main.job", "gc-assist", "", ""}, longYield},
 		{nil, off, 5},
 		{nil, Leaf{"main.job", "gc-assist", "", ""}, 15},
 	}
@@ -68,20 +68,36 @@ func TestOtherWaits(t *testing.T) {
 	p.begin(1).create(1, 2, "main.job", start).after(1)
 	for _, why := range []reference.Why{reference.WhySuspend, reference.WhyCoroutine, reference.WhyGosched} {
 		p.add(reference.Decision{Kind: reference.KindStop, Why: why, G: 2, P: 2})
-		p.after(10).wake(1, 2).after(1)
+		p.after(longYield).wake(1, 2).after(1)
 	}
 	p.block(2, reference.ReasonNetwork, pipe, 40).exit(2)
 	run := Leaf{"main.job", "running", "", ""}
 	want := []Segment{
 		{nil, run, 1},
-		{nil, Leaf{"main.job", "gc-assist", "", ""}, 10},
+		{nil, Leaf{"main.job", "gc-assist", "", ""}, longYield},
 		{nil, run, 1},
-		{&Via{What: "coroutine"}, Leaf{"main.job", "coroutine", "", ""}, 10},
+		{&Via{What: "coroutine"}, Leaf{"main.job", "coroutine", "", ""}, longYield},
 		{nil, run, 1},
-		{nil, Leaf{"main.job", "runnable", "", ""}, 10},
+		{nil, Leaf{"main.job", "runnable", "", ""}, longYield},
 		{nil, run, 1},
 		{nil, Leaf{"main.job", "child", "", "io.Copy"}, 40},
 	}
+	if d := cmp.Diff(want, p.slowest("main.job")); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// Who polls has two intervals, however often it does: one in which it runs, and one in which it
+// waits for a P.
+func TestPolls(t *testing.T) {
+	p := newPlay(t)
+	p.begin(1).create(1, 2, "main.job", p.stack("main.main")).after(1)
+	for range 100 {
+		p.add(reference.Decision{Kind: reference.KindStop, Why: reference.WhyGosched, G: 2, P: 2})
+		p.after(longYield-1).wake(1, 2).after(3)
+	}
+	p.exit(2)
+	want := []Segment{{nil, Leaf{"main.job", "running", "", ""}, 301}, {nil, Leaf{"main.job", "runnable", "", ""}, 100 * (longYield - 1)}}
 	if d := cmp.Diff(want, p.slowest("main.job")); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -131,8 +131,41 @@ func (a *Accumulator) mark(l *life) mark {
 	return mark{a.now, l.head}
 }
 
-// pass ends the present interval of a life at a time, and returns it.
+// longYield is from when on a wait after runtime.Gosched has an interval of its own, ns. Who polls,
+// as runtime.GC does, yields a million times a second.
+const longYield = 20_000
+
+// poll goes on with a life that runs again after it yielded, and reports whether it waited so
+// shortly that its interval goes on.
+func (a *Accumulator) poll(l *life) bool {
+	at := l.yieldedAt
+	l.yieldedAt = 0
+	if a.now-at < longYield {
+		l.yielded += a.now - at
+		return true
+	}
+	if at > l.since {
+		a.pass(l, at)
+	}
+	l.doing = runnable
+	return false
+}
+
+// pass ends the present interval of a life at a time, and returns it. Of a life that polls it is
+// two: how long it ran, and how long it waited.
 func (a *Accumulator) pass(l *life, end int64) *interval {
+	if l.yieldedAt > 0 {
+		l.yielded += end - l.yieldedAt
+		l.yieldedAt = end
+	}
+	if ns := l.yielded; ns > 0 {
+		if l.yielded = 0; end-ns > l.since {
+			a.pass(l, end-ns)
+		}
+		doing := l.doing
+		l.doing = runnable
+		defer func() { l.doing = doing }()
+	}
 	prev := a.ring.distance(l.head)
 	n, x := a.ring.add()
 	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: l.doing}
