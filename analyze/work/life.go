@@ -16,7 +16,7 @@ type life struct {
 
 	yieldedAt int64 // when it called runtime.Gosched, until it runs again; 0: it runs
 	yielded   int64 // how long it has waited after such calls since then, ns
-	waits [4]pastWait
+	waits     [4]pastWait
 
 	blocked        bool // it is, at pending
 	ended          bool

@@ -51,7 +51,7 @@ func TestInsteadOfRunning(t *testing.T) {
 		{nil, run, 30},
 		{nil, Leaf{"main.job", "stw", "", "main.measure"}, 30},
 		{nil, run, 20},
-		{nil, Leaf{"main.job", "gc-assist", "", ""}, longYield},
+		{nil, Leaf{"main.job", "gc-assist", "", ""}, 10},
 		{nil, off, 5},
 		{nil, Leaf{"main.job", "gc-assist", "", ""}, 15},
 	}
