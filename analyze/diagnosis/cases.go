@@ -179,13 +179,13 @@ func small(f *findings.Finding) bool {
 
 // blocks reports whether by a cause goroutines were blocked for longer than all waited for a P.
 func (d *Diagnosis) blocks(f *findings.Finding) bool {
-	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && !d.asleep(f)
+	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && !d.meant(f)
 }
 
 // costs reports whether a cause cost much, although there was not much waiting: garbage
 // collection, for one.
 func (d *Diagnosis) costs(f *findings.Finding) bool {
-	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.large(f) && !d.unproven(f) && !d.asleep(f)
+	return f.Kind != findings.KindTrace && f.Kind != findings.KindSymptom && d.large(f) && !d.unproven(f) && !d.meant(f)
 }
 
 // ofTest reports whether goroutines wait for test code, or in it, as the test has it.
@@ -201,9 +201,15 @@ func (d *Diagnosis) unproven(f *findings.Finding) bool {
 	return f.Kind == findings.KindMachine && !f.Sure()
 }
 
+// meant reports whether a finding is about goroutines that wait for something to do, or about one
+// that sleeps all its life.
+func (d *Diagnosis) meant(f *findings.Finding) bool {
+	return f.MaybeMeant && (d.asleep(f) || d.atHome(f))
+}
+
 // asleep reports whether a finding is about one goroutine that sleeps all its life.
 func (d *Diagnosis) asleep(f *findings.Finding) bool {
-	return f.MaybeMeant && len(f.Actors) > 0 && !slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
+	return len(f.Actors) > 0 && !slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
 		i := slices.IndexFunc(d.r.Breakdown.Classes, func(c breakdown.Class) bool { return c.Name == a.Class && c.Creator == a.Creator })
 		if i < 0 {
 			return true

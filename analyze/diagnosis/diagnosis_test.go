@@ -58,6 +58,14 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	home := func(r *analyze.Result) {
+		r.Work.Kinds = []work.UnitKind{{How: "cycle", Class: "main.serve", Home: &work.Home{Function: "main.next"}}}
+	}
+	waits := func(in string) findings.Finding {
+		return with(design, func(f *findings.Finding) {
+			f.Actors = []findings.Actor{{Role: findings.Victim, Class: "main.serve", Stack: []string{"bufio.(*Reader).Peek bufio.go:1", in + " main.go:1", "main.next main.go:2"}}}
+		})
+	}
 	reached := map[string]bool{}
 	for _, c := range []struct {
 		want, label string
@@ -101,6 +109,8 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
+		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, waits("main.ask")), home)},
 		{"fine", "No problem found", result(ms)},
 	} {
 		reached[c.want] = true

@@ -1,10 +1,12 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // Slow is the kind of units of work whose slow ones lose most time, and what they lose it to.
@@ -90,4 +92,34 @@ func (d *Diagnosis) ofWaits(f *findings.Finding) bool {
 		return !f.Sure() && d.Slow.Bucket.Chief.What != "running"
 	}
 	return !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == "")
+}
+
+// atHome reports whether all that suffer from a finding wait for something to do.
+func (d *Diagnosis) atHome(f *findings.Finding) bool {
+	victims := 0
+	for i := range f.Actors {
+		if a := &f.Actors[i]; a.Role == findings.Victim {
+			if victims++; !d.waitsForWork(a) {
+				return false
+			}
+		}
+	}
+	return victims > 0
+}
+
+// waitsForWork reports whether a goroutine is where units of its class begin, or only in functions
+// of the standard library below.
+func (d *Diagnosis) waitsForWork(a *findings.Actor) bool {
+	for i := range a.Stack {
+		function, _, _ := strings.Cut(a.Stack[i], " ")
+		if slices.ContainsFunc(d.r.Work.Kinds, func(k work.UnitKind) bool {
+			return k.Class == a.Class && k.Home != nil && k.Home.Function == function
+		}) {
+			return true
+		}
+		if pkg, _ := std.Split(function); !std.Has(pkg) {
+			return false
+		}
+	}
+	return false
 }

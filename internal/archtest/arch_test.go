@@ -68,7 +68,7 @@ var rules = []rule{
 	{"analyze/work", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids", "internal/std"), nil},
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/sidecar", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
-	{"analyze/diagnosis", in("analyze", "internal/quantity"), nil},
+	{"analyze/diagnosis", in("analyze", "internal/quantity", "internal/std"), nil},
 	{"analyze", in("reference", "internal/funcname", "internal/names", "internal/std", "internal/quantity"), []string{"golang.org/x/exp"}},
 
 	{"replay", in("reference", "analyze", "internal/funcname", "internal/quantity"), nil},
