@@ -68,6 +68,8 @@ type Accumulator struct {
 	over          []stretch
 	sent          [keptSends]sent // the last writes to the network
 	sends         int64           // how many there were
+	resources     []resource
+	resourceAt    []int32 // by site, plus 1
 	lastRun       benchRun
 	now           int64
 	recordedSince int64             // the last gap
@@ -211,6 +213,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 			m.source, a.classOf(l).served = sourceServer, true
 		}
 	}
+	a.handOver(l, by)
 	m.to = a.wake(l, m, by)
 	l.doing = runnable
 }
@@ -307,6 +310,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 			life: at, what: blocked, family: familyOf(d.Reason, f.traits), traits: f.traits, node: f.node, handler: f.handler,
 			asked: l.wroteSinceWait, from: now,
 		}
+		a.queueUp(l)
 	case reference.WhyLost:
 		a.lose(at, l, a.now)
 		a.end(at, l)

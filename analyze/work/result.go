@@ -12,6 +12,9 @@ type Units struct {
 	// Kinds are the kinds of units, entry kinds first, then those with the most time: at
 	// most 100.
 	Kinds []UnitKind `json:"kinds"`
+	// Resources are what goroutines pass on to each other and stand in line for: locks, and pools
+	// of several places. They are of the whole trace, those waited for longest first, at most 20.
+	Resources []Resource `json:"resources,omitempty"`
 	// Reason reports why there is no unit; absent if there is one.
 	Reason string `json:"reason,omitempty"`
 }
@@ -138,6 +141,26 @@ type Leaf struct {
 	Where string `json:"where,omitempty"` // function, of a wait, a system call or a stop of the world
 }
 
+// Resource is what goroutines stand in line for at a place in the program.
+type Resource struct {
+	Site   string `json:"site"`    // function in which they wait
+	What   string `json:"what"`    // "lock", "select" or "channel"
+	Waits  int64  `json:"waits"`   // that ended
+	WaitNs int64  `json:"wait_ns"` // summed
+	LineNs int64  `json:"line_ns"` // time in which somebody stood in line
+	// Places is how many held it on average while there was a line, by the holders, which are
+	// inferred from who ends waits: rather too few, or several locks at one site.
+	Places  Share    `json:"places"`
+	Holders []Holder `json:"holders"` // by class, those that held it longest first, at most 8
+}
+
+// Holder is a class of goroutines that holds a resource while others stand in line.
+type Holder struct {
+	Who   string `json:"who"`   // class
+	Count int64  `json:"count"` // waits of others that they ended
+	Ns    int64  `json:"ns"`    // for which they held it before, while there was a line
+}
+
 // Slow is a unit that was slow.
 type Slow struct {
 	G       int64 `json:"goroutine"` // its number
@@ -167,6 +190,9 @@ type Segment struct {
 
 // mostKinds is how many kinds a result has.
 const mostKinds = 100
+
+// mostResources is how many resources it has.
+const mostResources = 20
 
 // Names make the names of a result.
 type Names struct {
@@ -198,7 +224,7 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 			r.Reason = ""
 		}
 	}
-	r.Kinds = r.Kinds[:min(len(r.Kinds), mostKinds)]
+	r.Kinds, r.Resources = r.Kinds[:min(len(r.Kinds), mostKinds)], a.shared(n)
 	return r
 }
 
