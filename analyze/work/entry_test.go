@@ -52,21 +52,25 @@ func TestServeLoop(t *testing.T) {
 // What a unit begins, and is over before it, is a part of it; what main or a goroutine begins that
 // does no unit is not. In tests all is a part of them.
 func TestEntry(t *testing.T) {
-	for _, test := range []bool{false, true} {
+	for _, c := range []struct {
+		start, name string
+		test, marks bool
+	}{{"main.request", "main.request", false, false}, {"testing.tRunner", "testing.tRunner", true, false}, {"testing.tRunner", "a", true, true}} {
 		p := newPlay(t)
-		start := "main.request"
-		if test {
-			start = "testing.tRunner"
-		}
+		start := c.start
 		stack := p.stack(start+":1", "os.Open")
 		p.stacks[stack][1].File = "main.go"
 		job, part := p.stack("main.job", "os.Open"), p.stack("main.part", "os.Open")
 		p.begin(1).call(1, p.stack("main.main", "main.run", "os.Open"), 5)
 		for g := int64(10); g < 250; g += 3 {
-			p.create(1, g, start, 0).call(g, stack, 10).create(g, g+1, "main.part", 0).call(g+1, part, 10).exit(g + 1).after(5)
+			p.create(1, g, start, 0)
+			if c.marks {
+				p.annotate(reference.KindRegionBegin, g, 1, 0).after(1).annotate(reference.KindRegionEnd, g, 1, 0)
+			}
+			p.call(g, stack, 10).create(g, g+1, "main.part", 0).call(g+1, part, 10).exit(g + 1).after(5)
 			p.create(g, g+2, "main.job", 0).exit(g).call(g+2, job, 10).exit(g + 2)
 		}
-		want := map[string]bool{start: true, "main.part": false, "main.job": !test}
+		want := map[string]bool{c.name: true, "main.part": false, "main.job": !c.test}
 		got := p.entries()
 		delete(got, "main.run")
 		if d := cmp.Diff(want, got); d != "" {

@@ -263,7 +263,7 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 				k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served),
 				k.count < fewUnits && k.how == Lifetime && !c.served,
 			}
-			tests = tests || packageOf(a.places.functions[c.name]) == "testing"
+			tests = tests || k.how == Test || k.how == Benchmark || k.how == Region && packageOf(a.places.functions[c.name]) == "testing"
 			phases = phases || k.how == Phase && k.name != c.name
 			others = others || x.Entry && k.how != Phase && !x.lone
 			out = append(out, x)
@@ -350,7 +350,8 @@ func (a *Accumulator) describeCycle(out *UnitKind, c *class, n Names) {
 	}
 }
 
-// entry reports whether the units of a kind begin from outside.
+// entry reports whether the units of a kind begin from outside, or most are at least not known to be
+// parts of others.
 func (a *Accumulator) entry(k *kind) bool {
 	if k.how != Cycle && k.how != Lifetime && k.how != Producer {
 		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
