@@ -152,6 +152,7 @@ var remedies = map[string]string{
 	"waitgroup": "the slowest of those that they wait for decides: make that one faster, or split it.",
 	"channel":   "make who answers faster, or let more of them answer.",
 	"select":    "make who answers faster, or let more of them answer.",
+	"cond":      "make who signals faster.",
 	"network":   "ask for less, ask for several things at once, or keep answers; if the other side is slow, look there.",
 	"sleep":     "wait for what they need, not for a time; or sleep for less.",
 	"coroutine": "make the iterator faster.",
@@ -171,7 +172,7 @@ func largest(buckets []work.Bucket, whole int64, time func(*work.Bucket) int64) 
 // doing has the words for what goroutines do.
 var doing = map[string]string{
 	"running": "running", "runnable": "runnable, without a P", "syscall": "in system calls", "child": "waiting for a child process",
-	"gc-assist": "working for the garbage collector", "gc-sweep": "sweeping for the garbage collector", "stw": "stopping the world", "off-cpu": "running, but on no CPU", "lock": "waiting for a lock", "waitgroup": "waiting for a WaitGroup",
+	"gc-assist": "working for the garbage collector", "gc-sweep": "sweeping for the garbage collector", "stw": "stopping the world", "off-cpu": "running, but on no CPU", "lock": "waiting for a lock", "cond": "waiting at a sync.Cond", "waitgroup": "waiting for a WaitGroup",
 	"channel": "waiting at a channel", "coroutine": "waiting for a coroutine", "select": "waiting in a select", "network": "waiting for the network", "sleep": "asleep",
 	"unknown": "not known", "rest": "many other things",
 }

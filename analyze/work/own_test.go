@@ -93,7 +93,7 @@ func does(to trace.GoState, st trace.StateTransition) string {
 			}
 			return "lock"
 		case "sync.(*Cond).Wait":
-			return "lock"
+			return "cond"
 		case "chan receive", "chan send":
 			return "channel"
 		case "select", "network", "sleep":

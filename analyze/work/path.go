@@ -16,6 +16,7 @@ const (
 	child    // waits for a child process
 	stopping // stops the world
 	onLock
+	onCond  // a sync.Cond
 	onGroup // a WaitGroup
 	onChannel
 	onSelect
@@ -28,7 +29,7 @@ const (
 
 var activities = [numActivities]string{
 	"unknown", "running", "runnable", "off-cpu", "gc-sweep", "gc-assist", "syscall", "child", "stw",
-	"lock", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
+	"lock", "cond", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
 }
 
 // waitsFor returns what a goroutine does that is blocked.
@@ -44,7 +45,7 @@ func waitsFor(f family, t trait) activity {
 	case selects:
 		return onSelect
 	case cond:
-		return onLock
+		return onCond
 	case lock:
 		if t&inGroup != 0 {
 			return onGroup

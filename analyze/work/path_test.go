@@ -221,3 +221,18 @@ func TestManySegments(t *testing.T) {
 		t.Errorf("%d segments of the slowest, want %d", n, maxSegments)
 	}
 }
+
+// Who signals a sync.Cond may be created while another waits. What its creator did before counts,
+// but not of a lock, which its creator does not hold.
+func TestCondPath(t *testing.T) {
+	for reason, who := range map[reference.Reason]string{reference.ReasonCond: "main.reader", reference.ReasonSync: ""} {
+		p := newPlay(t)
+		start, load := p.stack("main.main"), p.stack("main.reader", "main.load", "syscall.read")
+		p.begin(1).create(1, 2, "main.job", start).create(1, 5, "main.reader", start)
+		p.stop(2, reason, p.stack("main.job", "main.wait", "sync.runtime_notifyListWait"))
+		p.call(5, load, 500).create(5, 3, "main.signal", load).after(20).wake(3, 2).exit(2)
+		if got := p.slowest("main.job"); len(got) != 2 || got[0].Who != who || got[0].Ns != 500 || got[1].Who != "main.signal" || got[1].Ns != 20 {
+			t.Errorf("%v: %+v", reason, got)
+		}
+	}
+}

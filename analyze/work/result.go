@@ -123,7 +123,7 @@ func (p *TimePart) Own() (what, where string) {
 
 // Via is a wait of a unit's own goroutine.
 type Via struct {
-	What string `json:"what"` // "lock", "waitgroup", "channel", "select", "network", "coroutine" or "sleep"
+	What string `json:"what"` // "lock", "cond", "waitgroup", "channel", "select", "network", "coroutine" or "sleep"
 	Site string `json:"site"` // function
 }
 
@@ -132,8 +132,8 @@ type Leaf struct {
 	Who string `json:"who,omitempty"` // class of the goroutine; absent if it is not known
 	// What it did: "running", "off-cpu" (its thread was on no CPU, by the kernel's records),
 	// "runnable", "syscall", "child" (waits for a process), "gc-assist", "gc-sweep", "stw"
-	// (stops the world), "lock", "waitgroup", "channel", "select", "network", "coroutine",
-	// "sleep", "unknown", or "rest" for many things.
+	// (stops the world), "lock", "cond" (a sync.Cond), "waitgroup", "channel", "select",
+	// "network", "coroutine", "sleep", "unknown", or "rest" for many things.
 	What string `json:"what"`
 	// Cause is that of runnable, as in waits; or "queue" if it did that for another unit,
 	// before it served this one.
