@@ -306,9 +306,8 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
 		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{},
 	}
-	switch k.how {
-	case Cycle, Producer, Lifetime:
-		out.Unnamed = a.unnamed(k)
+	if u := a.unnamed(k); u != nil {
+		out.Unnamed = u.count
 	}
 	switch k.how {
 	case Cycle, Producer:
@@ -325,12 +324,14 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	return out
 }
 
-// unnamed returns how many units that are found like those of a kind bear the name of its class: no stack shows more.
-func (a *Accumulator) unnamed(k *kind) int64 {
-	if x := a.byKind[kindKey{class: k.class, name: a.classes[k.class].name, how: k.how, by: k.by}]; x != nil && x != k {
-		return x.count
+// unnamed returns the kind of units that are found like those of k, of which no stack shows the
+// handler; nil if there is none, or k is it.
+func (a *Accumulator) unnamed(k *kind) *kind {
+	u := a.byKind[kindKey{class: k.class, name: a.classes[k.class].name, how: k.how, by: k.by}]
+	if u == k || k.how != Cycle && k.how != Producer && k.how != Lifetime {
+		return nil
 	}
-	return 0
+	return u
 }
 
 // describeCycle records how the home of a kind was found.

@@ -17,7 +17,13 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	if k.count < fewUnits {
 		from = count - 1
 	}
-	typical, slow := k.mean(0.4*count, 0.6*count), k.mean(from, count)
+	typical, slow := []int64(nil), k.mean(from, count)
+	if u := a.unnamed(k); u != nil && u.count > k.count {
+		both := k.with(u)
+		typical = both.mean(0.4*float64(both.count), 0.6*float64(both.count))
+	} else {
+		typical = k.mean(0.4*count, 0.6*count)
+	}
 	out := []TimePart{}
 	for i := range k.rows {
 		if r := &k.rows[i]; r.ns > 0 {
@@ -27,6 +33,28 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	slices.SortStableFunc(out, func(x, y TimePart) int {
 		return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.What, y.What), cmp.Compare(x.Who, y.Who), cmp.Compare(x.Where, y.Where), cmp.Compare(x.Cause, y.Cause))
 	})
+	return out
+}
+
+// with returns how many units of k and u there are together, by latency, and the time of the
+// latter on what those of k spend time on, too; its other time is in the rest. It has no other sums.
+func (k *kind) with(u *kind) *kind {
+	u.shrink()
+	out := &kind{count: k.count + u.count, bins: make([]bin, max(len(k.bins), len(u.bins))), rows: make([]row, len(k.rows))}
+	for i := range out.rows {
+		out.rows[i].bins = make([]int64, len(out.bins))
+	}
+	for _, from := range []*kind{k, u} {
+		for b := range from.bins {
+			out.bins[b].count += from.bins[b].count
+		}
+		for i := range from.rows {
+			to := &out.rows[k.byCell[from.rows[i].cell]] // the first, if there is none
+			for b, ns := range from.rows[i].bins {
+				to.bins[b] += ns
+			}
+		}
+	}
 	return out
 }
 
