@@ -18,6 +18,7 @@ const (
 	workerMemory = 256 << 20 // a worker's share: the decoded events, and a usual generation, six-fold
 	baseMemory   = 48 << 20  // what a trace with few goroutines takes
 	goMemory     = 1250      // of a goroutine that waits for a P, with a share for the collector: lab/bench holds that. Others that are alive take 870
+	lifeMemory   = 600       // of a goroutine, for its units of work
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
 	threadMemory = 256       // of a thread, likewise
 	classMemory  = 4 << 10   // of goroutines with one start function and creator
@@ -33,6 +34,7 @@ type lowered struct {
 	timeline timeline.Options
 	waits    waits.Options
 	work     work.Limits
+	units    bool     // units of work are found
 	said     []string // what was lowered, and from what to what
 }
 
@@ -40,7 +42,7 @@ type lowered struct {
 // alone, not on how much memory is in use, so that equal input gives equal
 // output.
 func lower(o *Options) lowered {
-	l := lowered{memory: o.MaxMemory, workers: o.Workers}
+	l := lowered{memory: o.MaxMemory, workers: o.Workers, units: !o.NoWork && !o.NoDetail && !o.DecisionsOnly}
 	if o.MaxMemory <= 0 {
 		return l
 	}
@@ -81,7 +83,11 @@ func (l *lowered) lowerWork() string {
 // cannot be lowered. Without a limit of the user's, a trace may take what suits its
 // size: so many bytes, half of them for decoding.
 func (l *lowered) full(held reconstruct.Holding, tables, suits int64) string {
-	need := int64(held.Goroutines)*goMemory + int64(held.Ps)*procMemory + int64(held.Threads)*threadMemory + int64(held.Classes)*classMemory + tables
+	each := int64(goMemory)
+	if l.units {
+		each += lifeMemory
+	}
+	need := int64(held.Goroutines)*each + int64(held.Ps)*procMemory + int64(held.Threads)*threadMemory + int64(held.Classes)*classMemory + tables
 	most, limit := l.memory-baseMemory, fmt.Sprintf("the limit of %d MiB of memory allows: raise it (--max-memory, analyze.Options.MaxMemory)", l.memory>>20)
 	if l.memory <= 0 {
 		most, limit = suits/2, fmt.Sprintf("the limit of %d MiB of memory for a trace of its size as stored allows: set one to allow more (--max-memory, analyze.Options.MaxMemory)", suits>>20)
