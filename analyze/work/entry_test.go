@@ -54,8 +54,14 @@ func TestServeLoop(t *testing.T) {
 func TestEntry(t *testing.T) {
 	for _, c := range []struct {
 		start, name string
-		test, marks bool
-	}{{"main.request", "main.request", false, false}, {"testing.tRunner", "testing.tRunner", true, false}, {"testing.tRunner", "a", true, true}} {
+		test        bool
+		marks       []reference.Kind
+	}{
+		{"main.request", "main.request", false, nil},
+		{"testing.tRunner", "testing.tRunner", true, nil},
+		{"testing.tRunner", "a", true, []reference.Kind{reference.KindRegionBegin, reference.KindRegionEnd}},
+		{"testing.tRunner", "a", true, []reference.Kind{reference.KindTaskBegin, reference.KindTaskEnd}},
+	} {
 		p := newPlay(t)
 		start := c.start
 		stack := p.stack(start+":1", "os.Open")
@@ -64,8 +70,8 @@ func TestEntry(t *testing.T) {
 		p.begin(1).call(1, p.stack("main.main", "main.run", "os.Open"), 5)
 		for g := int64(10); g < 250; g += 3 {
 			p.create(1, g, start, 0)
-			if c.marks {
-				p.annotate(reference.KindRegionBegin, g, 1, 0).after(1).annotate(reference.KindRegionEnd, g, 1, 0)
+			for _, kind := range c.marks {
+				p.annotate(kind, g, g, 0).after(1)
 			}
 			p.call(g, stack, 10).create(g, g+1, "main.part", 0).call(g+1, part, 10).exit(g + 1).after(5)
 			p.create(g, g+2, "main.job", 0).exit(g).call(g+2, job, 10).exit(g + 2)

@@ -263,7 +263,7 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 				k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served),
 				k.count < fewUnits && k.how == Lifetime && !c.served,
 			}
-			tests = tests || k.how == Test || k.how == Benchmark || k.how == Region && packageOf(a.places.functions[c.name]) == "testing"
+			tests = tests || k.how == Test || k.how == Benchmark || (k.how == Task || k.how == Region) && packageOf(a.places.functions[c.name]) == "testing"
 			phases = phases || k.how == Phase && k.name != c.name
 			others = others || x.Entry && k.how != Phase && !x.lone
 			out = append(out, x)
