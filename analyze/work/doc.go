@@ -21,7 +21,7 @@
 // # How a home is found
 //
 // Goroutines belong to a class, by their start function. The class is decided when it has
-// blocked 100 times, when 20 of its goroutines have ended, or at the end of the trace. Until
+// blocked 400 times, when 20 of its goroutines have ended, or at the end of the trace. Until
 // then its moments are kept, and replayed once it is decided. It is decided again when it has
 // blocked 1,000 times, 10,000 times and so on, but home changes only where another place has
 // twice the weight of it. The stacks at which
