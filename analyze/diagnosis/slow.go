@@ -113,7 +113,7 @@ func (d *Diagnosis) waitsForWork(a *findings.Actor) bool {
 	for i := range a.Stack {
 		function, _, _ := strings.Cut(a.Stack[i], " ")
 		if slices.ContainsFunc(d.r.Work.Kinds, func(k work.UnitKind) bool {
-			return k.Class == a.Class && k.Home != nil && k.Home.Function == function
+			return k.Class == a.Class && k.How == work.Cycle.String() && k.Home != nil && k.Home.Function == function
 		}) {
 			return true
 		}
