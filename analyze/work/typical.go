@@ -17,12 +17,12 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	if k.count < fewUnits {
 		from = count - 1
 	}
-	typical, slow := []int64(nil), k.mean(from, count)
+	typical, slow := k.mean(0.4*count, 0.6*count), k.mean(from, count)
 	if u := a.unnamed(k); u != nil && u.count > k.count {
 		both := k.with(u)
-		typical = both.mean(0.4*float64(both.count), 0.6*float64(both.count))
-	} else {
-		typical = k.mean(0.4*count, 0.6*count)
+		if t := both.mean(0.4*float64(both.count), 0.6*float64(both.count)); sum(t) < sum(typical) {
+			typical = t
+		}
 	}
 	out := []TimePart{}
 	for i := range k.rows {
@@ -34,6 +34,13 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 		return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.What, y.What), cmp.Compare(x.Who, y.Who), cmp.Compare(x.Where, y.Where), cmp.Compare(x.Cause, y.Cause))
 	})
 	return out
+}
+
+func sum(xs []int64) (all int64) {
+	for _, x := range xs {
+		all += x
+	}
+	return all
 }
 
 // with returns how many units of k and u there are together, by latency, and the time of the
