@@ -47,7 +47,7 @@ func (d *Diagnosis) cases() []Case {
 	case moreWork:
 		note = d.first(d.behindHalf)
 	case judged:
-		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
 	}
@@ -204,7 +204,7 @@ func (d *Diagnosis) unproven(f *findings.Finding) bool {
 // meant reports whether a finding is about goroutines that wait for something to do, or about one
 // that sleeps all its life.
 func (d *Diagnosis) meant(f *findings.Finding) bool {
-	return f.MaybeMeant && (d.asleep(f) || d.atHome(f))
+	return f.MaybeMeant && d.asleep(f) || f.CostOf == findings.OfBlocked && d.atHome(f)
 }
 
 // asleep reports whether a finding is about one goroutine that sleeps all its life.

@@ -111,6 +111,7 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},
 		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, waits("main.ask")), home)},
+		{"no fault", "No fault of scheduling found", changed(changed(result(90*ms, waits("main.next")), home), idleP)},
 		{"fine", "No problem found", result(ms)},
 	} {
 		reached[c.want] = true
