@@ -61,6 +61,7 @@ func Result(r *analyze.Result) []string {
 		var sum, life int64
 		for j := range p.NumField() {
 			switch name := p.Type().Field(j).Name; {
+			case name == "HostNs": // a part of IdleNs
 			case name == "LifetimeNs":
 				life = p.Field(j).Int()
 			case strings.HasSuffix(name, "Ns"):
