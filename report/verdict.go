@@ -75,6 +75,9 @@ func (w *wording) known() map[string]string {
 	if s := w.Slow; s != nil {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = bucketInWords(w.names, s.Bucket.Chief), remedies[s.Bucket.What()]
+		if s.RunsIn != "" {
+			m["doing"] += ", for long in " + w.names.Prose(s.RunsIn)
+		}
 	}
 	v := w.Victim
 	if v == nil {

@@ -201,3 +201,20 @@ func TestSlowByNoHarness(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Where slow units run for longer, a finding about long runs of their goroutines says in which
+// function.
+func TestRunsIn(t *testing.T) {
+	long := cause(findings.Note, findings.OfWaiting, ms)
+	long.ID = "convoy"
+	long.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.serve", Stack: []string{"main.parse main.go:1", "main.serve main.go:2"}}}
+	for _, c := range []struct{ what, class, want string }{
+		{"running", "main.serve", "main.parse"}, {"running", "main.other", ""}, {"network", "main.serve", ""},
+	} {
+		r := result(ms, long)
+		r.Work.Kinds = []work.UnitKind{{How: "cycle", Entry: true, Count: 100, Class: c.class, Path: []work.TimePart{{Leaf: work.Leaf{What: c.what}, Ns: ms, TypicalNs: ms, SlowNs: 90 * ms}}}}
+		if d := Diagnose(r); d.Slow == nil || d.Slow.RunsIn != c.want {
+			t.Errorf("%s of %s: %+v, want %q", c.what, c.class, d.Slow, c.want)
+		}
+	}
+}

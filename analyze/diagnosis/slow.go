@@ -14,6 +14,9 @@ type Slow struct {
 	Kind   *work.UnitKind
 	All    work.Bucket // a whole unit
 	Bucket work.Bucket // at least half of the difference between a slow and a typical one
+	// RunsIn is a function in which goroutines that do such units ran for long, by a finding, where
+	// slow ones run for longer; "" if none is known.
+	RunsIn string
 }
 
 // Bounds on what is called slow.
@@ -43,11 +46,31 @@ func (d *Diagnosis) slow() (most *Slow) {
 				continue
 			}
 			if 2*b.MoreNs() >= more {
-				most, lost = &Slow{k, all, b}, float64(more)*float64(k.Count)
+				most, lost = &Slow{Kind: k, All: all, Bucket: b}, float64(more)*float64(k.Count)
 			}
 		}
 	}
+	if most != nil && most.Bucket.What() == "running" {
+		most.RunsIn = d.longIn(most.Kind.Class)
+	}
 	return most
+}
+
+// longIn returns a function in which findings say that goroutines of a class ran for long, "" if
+// they name none.
+func (d *Diagnosis) longIn(class string) string {
+	for i := range d.r.Findings {
+		f := &d.r.Findings[i]
+		if f.ID != "convoy" && f.ID != "late-preemption" {
+			continue
+		}
+		for j := range f.Actors {
+			if a := &f.Actors[j]; a.Role == findings.Cause && a.Class == class && a.Short() != findings.Short(class) {
+				return a.Short()
+			}
+		}
+	}
+	return ""
 }
 
 // entries are the kinds that begin from outside, of which there are enough to tell slow units from typical ones.
