@@ -206,7 +206,7 @@ func TestSlowByNoHarness(t *testing.T) {
 // function.
 func TestRunsIn(t *testing.T) {
 	long := cause(findings.Note, findings.OfWaiting, ms)
-	long.ID = "convoy"
+	long.LongRuns = true
 	long.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.serve", Stack: []string{"main.parse main.go:1", "main.serve main.go:2"}}}
 	for _, c := range []struct{ what, class, want string }{
 		{"running", "main.serve", "main.parse"}, {"running", "main.other", ""}, {"network", "main.serve", ""},

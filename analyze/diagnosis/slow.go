@@ -61,7 +61,7 @@ func (d *Diagnosis) slow() (most *Slow) {
 func (d *Diagnosis) longIn(class string) string {
 	for i := range d.r.Findings {
 		f := &d.r.Findings[i]
-		if f.ID != "convoy" && f.ID != "late-preemption" {
+		if !f.LongRuns {
 			continue
 		}
 		for j := range f.Actors {

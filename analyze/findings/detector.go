@@ -38,6 +38,8 @@ type Detector struct {
 	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
 	// something else, or to let so many through at a time.
 	MaybeMeant bool
+	// LongRuns: those that it blames ran for long.
+	LongRuns bool
 	// UnderLoad: what it finds is what a benchmark is for, more work than Ps, and many who want the
 	// same. So are symptoms.
 	UnderLoad bool

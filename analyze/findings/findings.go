@@ -63,6 +63,7 @@ type Finding struct {
 	Counted  bool       `json:"-"`        // as Remedy
 	// MaybeMeant is as Remedy.
 	MaybeMeant bool `json:"-"`
+	LongRuns   bool `json:"-"` // as Remedy
 	Proven     bool `json:"-"` // the kernel's records show it
 	Guessed    bool `json:"-"` // that threads lacked CPUs: nothing shows it but how long things took
 	OutOfTurn  bool `json:"-"` // others went ahead of its victims: these did not just stand in line

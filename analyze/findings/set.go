@@ -62,7 +62,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 			for k := range found {
 				x := &found[k]
 				x.Kind, x.Remedy, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, of, f.whole(of)
-				x.Counted, x.MaybeMeant = d.Counted, d.MaybeMeant
+				x.Counted, x.MaybeMeant, x.LongRuns = d.Counted, d.MaybeMeant, d.LongRuns
 			}
 			found = f.tests(found, d.UnderLoad || d.Kind == KindSymptom)
 			if f.Incomplete {

@@ -49,6 +49,7 @@ func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "time slices that ended late", Doc: doc,
 		Kind:     findings.KindCause,
+		LongRuns: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(view *findings.View) findings.Watcher {
