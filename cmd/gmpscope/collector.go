@@ -20,12 +20,21 @@ const (
 	// (runtime.gcControllerState.heapMinimum: 4 MB at GOGC=100). Else it would come twenty
 	// times while the heap grows to that, which a short trace does not need.
 	gcFirst = 2000
+	// gcNext is that for further traces, of which there may be many small ones: the heap has 16 MB.
+	gcNext = 400
 )
+
+// analyzed reports whether the collector kept the heap small for a trace before.
+var analyzed atomic.Bool
 
 // collectOften has the garbage collector keep the heap small until done is called.
 func collectOften() (done func()) {
 	var over atomic.Bool
-	before := debug.SetGCPercent(gcFirst)
+	until := gcFirst
+	if analyzed.Swap(true) {
+		until = gcNext
+	}
+	before := debug.SetGCPercent(until)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	var collected func(*[16]byte)
 	collected = func(*[16]byte) {
