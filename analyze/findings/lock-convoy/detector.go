@@ -335,7 +335,11 @@ func (w *watcher) take(s *site) {
 // held it since it was given the lock itself, before that who gave it to it, and so on.
 // A pass is part of all waits in the line for it. So many waits are settled at once.
 func (w *watcher) settle(s *site) {
-	w.unsettled = slices.DeleteFunc(w.unsettled, func(x *site) bool { return x == s })
+	if at := slices.Index(w.unsettled, s); at == 0 {
+		w.unsettled = w.unsettled[1:]
+	} else {
+		w.unsettled = slices.Delete(w.unsettled, at, at+1)
+	}
 	rest := s.unsettled
 	slices.SortStableFunc(rest, func(x, y waited) int { return cmp.Compare(y.pass, x.pass) })
 	for len(rest) > 0 {
