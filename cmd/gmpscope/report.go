@@ -40,7 +40,7 @@ in any browser: the verdict in words, where the waiting went, findings with
 their evidence, and a timeline of the processors.
 
 The interactive charts are made by Apache ECharts. It is part of gmpscope if it
-was built in (see the README), else it is taken from the user's cache, else
+was built in (docs/reference/commands.md), else it is taken from the user's cache, else
 fetched once from the npm registry, pinned and verified. Without it the report
 has plain drawings of the same data. A fetch that fails, or is not done within
 3 seconds, is not tried again for a day; the warning names the file to remove to

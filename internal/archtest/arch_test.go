@@ -284,16 +284,16 @@ func within(p, room string) bool {
 	return err == nil && ok
 }
 
-// TestDependencies keeps the README's table of modules complete.
+// TestDependencies keeps the table of modules complete.
 func TestDependencies(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "dependencies.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range append(rules, rule{others: forTests}) {
 		for _, m := range r.others {
-			if !strings.Contains(string(readme), "| "+m) && !strings.Contains(string(readme), ", "+m) {
-				t.Errorf("README.md has no line for %s", m)
+			if !strings.Contains(string(page), "| "+m) && !strings.Contains(string(page), ", "+m) {
+				t.Errorf("docs/reference/dependencies.md has no line for %s", m)
 			}
 		}
 	}
@@ -306,7 +306,7 @@ var link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 func TestLinks(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "lab/docs/*.md", "lab/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/reference/*.md", "lab/docs/*.md", "lab/*/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)

@@ -140,15 +140,10 @@ func TestPage(t *testing.T) {
 		{"a goal that is missed", p.long(), "| mixed | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
 		{"another", p.long(), "| mixed | CPU | 1.40 | 4.00 | 186 % |"},
 		{"what is met", p.long(), "Of 13 such goals, 8 are met."},
-		{"the short table", p.short(), "| mixed: 12.0 MB, 6.0 M events | plain loop | 1 (1.00 s) | 1 | 6.00 | 30 MB |\n|  | analyze | 3.00 | 4.00 | 1.50 | 100 MB |\n|  | go tool trace -pprof=sched | 20.00 |"},
-		{"the worst", p.short(), "| the worst ratio: a megabyte: 1.0 MB, 0.3 M events | plain loop | 1 (1.00 s) |"},
 	} {
 		if !strings.Contains(c.in, c.want) {
 			t.Errorf("%s: no %q in\n%s", c.what, c.want, c.in)
 		}
-	}
-	if strings.Contains(p.short(), "steady") {
-		t.Error("the short table shows more than the mixed trace and the worst")
 	}
 	if strings.Contains(p.long(), "analyze/input") {
 		t.Error("the profile shows an owner of next to nothing")
@@ -184,29 +179,15 @@ func TestUpdate(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	readme := filepath.Join(root, "README.md")
-	if err := os.WriteFile(readme, []byte("before\n"+shortBegin+"old\n"+shortEnd+"after\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	p := invented()
 	for range 2 { // the second replaces what the first wrote
 		if err := p.update(root); err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(readme)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := "before\n" + shortBegin + p.short() + shortEnd + "after\n"; string(got) != want {
-			t.Errorf("README.md is\n%s\nwant\n%s", got, want)
-		}
 	}
 	got, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
 	if err != nil || string(got) != p.long() {
 		t.Errorf("docs/performance.md: %v\n%s", err, got)
-	}
-	if _, err := between([]byte("no marks\n"), "table"); err == nil {
-		t.Error("a page without marks was updated")
 	}
 }
 
@@ -304,7 +285,7 @@ func TestStore(t *testing.T) {
 	for _, m := range p.traces {
 		again.traces = append(again.traces, s.measured(m.spec))
 	}
-	if d := cmp.Diff(p.long()+p.short(), again.long()+again.short()); d != "" {
+	if d := cmp.Diff(p.long(), again.long()); d != "" {
 		t.Errorf("-measured +stored\n%s", d)
 	}
 	again.traces = again.traces[2:3] // without those that the rest is about

@@ -3,7 +3,7 @@
 // needed, runs the tools on them in turns, and writes a page of Markdown.
 //
 //	scripts/bench                 a page about small traces, in some minutes
-//	scripts/bench -full -update   docs/performance.md and the README's table again
+//	scripts/bench -full -update   docs/performance.md again
 //	scripts/bench -pgo            the profile that the compiler optimises gmpscope by
 //
 // All figures are of child processes: their wall time, CPU time and peak memory,
@@ -51,7 +51,7 @@ func compared(flags *flag.FlagSet) cli.Do {
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
 	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
 	only := flags.String("only", "", "measure only these traces, comma-separated `names`; with -update, others are in the page as they were measured before, of the same build; what was interrupted goes on where it was")
-	update := flags.Bool("update", false, "write docs/performance.md and the table in README.md, not to standard output")
+	update := flags.Bool("update", false, "write docs/performance.md, not to standard output")
 	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	return func(ctx context.Context, _ []string, stdout io.Writer) error {
 		root, err := runner.Root()
