@@ -8,7 +8,7 @@ import (
 )
 
 // The bands in which a simulation of a trace's own scheduler counts as good, as
-// parts of the observed value. docs/replay.md says how many traces are in them.
+// parts of the observed value. lab/docs/replay.md says how many traces are in them.
 const (
 	bandBusy     = 0.01
 	bandMakespan = 0.03

@@ -17,7 +17,7 @@
 // workload), gives it to the simulator of package reference/sim, and measures
 // both runs with the accumulators of the analysis. With the trace's own rules the
 // difference is the error of the model; with others, a [Change], it is a what-if.
-// docs/replay.md has the errors over many traces, and says why they are what they
+// lab/docs/replay.md has the errors over many traces, and says why they are what they
 // are; lab/accuracy makes it. A [Decomposition] holds the waiting that was observed
 // against it: what an ideal scheduler would give as well, what the rules of the
 // scheduler add, and what neither explains.

@@ -24,7 +24,7 @@ func simulate(t *testing.T, name string, o SimulateOptions) (*Result, error) {
 }
 
 // Traces of programs that had the CPU for themselves: the model is within the
-// bands. docs/replay.md has all traces.
+// bands. lab/docs/replay.md has all traces.
 func TestSelfReplay(t *testing.T) {
 	for _, name := range []string{
 		"gosched-go1.26-p1", "overflow-go1.22-p1", "overflow-go1.27-p1", "pingpong-starve-go1.25-p1", "pingpong-starve-go1.27-p1",

@@ -74,7 +74,7 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 
 // distrust reports why a trace cannot tell how long would have been waited with so many Ps;
 // empty if nothing speaks against it, or if procs is what there was, or 0. The work of a
-// trace is what was done with its own GOMAXPROCS; docs/replay.md says how often predictions
+// trace is what was done with its own GOMAXPROCS; lab/docs/replay.md says how often predictions
 // that nothing spoke against were right.
 func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, procs int, x *Sensitivity) string {
 	if procs == 0 || procs == w.Procs {

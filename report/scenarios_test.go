@@ -103,13 +103,13 @@ func document(t *testing.T, file string) *report.Document {
 }
 
 // TestScenariosArriveAtTheirSentence holds the report of each recording of each
-// scenario against what its reader should be able to say, and docs/scenarios.md
+// scenario against what its reader should be able to say, and lab/docs/scenarios.md
 // against the reports.
 func TestScenariosArriveAtTheirSentence(t *testing.T) {
 	var page bytes.Buffer
 	page.WriteString(`# What the reports of the scenarios say
 
-For each scenario in [testdata/traces](../testdata/traces/MANIFEST.md): the sentence at which somebody who has only the report
+For each scenario in [testdata/traces](../../testdata/traces/MANIFEST.md): the sentence at which somebody who has only the report
 of its trace should arrive within a minute, and where the report says it. Text, JSON and HTML begin with the same verdict.
 A test holds all recordings of a scenario, of each Go version and number of Ps, against this; the page is about one of them.
 
@@ -148,7 +148,7 @@ Written by ` + "`go test ./report -update`" + `; do not edit.
 			}
 		}
 	}
-	name := filepath.Join("..", "docs", "scenarios.md")
+	name := filepath.Join("..", "lab", "docs", "scenarios.md")
 	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.WriteFile(name, page.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

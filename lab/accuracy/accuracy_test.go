@@ -22,17 +22,17 @@ func TestPageIsCurrent(t *testing.T) {
 	if err := all(t.Context(), &b, filepath.Join(root, "testdata", "traces")); err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(filepath.Join(root, "docs", "replay.md"))
+	want, err := os.ReadFile(filepath.Join(root, "lab", "docs", "replay.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("docs/replay.md (-) is not what scripts/lab replay gives (+):\n%s", diff)
+		t.Errorf("lab/docs/replay.md (-) is not what scripts/lab replay gives (+):\n%s", diff)
 	}
 }
 
 // The makespan with the other GOMAXPROCS is predicted within the band, except
-// where the trace lacks what it takes: docs/replay.md, locks and channels.
+// where the trace lacks what it takes: lab/docs/replay.md, locks and channels.
 func TestPredictions(t *testing.T) {
 	ps, err := predict(t.Context(), filepath.Join("..", "..", "testdata", "traces", "whatif"))
 	if err != nil {

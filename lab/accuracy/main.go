@@ -1,7 +1,7 @@
 // Package accuracy simulates the work of traces and writes how far the model is off, for
-// each: docs/replay.md, of the traces in testdata/traces.
+// each: lab/docs/replay.md, of the traces in testdata/traces.
 //
-//	lab replay                 docs/replay.md again
+//	lab replay                 lab/docs/replay.md again
 //	lab replay DIR…            the table, of all traces below DIR, to standard output
 //	lab replay -causes DIR     and what the error in the time waited is made of
 //	lab replay record DIR      record real programs with one P and with two into DIR
@@ -35,10 +35,10 @@ import (
 var Replay = []cli.Command{
 	{Name: "replay record", Args: "DIR", What: "record real programs with one P and with two", Init: recordPrograms},
 	{Name: "replay programs", Args: "DIR", What: "print the page about them", Init: printPrograms},
-	{Name: "replay", Args: "[DIR…]", What: "how far is a simulation off? docs/replay.md, or the traces in DIR", Init: replayed},
+	{Name: "replay", Args: "[DIR…]", What: "how far is a simulation off? lab/docs/replay.md, or the traces in DIR", Init: replayed},
 }
 
-// replayed writes docs/replay.md, or the table of the traces below the folders that its
+// replayed writes lab/docs/replay.md, or the table of the traces below the folders that its
 // arguments name.
 func replayed(flags *flag.FlagSet) cli.Do {
 	apart := flags.Bool("causes", false, "take the error apart by the cause of waiting, besides")
@@ -52,7 +52,7 @@ func replayed(flags *flag.FlagSet) cli.Do {
 			if err := all(ctx, &b, filepath.Join(root, "testdata", "traces")); err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join(root, "docs", "replay.md"), b.Bytes(), 0o644)
+			return os.WriteFile(filepath.Join(root, "lab", "docs", "replay.md"), b.Bytes(), 0o644)
 		}
 		for _, dir := range dirs {
 			rows, err := replayAll(ctx, dir)

@@ -140,7 +140,7 @@ func causes(w io.Writer, rows []row) {
 
 func micros(ns int64) string { return fmt.Sprintf("%.1f", float64(ns)/1e3) }
 
-// page writes docs/replay.md.
+// page writes lab/docs/replay.md.
 func page(w io.Writer, rows []row, ps []prediction) {
 	var fed, hungry, unknown []row
 	for _, r := range rows {
@@ -192,7 +192,7 @@ machine's, at most: what goroutines waited in the trace, and not in the model, f
 calls or in the scheduler (idle-p, p-unavailable, residue), but no more than threads had no CPU. The bands do not take it
 off; how many traces were in them if it were taken off is said besides.
 
-[replay-programs.md](../lab/docs/replay-programs.md) has new recordings of real programs with no more Ps than cores.
+[replay-programs.md](replay-programs.md) has new recordings of real programs with no more Ps than cores.
 `
 
 const whatIf = `Programs in testdata/traces/whatif/programs, each recorded with one P and with two on a machine that had two cores for them.

@@ -100,7 +100,7 @@ Made on a machine with two cores to itself by
 
 The programs are listed in lab/accuracy/record.go: tests and benchmarks of a database, of consensus, gossip, caches,
 servers and codecs, and the compiler. Each was recorded five times with one P and with two. The columns and bands are those of
-[replay.md](../../docs/replay.md). The two cores were those of a virtual machine: threads lack a CPU there even when nothing else runs, for the
+[replay.md](replay.md). The two cores were those of a virtual machine: threads lack a CPU there even when nothing else runs, for the
 kernel wakes a thread on the core of who wakes it while the other one is idle.
 
 A recording had the CPU if threads lacked one for less than 2 % of the P-time, as the kernel counted. In a program that is mostly
@@ -122,7 +122,7 @@ come out too short, and those for one too long. How much it is, neither trace sh
 are not longer while the other P is busy, in a way that would tell it. So a what-if simulates three things more: computing that
 takes 1.6 times as long on more Ps, or as much less on fewer; system calls that take twice as long, with threads that take longer
 to wake up; and deadlines and polls that are over at once. A makespan that all together change by more than 10 % is untrusted
-([replay.md](../../docs/replay.md), another GOMAXPROCS).
+([replay.md](replay.md), another GOMAXPROCS).
 
 raft elects by deadlines of random length: with the same GOMAXPROCS it takes 0.7 or 1.2 s. What it predicts is right more often
 than not, by luck, and it is refused.

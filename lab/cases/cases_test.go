@@ -138,7 +138,7 @@ func TestPageIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Skip("see TestRecordingsAreJudgedAsTheySay")
 	}
-	file := filepath.Join(root, "docs", "detectors.md")
+	file := filepath.Join(root, "lab", "docs", "detectors.md")
 	if *update {
 		if err := os.WriteFile(file, []byte(result.Page()), 0o644); err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestPageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(text), result.Page()); d != "" {
-		t.Errorf("docs/detectors.md is out of date; go -C lab test ./cases -update writes it: %s", d)
+		t.Errorf("lab/docs/detectors.md is out of date; go -C lab test ./cases -update writes it: %s", d)
 	}
 }
 

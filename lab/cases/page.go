@@ -120,7 +120,7 @@ people, so that the figures say that the detectors do what they are meant to do;
 	for _, v := range r {
 		c := v.Recording.Case
 		if list := names[c.Dir()]; list != nil {
-			fmt.Fprintf(&b, "* [%s/%s](../%s/main.go): %s\n", c.Room, strings.Join(list, ", "), c.Dir(), summary(c.Doc))
+			fmt.Fprintf(&b, "* [%s/%s](../../%s/main.go): %s\n", c.Room, strings.Join(list, ", "), c.Dir(), summary(c.Doc))
 			delete(names, c.Dir())
 		}
 	}
