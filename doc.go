@@ -35,11 +35,11 @@
 //   - of analyze/input, Open with its Options, and Source with Header, Name and Close;
 //   - of analyze/kernel, New, Reader with Close, and ReadCgroupStat;
 //   - the types that those name, in whichever package they are, with their fields and
-//     JSON keys: the results in analyze/waits, stacks, procs, fairness, breakdown, requests,
+//     JSON keys: the results in analyze/waits, stacks, procs, fairness, breakdown, work,
 //     timeline and findings, focus.Focus, and the policies of reference/sim;
 //   - the IDs of detectors, and the words (causes, sources, …) that there are. New ones may
 //     come at any time;
-//   - the JSON documents by a number of their own, report.Schema, 1 since v0.1.0: it rises
+//   - the JSON documents by a number of their own, report.Schema, now 3: it rises
 //     when a key changes its meaning or type, or goes away. New keys may come at any time.
 //     docs/json.md and docs/schema describe them.
 //
@@ -50,7 +50,7 @@
 // Not stable are the steps of the analysis, which are packages so that each can be read
 // and tested by itself: analyze/events, analyze/reconstruct, analyze/wire, analyze/ids,
 // analyze/histogram, analyze/span, the accumulators and detectors of analyze/waits,
-// stacks, procs, fairness, breakdown, requests, timeline, focus and findings,
+// stacks, procs, fairness, breakdown, work, timeline, focus and findings,
 // analyze/diagnosis, replay/workload, and Queues in reference; nor are analyze.Observer, which sees the
 // blocks of analyze/ledger, fleet, and the packages of export.
 package gmpscope

@@ -5,8 +5,8 @@
 // is ([Trace]), how far its hidden decisions could be explained ([Reconstruction]), how
 // long goroutines waited for a P and why (package waits), what the Ps did (procs), how
 // evenly running time was shared (fairness), what goroutines did with their life
-// (breakdown), where in the program they had stopped (stacks), what the tasks and regions
-// of the program spent their time on (requests), what had to be done in a row ([Span]),
+// (breakdown), where in the program they had stopped (stacks), which requests, jobs and
+// tests there were, and where their time went (work), what had to be done in a row ([Span]),
 // and what is wrong with it (findings): what is worth a warning before notes, and what
 // costs more before what costs less. What a verdict is about, which need not be the first of
 // them, says diagnosis.Diagnose; package report puts it into words (report.Build). The zero [Options] are usable; with Options.Focus the result
@@ -72,7 +72,6 @@
 //     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
 //     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
 //     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),
-//     [github.com/gmpscope/gmpscope/analyze/requests] (and for tasks and regions),
 //     [github.com/gmpscope/gmpscope/analyze/work] (which requests, jobs and tests there were),
 //     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
 //     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a

@@ -13,7 +13,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
@@ -62,15 +61,6 @@ func sums(ps bool, rs ...*analyze.Result) map[string]int64 {
 			out[c.Name+" life in system calls"] += c.SyscallNs
 			for reason, ns := range c.BlockedNs {
 				out[c.Name+" blocked by "+breakdown.Reason(reason).String()] += ns
-			}
-		}
-		for _, types := range [][]requests.Type{r.Requests.Tasks, r.Requests.Regions} {
-			for i := range types {
-				x := &types[i]
-				out["requests "+x.Name] += x.Count
-				out["requests open "+x.Name] += x.Open
-				out["requests time "+x.Name] += x.TotalNs
-				out["requests life "+x.Name] += x.LifeNs()
 			}
 		}
 		for i := range r.Work.Kinds {

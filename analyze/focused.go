@@ -8,7 +8,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -50,7 +49,7 @@ func (a *analysis) focusOn() {
 // breakdownOptions is what the breakdown of lives counts. It runs beside the waits, so that it has a
 // selection of its own.
 func (a *analysis) breakdownOptions() breakdown.Options {
-	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To, Annotated: a.requests.Annotated, Ends: a.requests.Ended}
+	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To}
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}
@@ -67,15 +66,6 @@ func (a *analysis) where() stacks.Options {
 		o.OnWait = func(w *waits.EndedWait, stack int32, at stacks.Place) {
 			a.stacksBlock.observed = append(a.stacksBlock.observed, Wait{*w, stack, at})
 		}
-	}
-	return o
-}
-
-// requestOptions is what the requests count.
-func (a *analysis) requestOptions() requests.Options {
-	o := requests.Options{From: a.Focus.From, To: a.Focus.To}
-	if a.Focus.Selects() {
-		o.Only = a.selection().Has
 	}
 	return o
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/analyze/procs"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
@@ -32,7 +31,6 @@ type Result struct {
 	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	LeftOut        findings.LeftOut      // what package testing did in a tested program
-	Requests       requests.Result       // tasks and regions by type
 	Work           work.Units            // units of work by kind
 	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all

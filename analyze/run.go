@@ -20,7 +20,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -93,7 +92,7 @@ type Options struct {
 	// NoWork leaves out the units of work. It is for measuring what they cost.
 	NoWork bool
 	// NoDetail leaves out what neither findings nor a replay need: the picture over time,
-	// units of work, tasks and regions, breakdowns by class, and stacks.
+	// units of work, breakdowns by class, and stacks.
 	NoDetail bool
 	// NoFindings leaves out the detectors.
 	NoFindings bool
@@ -197,7 +196,6 @@ type analysis struct {
 	procs     *procs.Accumulator
 	fairness  *fairness.Accumulator
 	breakdown *breakdown.Accumulator
-	requests  *requests.Accumulator
 	timeline  *timeline.Accumulator     // nil: there is no picture
 	gaps      *timeline.Gaps            // nil: the timeline has them
 	heap      *timeline.HeapAccumulator // nil: nothing is measured
@@ -287,9 +285,7 @@ func (a *analysis) measure() {
 	a.draw()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
 	if !a.NoDetail {
-		a.requests = requests.New(a.requestOptions())
 		a.breakdown = breakdown.New(a.breakdownOptions())
-		a.requests.Follow(a.breakdown)
 		a.stacks = stacks.New(a.where())
 	}
 	a.fairness = fairness.New(fairness.Options{})
@@ -318,9 +314,7 @@ func (a *analysis) measure() {
 			if a.NoDetail {
 				return
 			}
-			a.requests.Begin(&b.Block, b.waited)
 			a.breakdown.Add(&b.Block)
-			a.requests.End()
 			a.stacks.Add(&b.Block, b.waited)
 		},
 	}
@@ -519,7 +513,6 @@ func (a *analysis) result() (*Result, error) {
 	part(func() { a.describeClasses(res.Waits.Classes) })
 	part(func() { res.Fairness, res.Pressure = a.fairness.Finish(end, open, a.class) })
 	if !a.NoDetail {
-		part(func() { res.Requests = a.requests.Finish(a.annotation, a.logged) })
 		part(func() { res.Breakdown = a.breakdown.Finish(st.End, a.ledger.Live(), a.class) })
 	}
 	part(func() { err = a.finishMachine(res, st.End) })

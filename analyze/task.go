@@ -93,7 +93,7 @@ func (w *wantedTasks) focus(end int64, trace string) (focus.Focus, error) {
 		case w.began < len(w.open) && w.known == 0:
 			return focus.Focus{}, fmt.Errorf("reading %s: no task %d: the program marks none (runtime/trace.NewTask)", trace, id)
 		case w.began < len(w.open):
-			return focus.Focus{}, fmt.Errorf("reading %s: not all of those tasks begin in it: %s do, up to number %d; the requests in gmpscope analyze name the longest", trace, quantity.Plural(w.known, "task", "tasks"), w.last)
+			return focus.Focus{}, fmt.Errorf("reading %s: not all of those tasks begin in it: %s do, up to number %d; Work in gmpscope analyze names the slowest", trace, quantity.Plural(w.known, "task", "tasks"), w.last)
 		}
 	}
 	f := focus.Focus{From: w.from, To: max(w.to, w.from+1)}

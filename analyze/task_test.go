@@ -2,10 +2,12 @@ package analyze_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
 // TestFocusOnTasks finds the slowest tasks: their bounds, and who worked for them.
@@ -23,15 +25,24 @@ func TestFocusOnTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range res.Requests.Tasks {
-		for _, x := range of.Slowest {
+	regions := 0
+	for _, k := range res.Work.Kinds {
+		if k.How != "task" {
+			continue
+		}
+		for _, x := range k.Slowest {
+			regions += len(x.Regions)
 			f, err := analyze.FocusOnTasks(t.Context(), open(), analyze.Options{}, []int64{x.Task})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.From != x.FromNs || f.To != x.ToNs || int64(len(f.Goroutines)) < x.Goroutines {
-				t.Errorf("task %d, %d to %d, %d goroutines: %+v", x.Task, x.FromNs, x.ToNs, x.Goroutines, f)
+			missing := func(r work.TaskRegion) bool { return !slices.Contains(f.Goroutines, r.G) }
+			if f.From != x.BeginNs || f.To != x.EndNs || slices.ContainsFunc(x.Regions, missing) {
+				t.Errorf("task %d, from %d to %d, regions %v: %+v", x.Task, x.BeginNs, x.EndNs, x.Regions, f)
 			}
 		}
+	}
+	if regions == 0 {
+		t.Error("no task has regions")
 	}
 }

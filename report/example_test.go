@@ -34,6 +34,6 @@ func ExampleBuild() {
 	fmt.Println("the same headline:", read.Verdict.Headline == doc.Verdict.Headline)
 	// Output:
 	// status: warning
-	// schema: 2
+	// schema: 3
 	// the same headline: true
 }

@@ -55,7 +55,6 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t.wakers(doc.Result)
 	t.timeInStates(doc.Result)
 	t.stacks(doc.Result)
-	t.requests(doc.Result)
 	t.fairness(doc.Result)
 	t.splitSection(doc.Split)
 	t.confidence(doc.Result)

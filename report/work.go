@@ -55,7 +55,37 @@ func (t *text) work(r *analyze.Result) {
 		for _, item := range items {
 			t.hang("    - ", 6, item)
 		}
+		if k.How == work.Task.String() && len(k.Slowest) > 0 {
+			lead, items = TaskInWords(&k.Slowest[0])
+			t.para(2, lead)
+			for _, item := range items {
+				t.hang("    - ", 6, item)
+			}
+		}
 	}
+}
+
+// taskNotes is how many regions of a task are shown, and how many log messages.
+const taskNotes = 6
+
+// TaskInWords reports when a task was under way, and lists its regions and what was logged for it.
+func TaskInWords(s *work.Slow) (lead string, items []string) {
+	from, to := quantity.Window(s.BeginNs, s.EndNs)
+	lead = fmt.Sprintf("The slowest, task %d, took %s, from %s to %s, and ended on goroutine %d.", s.Task, quantity.Duration(s.EndNs-s.BeginNs), from, to, s.G)
+	for _, r := range s.Regions[:min(len(s.Regions), taskNotes)] {
+		items = append(items, fmt.Sprintf("%s on, %s: %s on goroutine %d", quantity.Duration(r.BeginNs-s.BeginNs), quantity.Duration(r.EndNs-r.BeginNs),
+			words.Cut(words.Visible(cmp.Or(r.Name, words.Unknown)), 120), r.G))
+	}
+	if more := int64(len(s.Regions)-taskNotes) + s.MoreRegions; more > 0 {
+		items = append(items, "… and "+quantity.Plural(more, "more region", "more regions"))
+	}
+	for _, l := range s.Logs[:min(len(s.Logs), taskNotes)] {
+		items = append(items, fmt.Sprintf("%s on, logged by goroutine %d: %s", quantity.Duration(l.AtNs-s.BeginNs), l.G, words.Cut(words.Visible(cmp.Or(l.Text, "(not kept)")), 200)))
+	}
+	if more := int64(len(s.Logs)-taskNotes) + s.MoreLogs; more > 0 {
+		items = append(items, "… and "+quantity.Plural(more, "more log message", "more log messages"))
+	}
+	return lead, items
 }
 
 // fewUnits is how many units of a kind are shown, at least, unless the program or package

@@ -40,10 +40,6 @@ type Options struct {
 	From, To int64
 	// Only, if set, says which goroutines and classes (handles) are counted.
 	Only func(g int64, class int32) bool
-	// Annotated, if set, is called with the number of each annotation in the block that
-	// is being taken, and Ends with that of each decision that ends a goroutine, before
-	// it is forgotten. What comes before them is followed by then.
-	Annotated, Ends func(i int)
 }
 
 // New returns an Accumulator that has seen nothing.
@@ -84,16 +80,10 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			a.lose(d)
 			continue
 		default:
-			if a.opt.Annotated != nil && d.Kind.Annotates() {
-				a.opt.Annotated(i)
-			}
 			continue
 		}
 		if n := &notes[i]; n.G != 0 {
 			if r := a.turn(d, n, to); to == unseen {
-				if a.opt.Ends != nil {
-					a.opt.Ends(i)
-				}
 				a.ended(r, d, n)
 			}
 		}

@@ -112,28 +112,6 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestAt holds the difference of a goroutine's split at two times against what it did
-// between, while others come and go.
-func TestAt(t *testing.T) {
-	a := breakdown.New(breakdown.Options{})
-	feed := ledger.NewFeed(a.Add)
-	feed.AddAll([]reference.Decision{
-		ready(0, 4, reference.WhyCreate, 0), ready(0, 5, reference.WhyCreate, 0), start(0, 5),
-		stop(10, 5, reference.WhyBlock, reference.ReasonNetwork), start(10, 4),
-	})
-	var before, got breakdown.TimeByState
-	a.At(&before, 2, 15)
-	feed.AddAll([]reference.Decision{
-		stop(20, 4, reference.WhyExit, 0), ready(22, 5, reference.WhyNetwork, 0), start(25, 5), syscall(28, 5),
-	})
-	a.At(&got, 2, 30)
-	got.Sub(&before)
-	want := breakdown.TimeByState{RunnableNs: 3, RunningNs: 3, SyscallNs: 2, BlockedNs: blockedFor(map[breakdown.Reason]int64{breakdown.ReasonNetwork: 7})}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestMoments compares random streams with what holds in each of their moments.
 func TestMoments(t *testing.T) {
 	for seed := range uint64(30) {

@@ -34,18 +34,6 @@ func (s *TimeByState) Add(t *TimeByState) {
 	}
 }
 
-// Sub subtracts the parts of t from those of s: of one goroutine at two times, it
-// leaves what it did between.
-func (s *TimeByState) Sub(t *TimeByState) {
-	s.RunningNs -= t.RunningNs
-	s.RunnableNs -= t.RunnableNs
-	s.SyscallNs -= t.SyscallNs
-	s.UnknownNs -= t.UnknownNs
-	for r := range s.BlockedNs {
-		s.BlockedNs[r] -= t.BlockedNs[r]
-	}
-}
-
 // add adds time in one state.
 func (s *TimeByState) add(in state, ns int64) {
 	switch in {

@@ -69,17 +69,6 @@ func (l *TimeInStates) grow(n int32) {
 	l.slots = max(l.slots, n)
 }
 
-// At sets s to what the goroutine at a slot has done up to a time, ns, which is not before
-// the last decision that was taken. The difference of two is what it did between.
-func (l *TimeInStates) At(s *TimeByState, slot int32, at int64) {
-	r := l.gors.At(slot)
-	*s = TimeByState{}
-	l.addTo(s, r)
-	if r.state != unseen {
-		s.add(r.state, l.counted(r.since, min(at, maxTime)))
-	}
-}
-
 // turn follows the goroutine of a decision into a state.
 func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note, to state) *record {
 	l.now = max(l.now, min(d.Time, maxTime))

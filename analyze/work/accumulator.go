@@ -443,7 +443,8 @@ func (a *Accumulator) startWorld() {
 // gap follows a gap in the trace, until a time: nothing that is under way has a known length.
 func (a *Accumulator) gap(until int64) {
 	a.stopper, a.recordedSince = 0, until
-	clear(a.annotations.tasks)
+	a.leaveTasks()
+	a.annotations.missed = true
 	for _, at := range a.bySlot {
 		if at != 0 {
 			a.lose(at, a.lives.At(at), until)
@@ -453,7 +454,7 @@ func (a *Accumulator) gap(until int64) {
 
 // lose is for a life of which the trace misses what it does until a time.
 func (a *Accumulator) lose(at int32, l *life, until int64) {
-	delete(a.annotations.regions, at)
+	a.leaveRegions(l, at)
 	now := a.mark(l)
 	a.notify(l, &moment{life: at, what: lost, from: now, to: now, ran: mark{at: until}})
 	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
@@ -463,7 +464,7 @@ func (a *Accumulator) lose(at int32, l *life, until int64) {
 
 // end is for a goroutine that has ended.
 func (a *Accumulator) end(at int32, l *life) {
-	delete(a.annotations.regions, at)
+	a.leaveRegions(l, at)
 	a.bySlot[l.slot] = 0
 	if a.stopper == at {
 		a.stopper = 0

@@ -168,10 +168,20 @@ type Slow struct {
 	EndNs   int64 `json:"end_ns"`    // likewise
 	// Task is the number of the task, or of that of a region, as --task takes it; absent if
 	// there is none.
-	Task     int64     `json:"task,omitempty"`
-	Logs     []Log     `json:"logs,omitempty"`      // what was logged for the task, in its order; at most 32
-	MoreLogs int64     `json:"more_logs,omitempty"` // further ones
-	Segments []Segment `json:"segments"`            // its time, from begin to end: at most 256, of which later ones take up further time alike
+	Task        int64        `json:"task,omitempty"`
+	Logs        []Log        `json:"logs,omitempty"`         // what was logged for the task, in its order; at most 32
+	MoreLogs    int64        `json:"more_logs,omitempty"`    // further ones
+	Regions     []TaskRegion `json:"regions,omitempty"`      // regions of the task, on any goroutine, in the order of their ends; at most 32
+	MoreRegions int64        `json:"more_regions,omitempty"` // further ones
+	Segments    []Segment    `json:"segments"`               // its time, from begin to end: at most 256, of which later ones take up further time alike
+}
+
+// TaskRegion is a region of a task.
+type TaskRegion struct {
+	Name    string `json:"name"`      // its type
+	G       int64  `json:"goroutine"` // that was in it
+	BeginNs int64  `json:"begin_ns"`  // in the trace
+	EndNs   int64  `json:"end_ns"`    // likewise
 }
 
 // Log is a message that the program logged for a task.
@@ -215,8 +225,10 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	for _, at := range a.bySlot {
 		if at != 0 {
 			a.stay(a.lives.At(at))
+			a.leaveRegions(a.lives.At(at), at)
 		}
 	}
+	a.leaveTasks()
 	a.runProgram()
 	r := Units{Kinds: []UnitKind{}, Reason: "no unit of work ends in what was looked at"}
 	for _, k := range a.ranked(recorded, n) {
@@ -383,9 +395,12 @@ func (a *Accumulator) via(c *cell, n Names) *Via {
 }
 
 func (a *Accumulator) slow(s *slow, n Names) Slow {
-	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Task: s.marked.task, MoreLogs: s.marked.more, Segments: []Segment{}}
-	for _, l := range s.marked.logs {
+	out := Slow{G: s.g, BeginNs: s.from, EndNs: s.to, Task: s.task, MoreLogs: s.moreLogs, MoreRegions: s.moreRegions, Segments: []Segment{}}
+	for _, l := range s.logs {
 		out.Logs = append(out.Logs, Log{l.at, l.g, n.Log(l.label)})
+	}
+	for _, r := range s.regions {
+		out.Regions = append(out.Regions, TaskRegion{n.Label(r.label), r.g, r.from, r.to})
 	}
 	for i := len(s.path) - 1; i >= 0; i-- {
 		x := &s.path[i]

@@ -52,8 +52,9 @@ type row struct {
 // slow is a unit that is kept with its path.
 type slow struct {
 	g, from, to int64
-	path        []segment  // the last first
-	marked      annotation // what the program marked; empty if nothing
+	path        []segment // the last first
+	task        int64     // its number, or of the region's task; 0: none
+	notes
 }
 
 // binOf returns the bin of a latency.

@@ -26,7 +26,7 @@ func (a *Accumulator) emit(l *life, how How, u *open, to mark, handler int32) {
 	k := a.sumOf(key)
 	switch {
 	case u.cut:
-		a.cut(k, l, u.from.at, to.at)
+		a.cut(k, l.id, l.handle, u.from.at, to.at)
 		return
 	case u.source.outside() || u.waker != 0 && a.apart(u):
 		k.entries++
@@ -88,9 +88,9 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 	return kept
 }
 
-// cut counts a unit that the trace does not have whole.
-func (a *Accumulator) cut(k *kind, l *life, from, to int64) {
-	if ns := a.inWindow(from, to); ns > 0 && a.counts(l.id, l.handle) {
+// cut counts a unit of a goroutine, of a class (a handle), that the trace does not have whole.
+func (a *Accumulator) cut(k *kind, g int64, class int32, from, to int64) {
+	if ns := a.inWindow(from, to); ns > 0 && a.counts(g, class) {
 		k.open++
 		k.inside += ns
 	}
@@ -125,8 +125,8 @@ func (a *Accumulator) leave(c *class, l *life, at int64) {
 	whole := c.how == Lifetime || c.how == Test
 	switch {
 	case l.unit.is && !l.visit.is && l.unit.from.at < at:
-		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l, l.unit.from.at, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.id, l.handle, l.unit.from.at, at)
 	case whole && !l.unit.is && l.seen < at:
-		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l, l.seen, at)
+		a.cut(a.sumOf(a.kindOf(l.class, c.how, l.handler)), l.id, l.handle, l.seen, at)
 	}
 }

@@ -244,6 +244,66 @@ func TestAnnotated(t *testing.T) {
 	want(t, p.units(), units...)
 }
 
+// Tasks and regions of which the trace misses an end are open. After a gap it is not known which
+// began before.
+func TestOpenAnnotations(t *testing.T) {
+	const begins, ends, task, taskEnds = reference.KindRegionBegin, reference.KindRegionEnd, reference.KindTaskBegin, reference.KindTaskEnd
+	gap := func(p *play) {
+		p.add(reference.Decision{Kind: reference.KindLost, G: reference.NoG, Wait: 500})
+		p.after(500).begin(1)
+	}
+	for name, c := range map[string]struct {
+		do          func(p *play)
+		open, whole int64
+		inside      float64 // of 1000 ns
+	}{
+		"a region without its end":   {func(p *play) { p.after(100).annotate(begins, 1, 0, 1).after(900) }, 1, 0, 0.9},
+		"one whose goroutine ends":   {func(p *play) { p.annotate(begins, 1, 0, 1).after(400).exit(1).after(600) }, 1, 0, 0.4},
+		"a task without its end":     {func(p *play) { p.after(100).annotate(task, 1, 1, 1).after(900) }, 1, 0, 0.9},
+		"one whose goroutine has":    {func(p *play) { p.annotate(task, 1, 1, 1).after(400).exit(1).after(600) }, 1, 0, 1},
+		"a region without its begin": {func(p *play) { p.after(300).annotate(ends, 1, 0, 1).after(700) }, 1, 0, 0.3},
+		"a task without its begin":   {func(p *play) { p.after(300).annotate(taskEnds, 1, 1, 1).after(700) }, 1, 0, 0.3},
+		"a task that begins twice": {func(p *play) {
+			p.annotate(task, 1, 1, 1).after(300).annotate(task, 1, 1, 1).after(200).annotate(taskEnds, 1, 1, 1).after(500)
+		}, 0, 1, 0.5},
+		"a region over a gap": {func(p *play) {
+			p.annotate(begins, 1, 0, 1).after(250)
+			gap(p)
+			p.after(50).annotate(ends, 1, 0, 1).after(200)
+		}, 1, 0, 0.25},
+		"a task over a gap": {func(p *play) {
+			p.annotate(task, 1, 1, 1).after(250)
+			gap(p)
+			p.after(50).annotate(taskEnds, 1, 1, 1).after(200)
+		}, 1, 0, 0.25},
+		"more regions than are known": {func(p *play) {
+			for range maxRegions + 1 {
+				p.annotate(begins, 1, 0, 1)
+			}
+			p.after(500)
+			for range maxRegions + 1 {
+				p.annotate(ends, 1, 0, 1)
+			}
+			p.after(500)
+		}, 0, 1, 0.5},
+	} {
+		p := newPlay(t)
+		p.begin(1)
+		c.do(p)
+		a := New(p.options())
+		feed(a, p.ds)
+		var kinds []UnitKind
+		for _, k := range a.Finish(p.now, 1000, itself).Kinds {
+			if k.How == "task" || k.How == "region" {
+				kinds = append(kinds, k)
+			}
+		}
+		if len(kinds) != 1 || kinds[0].Open != c.open || kinds[0].Count != c.whole || kinds[0].Concurrency != c.inside {
+			t.Errorf("%s: %+v", name, kinds)
+		}
+	}
+}
+
 // No unit reaches over a gap.
 func TestGap(t *testing.T) {
 	p := newPlay(t)

@@ -19,7 +19,7 @@ func doc(t *testing.T, s string) Document {
 	return d
 }
 
-const sample = `{"schema": 2,
+const sample = `{"schema": 3,
  "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "tail_mass": {"1ms": 0.5}, "causes": [{"cause": "behind", "ns": 70}]},
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
@@ -116,6 +116,7 @@ func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 func TestBadBudgets(t *testing.T) {
 	for text, want := range map[string]string{
 		"wait.user.p99_ns <= 1":           "there is no \"wait\" in the document; did you mean waits?",
+		"requests.tasks[a].p99_ns <= 1":   "since schema 3: write work.kinds[NAME].latency.p99_ns",
 		"waits.user.p99 <= 1":             "there is no \"p99\" in waits.user; did you mean p99_ns",
 		"classes[main.a].xyzzy <= 1":      "there is no \"xyzzy\" in classes[main.a], which has antagonists, blocked_before, causes,",
 		"waits.user <= 1":                 "waits.user is no number, which has behind_long_ns,",
@@ -203,9 +204,14 @@ func TestProposedBudgetCanBreak(t *testing.T) {
 }
 
 func TestBadDocuments(t *testing.T) {
-	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 3, "waits": {}}`, `{"schema": 0, "waits": {}}`, `{"schema": 1.5, "waits": {}}`, `{"schema": 1, "waits"`} {
+	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 2, "waits": {}}`, `{"schema": 4, "waits": {}}`, `{"schema": 0, "waits": {}}`, `{"schema": 1.5, "waits": {}}`, `{"schema": 1, "waits"`} {
 		if _, err := ReadDocument(strings.NewReader(s), "d"); err == nil || !strings.Contains(err.Error(), "analysis d") {
 			t.Errorf("%q: %v", s, err)
+		}
+	}
+	for _, old := range []string{"1", "2"} {
+		if _, err := ReadDocument(strings.NewReader(`{"schema": `+old+`, "waits": {}}`), "d"); err == nil || !strings.Contains(err.Error(), "analyse the trace again") {
+			t.Errorf("schema %s: %v", old, err)
 		}
 	}
 }

@@ -22,12 +22,8 @@ type Document map[string]any
 // maxDocument bounds the size of a document, bytes.
 const maxDocument = 1 << 30
 
-// oldestSchema is the oldest whose documents mean the same in all that a budget reads: what
-// changed since is the words of a basis.
-const oldestSchema = 1
-
-// ReadDocument reads what `analyze --format json` wrote. It refuses a schema that it does not
-// know.
+// ReadDocument reads what `analyze --format json` wrote. It refuses another schema than the present
+// one.
 func ReadDocument(r io.Reader, name string) (Document, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxDocument))
 	var d Document
@@ -38,9 +34,9 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 	if !ok || d["waits"] == nil {
 		return nil, fmt.Errorf("reading the analysis %s: it has no schema and waits: write it with analyze --format json", name)
 	}
-	if number != oldestSchema && number != schema.Version {
-		return nil, fmt.Errorf("reading the analysis %s: it has schema %v, and this version of gmpscope knows %d to %d: write it with this version, or read it with the one that its key tool names",
-			name, number, oldestSchema, schema.Version)
+	if number != schema.Version {
+		return nil, fmt.Errorf("reading the analysis %s: it has schema %v, and this version of gmpscope reads %d: analyse the trace again, or read it with the version that its key tool names",
+			name, number, schema.Version)
 	}
 	return d, nil
 }

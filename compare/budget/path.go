@@ -3,6 +3,7 @@ package budget
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,8 +91,11 @@ func checkPath(path []step) error {
 
 // noKey is the error that at, which is at where, has no such key.
 func noKey(at *shape, key, where string) error {
-	if at.Properties == nil {
+	switch {
+	case at.Properties == nil:
 		return fmt.Errorf("there is no %q in %s, which has no parts", key, where)
+	case where == "the document" && key == "requests":
+		return errors.New(`there is no "requests" since schema 3: write work.kinds[NAME].latency.p99_ns, or .count`)
 	}
 	shorter := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 	keys := slices.SortedFunc(maps.Keys(at.Properties), shorter)

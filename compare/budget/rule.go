@@ -164,7 +164,7 @@ func (r *Rule) Rename(function, annotation func(string) string) {
 			continue
 		}
 		name := function
-		if r.path[0].key == "requests" || !strings.Contains(x.choose, ".") { // a function has a package
+		if !strings.Contains(x.choose, ".") { // a function has a package
 			name = annotation
 		}
 		renamed := name(x.choose)

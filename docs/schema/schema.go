@@ -8,7 +8,8 @@ import "embed"
 // added.
 //
 //   - 2: in a basis, the rule phase became schedtick, and doubt became taint.
-const Version = 2
+//   - 3: requests went into work.
+const Version = 3
 
 // Files has a schema for each command, under its name: analyze.json, check.json,
 // diff.json, dump.json and units.json (of one line), fleet.json and replay.json; and meta.json, of the

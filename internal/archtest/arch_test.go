@@ -55,7 +55,6 @@ var rules = []rule{
 	{"analyze/reconstruct/legaltest", in("reference", "analyze/wire", "internal/testkit/tracewriter"), nil},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "analyze/internal/hugepages", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids", "analyze/internal/hugepages"), nil},
-	{"analyze/requests", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/quantity"), []string{"github.com/klauspost/compress"}},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/names", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},

@@ -42,7 +42,6 @@ type Analysis struct {
 	Pressure       fairness.Pressure      `json:"pressure"`       // for how much of the time work waited
 	Fairness       Fairness               `json:"fairness"`       // how evenly running time was shared
 	TimeInStates   TimeInStates           `json:"lives"`          // what goroutines did while they existed
-	Requests       Requests               `json:"requests"`       // tasks and regions by type
 	Work           work.Units             `json:"work"`           // requests, jobs and tests: units of work, by kind
 	Span           analyze.Span           `json:"span"`           // how much of the work had to be done one after the other
 	Classes        []Class                `json:"classes"`        // waiting by class of goroutines, longest first

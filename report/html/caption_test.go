@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gmpscope/gmpscope/analyze/requests"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
@@ -15,9 +15,8 @@ import (
 // TestBrowserCaption opens and follows links into the timeline: what they frame has a name.
 func TestBrowserCaption(t *testing.T) {
 	doc := fakeDoc(4, 300)
-	slow := requests.Request{}
-	slow.FromNs, slow.ToNs = 700_000_000, 760_000_000
-	doc.Result.Requests.Tasks = []requests.Type{{Name: "checkout " + hostileNames[4], Count: 1, Slowest: []requests.Request{slow}}}
+	slow := work.Slow{BeginNs: 700_000_000, EndNs: 760_000_000}
+	doc.Result.Work.Kinds = []work.UnitKind{{Name: "checkout " + hostileNames[4], How: "task", Entry: true, Count: 1, Slowest: []work.Slow{slow}}}
 	file := writePage(t, doc, Options{})
 	b := browsertest.Start(t)
 	var p *browsertest.Page

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/kernel"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 	"github.com/gmpscope/gmpscope/replay"
@@ -17,7 +16,6 @@ import (
 func TestBrowserMenu(t *testing.T) {
 	doc := withCPUs(fakeDoc(4, 300), 3)
 	doc.Result.Work.Kinds = []work.UnitKind{{Name: "main.serve", How: "cycle", Count: 100}}
-	doc.Result.Requests.Tasks = []requests.Type{{Name: "order", Count: 100}}
 	doc.Split = &replay.Decomposition{}
 	doc.Result.Kernel = &kernel.Machine{}
 	page := writePage(t, doc, Options{})

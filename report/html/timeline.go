@@ -19,6 +19,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/reference"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -335,13 +336,13 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 	return out
 }
 
-// packNamed are the stretches that are neither findings nor waits, by their names.
+// packNamed are the slowest units of work, by their kinds' names.
 func packNamed(r *analyze.Result, begin int64) []packedSpan {
 	out := []packedSpan{}
-	slow := slowTypes(&r.Requests)
-	for i := range slow {
-		for _, x := range slow[i].Slowest {
-			out = append(out, packedSpan{x.FromNs - begin, x.ToNs - begin, requestName(&slow[i])})
+	for _, k := range report.SlowKinds(report.WorkKinds(&r.Work)) {
+		name := words.Cut(words.Visible(cmp.Or(k.Name, words.Unknown)), 120)
+		for _, x := range k.Slowest {
+			out = append(out, packedSpan{x.BeginNs - begin, x.EndNs - begin, name})
 		}
 	}
 	return out

@@ -71,7 +71,6 @@ type view struct {
 	Time        *timeView
 	Classes     *classesView
 	States      *statesView
-	Requests    *requestsView
 	Machine     *machineView
 	Stacks      *stacksView
 	Fair        *fairView
@@ -194,18 +193,14 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Classes = newClasses(r, names)
 	v.States = newStatesView(r, names)
 	v.Stacks = newStacks(r, names)
-	v.Requests = newRequests(r, names)
 	v.Machine = newMachine(r, names)
 	v.Fair = newFair(r, names)
 	v.Split = newSplit(doc.Split, names)
 	// The trace follows the verdict. Others that follow each other and are about one thing have
 	// one entry, so that the menu fits.
 	v.Nav = []navItem{{"findings", "Findings", strconv.Itoa(len(r.Findings))}}
-	switch {
-	case v.Work != nil:
+	if v.Work != nil {
 		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
-	case v.Requests != nil:
-		v.Nav = append(v.Nav, navItem{"requests", "Requests", ""})
 	}
 	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
 	for _, section := range []struct {
