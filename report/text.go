@@ -43,9 +43,9 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	}
 	t := &text{w: lineWriter(w), o: o, names: doc.names}
 	t.verdict(doc)
+	t.section(WorkSection(doc.Result, doc.names))
 	t.trace(doc.Result)
 	t.findings(doc.Result, doc.Split)
-	t.work(doc.Result)
 	t.waiting(doc.Result)
 	t.longestWaits(doc.Result)
 	t.processors(doc.Result)

@@ -3,27 +3,35 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on the text about units of work.
+// Bounds on what is shown of units of work.
 const (
 	textKinds  = 12
-	slowKinds  = 3 // whose slow units are explained
+	pageKinds  = 60
+	openKinds  = 12 // that can be opened
+	slowKinds  = 3  // whose slow units text explains
 	slowCauses = 3
+	sideRows   = 10 // of typical beside slow
+	waterLanes = 6  // of a waterfall, beside its own
+	waterKinds = 6  // of which the slowest units are drawn
 )
 
 // WorkLead reports what the section about units of work shows.
 func WorkLead(kinds []*work.UnitKind) string {
-	lead := "Requests, jobs and tests, as the trace shows them. A unit lasts from when its goroutine becomes runnable to its end. " +
+	lead := "Requests, jobs and tests, as the trace shows them: those that lose most first. A unit lasts from when its goroutine becomes runnable to its end. " +
 		"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
 	if slices.ContainsFunc(kinds, func(k *work.UnitKind) bool { return k.Unnamed > 0 }) {
 		lead += " Units whose handler no stack shows, mostly short ones, count as their server's, so that the latencies of its handlers may be too long."
@@ -31,38 +39,241 @@ func WorkLead(kinds []*work.UnitKind) string {
 	return lead
 }
 
-// work shows the units of work by kind, if there are any.
-func (t *text) work(r *analyze.Result) {
+// WorkSection is the section about units of work; nil if there are none.
+func WorkSection(r *analyze.Result, names *words.Names) *doc.Section {
 	kinds := WorkKinds(&r.Work)
 	if len(kinds) == 0 {
-		return
+		return nil
 	}
-	t.head("Work")
-	t.para(2, WorkLead(kinds))
-	tb := newTable("kind", "found by", "number", "per s", "p50", "p95", "p99", "longest", "at a time").alignLeft(1)
-	for _, k := range kinds[:min(len(kinds), textKinds)] {
-		tb.add(append([]string{t.names.Cut(words.Visible(KindName(t.names, k)), 44)}, KindCells(k)...)...)
-	}
-	t.line("")
-	t.table(2, tb)
-	if n := len(kinds) - textKinds; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more kind", "more kinds")))
-	}
-	for _, k := range SlowKinds(kinds) {
-		lead, items := SlowInWords(t.names, k)
-		t.line("")
-		t.para(2, lead)
-		for _, item := range items {
-			t.hang("    - ", 6, item)
+	s := &doc.Section{ID: "work", Title: "Work"}
+	table := doc.Table{One: "more kind", Many: "more kinds", Most: textKinds, More: max(0, len(kinds)-pageKinds), Columns: []doc.Column{
+		{Title: "kind", Cut: 40, Left: true}, {Title: "found by", Left: true}, {Title: "number"}, {Title: "per s"}, {Title: "p50"}, {Title: "p95"}, {Title: "p99"},
+		{Title: "longest", Where: doc.Page}, {Title: "at a time", Where: doc.Page}, {Title: "slow ones, mostly", Left: true, Where: doc.Text}, {Title: "typical, above slow", Left: true, Where: doc.Page},
+	}}
+	var legend parts
+	for i, k := range kinds[:min(len(kinds), pageKinds)] {
+		href := ""
+		if i < openKinds {
+			href = fmt.Sprintf("#kind-%d", i+1)
 		}
-		if k.How == work.Task.String() && len(k.Slowest) > 0 {
-			lead, items = TaskInWords(&k.Slowest[0])
-			t.para(2, lead)
-			for _, item := range items {
-				t.hang("    - ", 6, item)
+		table.Rows = append(table.Rows, kindRow(names, k, href, &legend))
+	}
+	s.Blocks = append(s.Blocks, table, doc.Legend(legend.sorted()))
+	for i, k := range kinds[:min(len(kinds), openKinds)] {
+		lead, items := SlowInWords(names, k)
+		if k.Entry && i < slowKinds {
+			s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
+			if k.How == work.Task.String() && len(k.Slowest) > 0 {
+				lead, items := TaskInWords(&k.Slowest[0])
+				s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
+			}
+		}
+		title := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lead, ":"), " The difference"), " spends its time")
+		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: kindBlocks(names, k, i < waterKinds)})
+	}
+	s.Blocks = append(s.Blocks, doc.Para{Text: WorkLead(kinds), Small: true})
+	return s
+}
+
+// kindRow is a kind in the table of them.
+func kindRow(names *words.Names, k *work.UnitKind, href string, legend *parts) doc.Row {
+	how := k.How
+	if k.Basis == "ambiguous" {
+		how += "?"
+	}
+	buckets, all := k.Buckets()
+	var typical, slow parts
+	for i := range buckets {
+		b := &buckets[i]
+		typical.add(b.What(), b.TypicalNs)
+		slow.add(b.What(), b.SlowNs)
+		legend.add(b.What(), b.SlowNs+b.TypicalNs)
+	}
+	mostly := "-"
+	if most := slow.sorted(); len(most) > 0 && all.SlowNs > 0 {
+		mostly = most[0].Title + " " + quantity.Part(most[0].Ns, all.SlowNs)
+	}
+	l := &k.Latency
+	ns := func(ns int64) doc.Cell {
+		return doc.Cell{Text: quantity.Duration(ns), Value: float64(ns), Sorts: true}
+	}
+	return doc.Row{Cells: []doc.Cell{
+		{Name: KindName(names, k), Plain: true, Href: href}, {Text: how}, {Text: quantity.Count(k.Count), Value: float64(k.Count), Sorts: true}, {Text: quantity.Number(k.PerS), Value: k.PerS, Sorts: true},
+		ns(l.P50Ns), ns(l.P95Ns), ns(l.P99Ns), ns(l.MaxNs), {Text: quantity.Number(k.Concurrency), Value: k.Concurrency, Sorts: true},
+		{Text: mostly}, {Bars: [][]doc.Part{typical.sorted(), slow.sorted()}, Whole: max(all.SlowNs, all.TypicalNs), Value: float64(all.MoreNs()), Sorts: true},
+	}}
+}
+
+// kindBlocks is what a kind shows when it is opened.
+func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool) (out []doc.Block) {
+	buckets, all := k.Buckets()
+	slices.SortStableFunc(buckets, func(x, y work.Bucket) int { return cmp.Compare(max(y.SlowNs, y.TypicalNs), max(x.SlowNs, x.TypicalNs)) })
+	whole := max(all.SlowNs, all.TypicalNs)
+	side := doc.Table{Caption: "A typical unit beside a slow one", One: "more thing", Many: "more things", Columns: []doc.Column{{Title: "time spent", Left: true}, {Title: "typical"}, {Title: "slow"}, {Title: "more"}}}
+	for i := range buckets {
+		b := &buckets[i]
+		if len(side.Rows) == sideRows || max(b.SlowNs, b.TypicalNs)*200 < whole {
+			side.More++
+			continue
+		}
+		cell := func(ns int64) doc.Cell {
+			return doc.Cell{Text: quantity.Duration(ns), Value: float64(ns), Sorts: true, Bars: [][]doc.Part{{{Key: WorkKey(b.What()), Title: doing[b.What()], Ns: max(ns, 0)}}}, Whole: whole}
+		}
+		more := cell(b.MoreNs())
+		more.Bars = nil
+		side.Rows = append(side.Rows, doc.Row{Cells: []doc.Cell{{Text: bucketInWords(names, b.Chief)}, cell(b.TypicalNs), cell(b.SlowNs), more}})
+	}
+	if len(side.Rows) > 0 {
+		out = append(out, side)
+	}
+	if h := latencyHistogram(k); k.Count >= fewUnits && len(h.Bins) > 1 {
+		out = append(out, h)
+	}
+	if waterfalls {
+		for i := range k.Slowest {
+			if w, ok := waterfall(names, k, &k.Slowest[i]); ok {
+				out = append(out, w)
+			}
+			if k.How == work.Task.String() {
+				_, items := TaskInWords(&k.Slowest[i])
+				out = append(out, doc.List{Items: items})
 			}
 		}
 	}
+	return append(out, doc.Para{Text: kindNote(names, k), Small: true, Where: doc.Page})
+}
+
+// kindNote reports how the units of a kind are known.
+func kindNote(names *words.Names, k *work.UnitKind) string {
+	s := fmt.Sprintf("How it is known: %s (%s)", k.Basis, k.How)
+	if k.Class != k.Name && k.Class != "" {
+		s += ", on goroutines of " + words.Visible(names.Function(k.Class))
+	}
+	if k.Home != nil {
+		s += fmt.Sprintf(", which wait for something to do in %s, line %d", words.Visible(names.Function(k.Home.Function)), k.Home.Line)
+	}
+	s += "."
+	for _, n := range []struct {
+		n               int64
+		one, many, then string
+	}{
+		{k.Open, "unit is", "units are", " cut by an end of the trace, and not counted."}, {k.Unnamed, "unit of the class shows", "units of the class show", " no handler."},
+		{k.WokenForNothing, "time", "times", " they were woken and found nothing to do."},
+	} {
+		if n.n > 0 {
+			s += " " + quantity.Plural(n.n, n.one, n.many) + n.then
+		}
+	}
+	if k.Merged {
+		s += " A unit may hold several that followed each other without a wait."
+	}
+	if k.Alternative != "" {
+		s += " In doubt: " + words.Visible(k.Alternative) + "."
+	}
+	return s
+}
+
+// latencyHistogram is how long units of a kind take, and what they consist of.
+func latencyHistogram(k *work.UnitKind) doc.Histogram {
+	h := doc.Histogram{Label: "Units by latency, coloured by what their time consists of"}
+	for _, b := range k.Bins {
+		var p parts
+		for _, x := range b.Parts {
+			p.add(x.What, x.Ns)
+		}
+		h.Bins = append(h.Bins, doc.Bin{FromNs: b.FromNs, ToNs: b.ToNs, Count: b.Count, Parts: p.sorted()})
+	}
+	return h
+}
+
+// waterfall is a unit over time; false if it has no path.
+func waterfall(names *words.Names, k *work.UnitKind, u *work.Slow) (doc.Waterfall, bool) {
+	w := doc.Waterfall{G: u.G, FromNs: u.BeginNs, ToNs: u.EndNs, Href: fmt.Sprintf("#frame=%d-%d-%d", u.BeginNs, u.EndNs, u.G),
+		Title: fmt.Sprintf("G%d took %s at %s", u.G, quantity.Duration(u.EndNs-u.BeginNs), quantity.Instant(u.BeginNs)), Lanes: []doc.Lane{{Name: k.Class}}}
+	if len(u.Segments) == 0 || u.EndNs <= u.BeginNs {
+		return w, false
+	}
+	others := map[string]int64{}
+	for i := range u.Segments {
+		if s := &u.Segments[i]; served(s) {
+			others[s.Who] += s.Ns
+		}
+	}
+	by := slices.SortedFunc(maps.Keys(others), func(x, y string) int { return cmp.Or(cmp.Compare(others[y], others[x]), cmp.Compare(x, y)) })
+	lane := map[string]int{}
+	for i, who := range by {
+		if lane[who] = min(i+1, waterLanes); i < waterLanes {
+			w.Lanes = append(w.Lanes, doc.Lane{Name: who})
+		}
+	}
+	w.More = max(0, len(by)-waterLanes)
+	at, least := u.BeginNs, (u.EndNs-u.BeginNs)/maxSpans
+	add := func(l *doc.Lane, key, title string, ns int64) {
+		n := len(l.Spans)
+		if n > 0 && l.Spans[n-1].ToNs == at && (ns < least || l.Spans[n-1].Key == key && l.Spans[n-1].Title == title) { // narrower than it could be seen
+			l.Spans[n-1].ToNs += ns
+			return
+		}
+		l.Spans = append(l.Spans, doc.Span{FromNs: at, ToNs: at + ns, Key: key, Title: title})
+	}
+	for i := range u.Segments {
+		s := &u.Segments[i]
+		if s.Via == nil {
+			add(&w.Lanes[0], WorkKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
+		} else {
+			add(&w.Lanes[0], WorkKey(s.Via.What), doingIn(names, s.Via.What, s.Via.Site), s.Ns)
+			if served(s) {
+				add(&w.Lanes[lane[s.Who]], WorkKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
+			}
+		}
+		at += s.Ns
+	}
+	return w, true
+}
+
+// served reports whether it is known what another goroutine did meanwhile.
+func served(s *work.Segment) bool {
+	return s.Via != nil && s.Who != "" && (s.What != s.Via.What || s.Where != s.Via.Site)
+}
+
+// maxSpans is how many times as long as a span a waterfall is at most: what is shorter is not
+// drawn on its own.
+const maxSpans = 500
+
+// causeOf reports for what a goroutine was runnable, or for whom it did something.
+func causeOf(l *work.Leaf) string {
+	switch {
+	case l.Cause == "queue":
+		return ", for another unit"
+	case l.Cause != "":
+		return ": " + words.Cause(waits.Cause(l.Cause))
+	}
+	return ""
+}
+
+// parts sums up time by the colour of what it was spent on.
+type parts map[string]*doc.Part
+
+func (p *parts) add(what string, ns int64) {
+	if *p == nil {
+		*p = parts{}
+	}
+	key := WorkKey(what)
+	if (*p)[key] == nil {
+		(*p)[key] = &doc.Part{Key: key, Title: workKeys[key]}
+	}
+	(*p)[key].Ns += max(ns, 0)
+}
+
+// sorted returns the parts that are not empty, the longest first.
+func (p parts) sorted() (out []doc.Part) {
+	for _, x := range p {
+		if x.Ns > 0 {
+			out = append(out, *x)
+		}
+	}
+	slices.SortFunc(out, func(x, y doc.Part) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Key, y.Key)) })
+	return out
 }
 
 // taskNotes is how many regions of a task are shown, and how many log messages.
@@ -101,7 +312,28 @@ func WorkKinds(u *work.Units) (out []*work.UnitKind) {
 			out = append(out, k)
 		}
 	}
+	slices.SortStableFunc(out, func(x, y *work.UnitKind) int {
+		if x.Entry != y.Entry {
+			if x.Entry {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(lost(y), lost(x))
+	})
 	return out
+}
+
+// lost is how much less time the units of a kind would take if slow ones were as fast as
+// typical ones, up to a factor that is the same for all. Tests and phases are not asked to be
+// alike.
+func lost(k *work.UnitKind) int64 {
+	switch k.How {
+	case work.Test.String(), work.Benchmark.String(), work.Calibration.String(), work.Phase.String(), work.Run.String():
+		return 0
+	}
+	_, all := k.Buckets()
+	return max(0, all.MoreNs()) * k.Count
 }
 
 // SlowKinds are the kinds whose slow units are explained: the first that begin from outside.
@@ -120,16 +352,6 @@ func KindName(names *words.Names, k *work.UnitKind) string {
 		return cmp.Or(k.Name, words.Unknown)
 	}
 	return names.Function(cmp.Or(k.Name, words.Unknown))
-}
-
-// KindCells are the cells of a kind, behind its name.
-func KindCells(k *work.UnitKind) []string {
-	how := k.How
-	if k.Basis == "ambiguous" {
-		how += "?"
-	}
-	l := &k.Latency
-	return []string{how, quantity.Count(k.Count), quantity.Number(k.PerS), quantity.Duration(l.P50Ns), quantity.Duration(l.P95Ns), quantity.Duration(l.P99Ns), quantity.Duration(l.MaxNs), quantity.Number(k.Concurrency)}
 }
 
 // much is how many times a typical unit a slow one takes, at least, for the difference to be
@@ -205,6 +427,36 @@ var doing = map[string]string{
 	"gc-assist": "working for the garbage collector", "gc-sweep": "sweeping for the garbage collector", "stw": "stopping the world", "off-cpu": "running, but on no CPU", "lock": "waiting for a lock", "cond": "waiting at a sync.Cond", "waitgroup": "waiting for a WaitGroup",
 	"channel": "waiting at a channel", "coroutine": "waiting for a coroutine", "select": "waiting in a select", "network": "waiting for the network", "sleep": "asleep",
 	"unknown": "not known", "rest": "many other things",
+}
+
+// WorkKey is the colour of what goroutines do.
+func WorkKey(what string) string {
+	switch what {
+	case "off-cpu":
+		return "offcpu"
+	case "gc-assist", "gc-sweep":
+		return "gc"
+	case "stw":
+		return "stopped"
+	case "cond", "waitgroup":
+		return "sync"
+	case "select", "coroutine":
+		return "channel"
+	case "running":
+		return "user"
+	case "rest", "unknown":
+		return "notknown"
+	}
+	if workKeys[what] == "" {
+		return "notknown"
+	}
+	return what
+}
+
+// workKeys has what the colours are called.
+var workKeys = map[string]string{
+	"user": "running", "runnable": "runnable", "syscall": "system call", "offcpu": "off the CPUs", "gc": "garbage collector", "stopped": "stopping the world", "lock": "lock",
+	"sync": "Cond or WaitGroup", "channel": "channel", "network": "network", "sleep": "asleep", "child": "child process", "notknown": "other or not known",
 }
 
 // doingIn reports what goroutines do, and in which function, if that is known.

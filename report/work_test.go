@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 )
 
 // What slow units spend their time on comes first by what their own goroutine waits for; if
@@ -56,5 +58,44 @@ func TestWorkLead(t *testing.T) {
 	named, some := &work.UnitKind{}, &work.UnitKind{Unnamed: 1}
 	if WorkLead([]*work.UnitKind{named}) == WorkLead([]*work.UnitKind{named, some}) {
 		t.Error("nothing said")
+	}
+}
+
+// The kinds that lose most come first, each with what its slow units mostly spend time on; what
+// fills a unit's time fills its waterfall.
+func TestWorkSection(t *testing.T) {
+	const ms = int64(1_000_000)
+	lock := &work.Via{What: "lock", Site: "main.(*cache).get"}
+	kinds := []work.UnitKind{
+		{Name: "main.fast", How: "cycle", Entry: true, Count: 100, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9, TypicalNs: ms, SlowNs: ms}}},
+		{Name: "main.slow", How: "cycle", Entry: true, Count: 100, Path: []work.TimePart{{Via: lock, Leaf: work.Leaf{Who: "main.fill", What: "running"}, Ns: 8, TypicalNs: ms, SlowNs: 9 * ms}},
+			Slowest: []work.Slow{{G: 7, BeginNs: 5, EndNs: 5 + 10*ms, Segments: []work.Segment{{Via: lock, Leaf: work.Leaf{Who: "main.fill", What: "running"}, Ns: 4 * ms}, {Via: lock, Leaf: work.Leaf{Who: "main.slow", What: "lock", Where: lock.Site}, Ns: 5 * ms}, {Leaf: work.Leaf{What: "running"}, Ns: ms}}}}},
+		{Name: "main.inner", How: "cycle", Count: 100, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9, TypicalNs: ms, SlowNs: 90 * ms}}},
+	}
+	s := WorkSection(&analyze.Result{Work: work.Units{Kinds: kinds}}, nil)
+	table := s.Blocks[0].(doc.Table)
+	var got []string
+	for _, r := range table.Rows {
+		got = append(got, r.Cells[0].Name+": "+r.Cells[9].Text)
+	}
+	if want := []string{"main.slow: lock 100 %", "main.fast: running 100 %", "main.inner: running 100 %"}; !slices.Equal(got, want) {
+		t.Errorf("kinds %q, want %q", got, want)
+	}
+	w, ok := waterfall(nil, &kinds[1], &kinds[1].Slowest[0])
+	if !ok || len(w.Lanes) != 2 || w.Lanes[1].Name != "main.fill" || len(w.Lanes[1].Spans) != 1 {
+		t.Fatalf("%+v", w)
+	}
+	at := w.FromNs
+	for _, s := range w.Lanes[0].Spans {
+		if s.FromNs != at {
+			t.Errorf("a span from %d on, want %d", s.FromNs, at)
+		}
+		at = s.ToNs
+	}
+	if at != w.ToNs || len(w.Lanes[0].Spans) != 2 {
+		t.Errorf("%d spans up to %d, want 2 up to %d", len(w.Lanes[0].Spans), at, w.ToNs)
+	}
+	if WorkSection(&analyze.Result{}, nil) != nil {
+		t.Error("a section about nothing")
 	}
 }

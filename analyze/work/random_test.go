@@ -279,6 +279,21 @@ func check(t *rapid.T, k *UnitKind, units []Unit, recorded int64) {
 	if count != k.Count || total != k.TotalNs || parts != total {
 		t.Fatalf("%s: %d units of %d ns, parts of %d ns; the kind has %d of %d ns", k.Name, count, total, parts, k.Count, k.TotalNs)
 	}
+	var inBins, nsInBins, last int64
+	for _, b := range k.Bins {
+		inBins += b.Count
+		ns := int64(0)
+		for _, p := range b.Parts {
+			ns += p.Ns
+		}
+		if nsInBins += ns; b.FromNs < last || ns < b.FromNs*b.Count || ns > (b.ToNs-1)*b.Count {
+			t.Fatalf("%s: bin [%d, %d) after %d has %d units of %d ns", k.Name, b.FromNs, b.ToNs, last, b.Count, ns)
+		}
+		last = b.ToNs
+	}
+	if inBins != count || nsInBins != total {
+		t.Fatalf("%s: %d units of %d ns in bins, of %d units of %d ns", k.Name, inBins, nsInBins, count, total)
+	}
 	if k.Open == 0 && recorded > 0 && math.Abs(k.Concurrency-float64(total)/float64(recorded)) > 1e-9 {
 		t.Fatalf("%s: concurrency %v, throughput × latency %v", k.Name, k.Concurrency, float64(total)/float64(recorded))
 	}

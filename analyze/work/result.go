@@ -58,6 +58,23 @@ type UnitKind struct {
 	// Path is what the time of all units consists of, most first. It adds up to total_ns.
 	Path    []TimePart `json:"path"`
 	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
+	// Bins are the units by latency, for drawings: an octave has 4 bins. Empty ones are left out.
+	Bins []Bin `json:"-"`
+}
+
+// Bin is the units whose latency is in [FromNs, ToNs).
+type Bin struct {
+	FromNs, ToNs int64
+	Count        int64
+	// Parts are what their own goroutines did or waited for, the longest first, in ns of all
+	// of them.
+	Parts []BinPart
+}
+
+// BinPart is a part of the time of a bin.
+type BinPart struct {
+	What string // as in [Leaf]
+	Ns   int64
 }
 
 // Share is a number that is not whole.
@@ -316,7 +333,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: a.entry(k), Open: k.open,
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
-		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{},
+		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(),
 	}
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count

@@ -63,6 +63,42 @@ func binOf(ns int64) int {
 	return n<<2 | int(uint64(ns)<<(64-n)>>61&3)
 }
 
+// leastOf returns the shortest latency of a bin.
+func leastOf(bin int) int64 { return int64((uint64(4+bin&3)<<(bin>>2) + 7) >> 3) }
+
+// byLatency returns the bins that hold units.
+func (k *kind) byLatency() []Bin {
+	var out []Bin
+	for b := range k.bins {
+		if k.bins[b].count == 0 {
+			continue
+		}
+		x := Bin{FromNs: leastOf(b), ToNs: leastOf(b + 1), Count: k.bins[b].count}
+		if k.octaves {
+			x.FromNs, x.ToNs = leastOf(b<<2), leastOf((b+1)<<2)
+		}
+		var sums [len(activities)]int64
+		for i := range k.rows {
+			r := &k.rows[i]
+			what := r.activity
+			if r.via != notKnown {
+				what = r.via
+			}
+			if b < len(r.bins) {
+				sums[what] += r.bins[b]
+			}
+		}
+		for what, ns := range sums {
+			if ns > 0 {
+				x.Parts = append(x.Parts, BinPart{activities[what], ns})
+			}
+		}
+		slices.SortStableFunc(x.Parts, func(x, y BinPart) int { return cmp.Compare(y.Ns, x.Ns) })
+		out = append(out, x)
+	}
+	return out
+}
+
 // sumOf returns the sums of a kind.
 func (a *Accumulator) sumOf(k kindKey) *kind {
 	x := a.byKind[k]

@@ -15,6 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report"
@@ -119,6 +120,7 @@ func fakeDoc(ps, bins int) *report.Document {
 	r.Stacks = fakeStacks(r.Waits.Classes, names)
 	fakeProcs(rnd, r, ps, end)
 	fakeTimeline(rnd, r, ps, bins, end)
+	fakeWork(r, names)
 	r.Fairness.Jain, r.Fairness.MaxLagNs, r.Fairness.LittleError = 0.871, 212_000_000, 0.0031
 	r.Fairness.Slowdown = fairness.Slowdown{Mean: 8.3, P50: 1.21, P99: 96, Max: 12_300,
 		ByService: []fairness.Decile{{FromNs: 128, ToNs: 2048, N: 40_000, Mean: 61, Max: 12_300}, {FromNs: 2048, ToNs: 1 << 24, N: 350_000, Mean: 1.2, Max: 9}}}
@@ -336,4 +338,18 @@ func fakeLife(r *analyze.Result, c *waits.Class) {
 	} else {
 		r.Breakdown.Program.Add(&life.TimeByState)
 	}
+}
+
+// fakeWork adds two kinds of units: requests, some of which wait for a lock, and one test.
+func fakeWork(r *analyze.Result, names []string) {
+	const ms = int64(1_000_000)
+	lock := &work.Via{What: "lock", Site: names[0]}
+	serve := work.UnitKind{Name: names[1], Class: names[1], How: "cycle", Basis: "inferred", Entry: true, Count: 100, PerS: 24, Concurrency: 0.1, TotalNs: 400 * ms,
+		Home: &work.Home{Function: names[2], Line: 12}, Latency: work.Latency{P50Ns: 3 * ms, P95Ns: 8 * ms, P99Ns: 11 * ms, MaxNs: 12 * ms},
+		Path: []work.TimePart{{Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 300 * ms, TypicalNs: ms, SlowNs: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 100 * ms, TypicalNs: ms, SlowNs: 2 * ms}},
+		Bins: []work.Bin{{FromNs: 2 * ms, ToNs: 4 * ms, Count: 90, Parts: []work.BinPart{{What: "running", Ns: 200 * ms}, {What: "lock", Ns: 80 * ms}}}, {FromNs: 8 * ms, ToNs: 16 * ms, Count: 10, Parts: []work.BinPart{{What: "lock", Ns: 100 * ms}, {What: "running", Ns: 20 * ms}}}},
+		Slowest: []work.Slow{{G: 7, BeginNs: 700 * ms, EndNs: 712 * ms, Segments: []work.Segment{
+			{Leaf: work.Leaf{Who: names[1], What: "runnable", Cause: string(waits.CauseBehind)}, Ns: ms}, {Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 2 * ms}}}}}
+	test := work.UnitKind{Name: "main.TestAll", Class: "testing.tRunner", How: "test", Basis: "observed", Entry: true, Count: 1, TotalNs: 9 * ms, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9 * ms, TypicalNs: 9 * ms, SlowNs: 9 * ms}}}
+	r.Work.Kinds = []work.UnitKind{test, serve}
 }

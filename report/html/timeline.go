@@ -210,7 +210,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
 	}
 	p.Waits = packWaits(r, names)
-	p.Named = packNamed(r, begin)
+	p.Named = packNamed(r, names, begin)
 	for i, fd := range r.Findings {
 		if i == maxFindings {
 			break
@@ -337,12 +337,11 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 }
 
 // packNamed are the slowest units of work, by their kinds' names.
-func packNamed(r *analyze.Result, begin int64) []packedSpan {
+func packNamed(r *analyze.Result, names *words.Names, begin int64) []packedSpan {
 	out := []packedSpan{}
-	for _, k := range report.SlowKinds(report.WorkKinds(&r.Work)) {
-		name := words.Cut(words.Visible(cmp.Or(k.Name, words.Unknown)), 120)
-		for _, x := range k.Slowest {
-			out = append(out, packedSpan{x.BeginNs - begin, x.EndNs - begin, name})
+	for _, k := range r.Work.Kinds {
+		for _, u := range k.Slowest {
+			out = append(out, packedSpan{u.BeginNs - begin, u.EndNs - begin, words.Cut(words.Visible(report.KindName(names, &k)), 120)})
 		}
 	}
 	return out

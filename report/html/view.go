@@ -65,7 +65,7 @@ type view struct {
 	Detectors    []detector
 	QuietDets    int
 
-	Work        *workView
+	Work        *sectionView
 	Waits       *waitsView
 	Ps          *psView
 	Time        *timeView
@@ -186,7 +186,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Confidence = newConfidence(r)
 	v.findings(r, names, doc.Split)
 	v.first(doc)
-	v.Work = newWork(r, names)
+	v.Work = newSection(report.WorkSection(r, names), names)
 	v.Waits = newWaits(r, names)
 	v.Ps = newPs(r)
 	v.Time = newTime(r)
@@ -198,10 +198,10 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Split = newSplit(doc.Split, names)
 	// The trace follows the verdict. Others that follow each other and are about one thing have
 	// one entry, so that the menu fits.
-	v.Nav = []navItem{{"findings", "Findings", strconv.Itoa(len(r.Findings))}}
 	if v.Work != nil {
 		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
 	}
+	v.Nav = append(v.Nav, navItem{"findings", "Findings", strconv.Itoa(len(r.Findings))})
 	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
 	for _, section := range []struct {
 		there bool

@@ -148,6 +148,10 @@ const gms = (() => {
     const a = e.target.closest && e.target.closest('a[href^="#"]');
     if (a && a.getAttribute("href") === location.hash) arrived(false, false);
   });
+  addEventListener("click", e => { // a part of a drawing, which may be too small for a link
+    const part = e.target.closest && e.target.closest("[data-go]");
+    if (part) location.hash = part.dataset.go;
+  });
   addEventListener("hashchange", () => { if (location.hash !== seen) arrived(false, false); });
 
   // Words of the glossary: a click says what one means, where it stands. With a modifier,

@@ -695,8 +695,8 @@
     if (k >= 0 && g < 0) return { name: `Finding ${D.findings[k].n}: ${D.findings[k].title}`, href: "#finding-" + D.findings[k].n };
     const w = D.waits.find(x => x.f === f && x.t === t && x.g === g);
     if (w) return { name: `G${w.g} ${w.name} waited ${dur(t - f)}`, href: w.id ? "#" + w.id : "" };
-    if (g >= 0) return { name: `G${g} waited ${dur(t - f)}`, href: "" };
     const x = D.named.find(x => x.f === f && x.t === t);
+    if (g >= 0) return { name: x ? `${x.n} on G${g}: ${dur(t - f)}` : `G${g} waited ${dur(t - f)}`, href: "" };
     return { name: `${x ? x.n + ": " : ""}${clock(f, (t - f) / 100)} to ${clock(t, (t - f) / 100)} (${dur(t - f)})`, href: "" };
   }
 

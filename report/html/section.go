@@ -1,0 +1,238 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// sectionView is a section as the template draws it.
+type sectionView struct {
+	ID, Title string
+	Blocks    []blockView
+}
+
+// blockView is a block: one of its fields is set.
+type blockView struct {
+	Para, Small string
+	List        []string
+	Facts       []factView
+	Table       *tableView
+	Fold        *foldView
+	Legend      []legendItem
+	Figure      *figureView
+}
+
+type factView struct {
+	Term string
+	cellView
+}
+
+type foldView struct {
+	ID, Title, Note string
+	Blocks          []blockView
+}
+
+type tableView struct {
+	Caption string
+	Columns []doc.Column
+	Rows    []rowView
+	More    string // what is left out
+	Short   bool   // further rows are shown on demand
+}
+
+type rowView struct {
+	Dim   bool
+	Head  cellView
+	Cells []cellView
+}
+
+type cellView struct {
+	doc.Cell
+	Name *Name
+	Sort string
+	Left bool
+	Bars []template.HTML
+}
+
+// figureView is a drawing below what it shows; bars below each other if there are several.
+type figureView struct {
+	Caption, Href string
+	SVG           template.HTML
+	Lanes         []laneView
+}
+
+type laneView struct {
+	Name Name
+	Bar  template.HTML
+}
+
+// newSection returns nil for nil.
+func newSection(s *doc.Section, names *words.Names) *sectionView {
+	if s == nil {
+		return nil
+	}
+	return &sectionView{s.ID, s.Title, newBlocks(s.Blocks, names)}
+}
+
+func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
+	for _, b := range bs {
+		switch b := b.(type) {
+		case doc.Para:
+			switch {
+			case b.Where == doc.Text:
+			case b.Small:
+				out = append(out, blockView{Small: b.Text})
+			default:
+				out = append(out, blockView{Para: b.Text})
+			}
+		case doc.List:
+			if b.Where != doc.Text {
+				out = append(out, blockView{List: b.Items})
+			}
+		case doc.Facts:
+			var facts []factView
+			for _, f := range b {
+				facts = append(facts, factView{f.Term, newCell(f.Value, names, true)})
+			}
+			out = append(out, blockView{Facts: facts})
+		case doc.Table:
+			if b.Where != doc.Text {
+				out = append(out, blockView{Table: newTable(b, names)})
+			}
+		case doc.Fold:
+			if b.Where != doc.Text {
+				out = append(out, blockView{Fold: &foldView{b.ID, b.Title, b.Note, newBlocks(b.Blocks, names)}})
+			}
+		case doc.Legend:
+			var items []legendItem
+			for _, p := range b {
+				items = append(items, legendItem{p.Key, p.Title})
+			}
+			out = append(out, blockView{Legend: items})
+		case doc.Histogram:
+			out = append(out, blockView{Figure: &figureView{Caption: b.Label, SVG: latencySVG(b)}})
+		case doc.Waterfall:
+			out = append(out, blockView{Figure: newWaterfall(b, names)})
+		}
+	}
+	return out
+}
+
+func newTable(t doc.Table, names *words.Names) *tableView {
+	v := &tableView{Caption: t.Caption, Short: len(t.Rows) > 14}
+	for _, c := range t.Columns {
+		if c.Where != doc.Text {
+			v.Columns = append(v.Columns, c)
+		}
+	}
+	if t.More > 0 {
+		v.More = quantity.Plural(int64(t.More), t.One, t.Many)
+	}
+	for _, r := range t.Rows {
+		row := rowView{Dim: r.Dim}
+		for i, c := range t.Columns {
+			switch {
+			case i == 0:
+				row.Head = newCell(r.Cells[i], names, true)
+			case c.Where != doc.Text:
+				row.Cells = append(row.Cells, newCell(r.Cells[i], names, c.Left))
+			}
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+func newCell(c doc.Cell, names *words.Names, left bool) cellView {
+	v := cellView{Cell: c, Left: left}
+	switch {
+	case c.Name == "":
+	case c.Plain:
+		n := wholeName(c.Name)
+		v.Name = &n
+	default:
+		n := name(c.Name, names)
+		v.Name = &n
+	}
+	if c.Sorts {
+		v.Sort = strconv.FormatFloat(finite(c.Value), 'g', -1, 64)
+	}
+	for _, b := range c.Bars {
+		var segments []segment
+		whole := int64(0)
+		for _, p := range b {
+			whole += p.Ns
+		}
+		for _, p := range b {
+			segments = append(segments, segment{p.Key, p.Ns, fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, max(c.Whole, 1)))})
+		}
+		v.Bars = append(v.Bars, bar(segments, max(c.Whole, 1), 9, "what "+quantity.Duration(whole)+" consist of"))
+	}
+	return v
+}
+
+// latencySVG draws units by latency: a column is as high as they are many, and coloured by
+// the shares of what their time consists of.
+func latencySVG(h doc.Histogram) template.HTML {
+	most := int64(1)
+	for _, b := range h.Bins {
+		most = max(most, b.Count)
+	}
+	first, last := h.Bins[0].FromNs, h.Bins[len(h.Bins)-1].ToNs
+	place := func(ns int64) float64 { return math.Log2(float64(max(ns, 1))) }
+	from, span := place(first), place(last)-place(first)
+	const top, height = 8.0, 130.0
+	d := newDrawing("chart", h.Label, 172)
+	for i := 0; i <= 2; i++ {
+		y := top + height*float64(i)/2
+		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
+		if n := most * int64(2-i) / 2; i != 1 || most%2 == 0 {
+			d.text(leftMargin-0.008, y+4, "end", quantity.Count(n))
+		}
+	}
+	for _, b := range h.Bins {
+		x := leftMargin + plotWidth*(place(b.FromNs)-from)/span
+		w := plotWidth * (place(b.ToNs) - place(b.FromNs)) / span
+		high := math.Max(height*float64(b.Count)/float64(most), 1.5)
+		whole := int64(0)
+		for _, p := range b.Parts {
+			whole += p.Ns
+		}
+		y := top + height
+		for _, p := range b.Parts {
+			part := high * quantity.Ratio(p.Ns, whole)
+			y -= part
+			d.rect("f-"+p.Key, x, w*0.94, y, part, fmt.Sprintf("%s to %s: %s; %s %s", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Plural(b.Count, "unit", "units"), p.Title, quantity.Part(p.Ns, whole)))
+		}
+	}
+	d.quarters(top+height+18, func(i int64) string {
+		return quantity.Duration(int64(math.Exp2(from + span*float64(i)/4)))
+	})
+	return d.end()
+}
+
+// newWaterfall draws a unit over time.
+func newWaterfall(w doc.Waterfall, names *words.Names) *figureView {
+	v := &figureView{Caption: w.Title, Href: w.Href}
+	whole := float64(w.ToNs - w.FromNs)
+	for i, l := range w.Lanes {
+		d := newDrawing("bar", "what was done meanwhile", 16)
+		for _, s := range l.Spans {
+			fmt.Fprintf(&d.b, `<g data-go="%s&amp;t=%d-%d">`, w.Href, s.FromNs, s.ToNs)
+			d.rect("f-"+s.Key, float64(s.FromNs-w.FromNs)/whole, float64(s.ToNs-s.FromNs)/whole, 0, 16, fmt.Sprintf("%s: %s, from %s on", words.Cut(s.Title, 300), quantity.Duration(s.ToNs-s.FromNs), quantity.Instant(s.FromNs)))
+			d.b.WriteString("</g>")
+		}
+		lane := laneView{Name: className(l.Name, names), Bar: d.end()}
+		if i > 0 && i == len(w.Lanes)-1 && w.More > 0 {
+			lane.Name = Name{Short: lane.Name.Short + " and " + quantity.Plural(int64(w.More), "other", "others")}
+		}
+		v.Lanes = append(v.Lanes, lane)
+	}
+	return v
+}

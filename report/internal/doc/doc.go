@@ -1,0 +1,150 @@
+// Package doc is a part of a report as a tree: what it shows, in which order and in which
+// words. Text and HTML only draw it.
+package doc
+
+// A Section is a part of a report under a heading.
+type Section struct {
+	ID     string // fragment of its address on the page
+	Title  string
+	Blocks []Block
+}
+
+// A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a
+// [Histogram] or a [Waterfall]. Text has no histograms and waterfalls.
+type Block interface{ block() }
+
+func (Para) block()      {}
+func (List) block()      {}
+func (Facts) block()     {}
+func (Table) block()     {}
+func (Fold) block()      {}
+func (Legend) block()    {}
+func (Histogram) block() {}
+func (Waterfall) block() {}
+
+// Para is a paragraph.
+type Para struct {
+	Text  string
+	Small bool // a note: it explains what it follows
+	Where Where
+}
+
+// List is a list of sentences.
+type List struct {
+	Items []string
+	Where Where
+}
+
+// Facts are terms and what they are.
+type Facts []Fact
+
+// A Fact is a term and what it is.
+type Fact struct {
+	Term  string
+	Value Cell
+}
+
+// Where is in which kind of report something stands.
+type Where uint8
+
+// The kinds of reports.
+const (
+	Everywhere Where = iota
+	Page             // HTML only
+	Text             // text only
+)
+
+// Table is a table. The first column names the rows.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    []Row
+	Most    int    // rows that text shows; 0 for all
+	One     string // what a row is, for what is left out
+	Many    string
+	More    int // rows that are left out of Rows
+	Where   Where
+}
+
+// A Column is a column of a table.
+type Column struct {
+	Title string
+	Help  string // longer, on the page; empty if there is nothing to be said
+	Left  bool   // holds words, not numbers
+	Cut   int    // to how many runes text cuts a name; 0 for the whole of it
+	Where Where
+}
+
+// A Row is a row of a table.
+type Row struct {
+	Cells []Cell
+	Dim   bool // of the runtime, not of the program
+}
+
+// Cell is what stands in a table.
+type Cell struct {
+	Text  string
+	Name  string   // a function or class, instead of a text
+	Plain bool     // Name is what it is called
+	Value float64  // by which the column is sorted, if Sorts
+	Sorts bool     // else it is sorted by Text
+	Note  string   // small, on the page
+	Key   string   // colour of a mark before it, on the page
+	Href  string   // link, on the page
+	Bars  [][]Part // drawn below it, on the page, each as long as its parts of Whole
+	Whole int64
+}
+
+// A Part is a part of a bar.
+type Part struct {
+	Key   string // colour
+	Title string // what it is, and how much
+	Ns    int64
+}
+
+// A Legend explains colours, on the page.
+type Legend []Part
+
+// Fold is what the page shows on demand. In text its blocks follow its title.
+type Fold struct {
+	ID, Title string
+	Note      string
+	Blocks    []Block
+	Where     Where
+}
+
+// Histogram is how many units there are by their length, and what these consist of.
+type Histogram struct {
+	Label string // what is drawn, for those who do not see it
+	Bins  []Bin
+}
+
+// Bin is a bin of a histogram.
+type Bin struct {
+	FromNs, ToNs int64
+	Count        int64
+	Parts        []Part
+}
+
+// Waterfall is one unit over time: a lane for its own goroutine, and one for each class that
+// it waited for.
+type Waterfall struct {
+	Title        string
+	Href         string // to it in the timeline
+	FromNs, ToNs int64  // in the trace
+	G            int64
+	Lanes        []Lane
+	More         int // classes that share the last lane
+}
+
+// Lane is what one goroutine, or those of a class, did.
+type Lane struct {
+	Name  string // of the class; empty if it is not known
+	Spans []Span
+}
+
+// Span is what was done on a lane for a time.
+type Span struct {
+	FromNs, ToNs int64
+	Key, Title   string
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// section draws a section; nil is none.
+func (t *text) section(s *doc.Section) {
+	if s == nil {
+		return
+	}
+	t.head(s.Title)
+	t.blocks(s.Blocks)
+}
+
+func (t *text) blocks(bs []doc.Block) {
+	for i, b := range bs {
+		switch b := b.(type) {
+		case doc.Para:
+			if b.Where != doc.Page {
+				t.line("")
+				t.para(2, b.Text)
+			}
+		case doc.List:
+			if b.Where == doc.Page {
+				continue
+			}
+			for _, item := range b.Items {
+				t.hang("    - ", 6, item)
+			}
+		case doc.Facts:
+			for _, f := range b {
+				t.hang(fmt.Sprintf("  %-12s", f.Term), 14, t.cell(f.Value, 400))
+			}
+		case doc.Table:
+			if b.Where != doc.Page {
+				if i > 0 {
+					t.line("")
+				}
+				t.docTable(b)
+			}
+		case doc.Fold:
+			if b.Where != doc.Page {
+				t.line("")
+				t.para(2, b.Title)
+				t.blocks(b.Blocks)
+			}
+		}
+	}
+}
+
+// docTable draws a table.
+func (t *text) docTable(d doc.Table) {
+	if d.Caption != "" {
+		t.para(2, d.Caption+":")
+	}
+	var shown []int // columns
+	var head []string
+	for i, c := range d.Columns {
+		if c.Where != doc.Page {
+			shown, head = append(shown, i), append(head, c.Title)
+		}
+	}
+	tb := newTable(head...)
+	for at, i := range shown {
+		if d.Columns[i].Left {
+			tb.alignLeft(at)
+		}
+	}
+	rows := d.Rows
+	if d.Most > 0 {
+		rows = rows[:min(len(rows), d.Most)]
+	}
+	for _, r := range rows {
+		cells := make([]string, 0, len(shown))
+		for _, i := range shown {
+			cells = append(cells, t.cell(r.Cells[i], d.Columns[i].Cut))
+		}
+		tb.add(cells...)
+	}
+	t.table(2, tb)
+	if n := len(d.Rows) - len(rows) + d.More; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), d.One, d.Many)))
+	}
+}
+
+// cell is what stands in a cell; cut is to how many runes a name is cut, if it is not 0.
+func (t *text) cell(c doc.Cell, cut int) string {
+	s := c.Text
+	switch {
+	case c.Name == "":
+		return words.Visible(s)
+	case c.Plain:
+		s = words.Visible(c.Name)
+	default:
+		s = t.names.Function(c.Name)
+	}
+	if cut > 0 {
+		s = t.names.Cut(s, cut)
+	}
+	return s
+}
