@@ -62,6 +62,12 @@ func (m *Meta) check() error {
 	if b := m.Build; b != nil {
 		texts = append(texts, b.Path, b.Module, b.Version, b.Revision)
 	}
+	if x := m.Host; x != nil {
+		texts = append(texts, x.CPU, x.Boot)
+		if u := x.Use; x.CPUs < 0 || x.CPUs > maxCPUs || u != nil && (u.Ns <= 0 || u.OwnNs < 0 || u.BusyNs < u.OwnNs) {
+			return errors.New("its host is out of range")
+		}
+	}
 	for _, s := range texts {
 		if len(s) > maxText {
 			return fmt.Errorf("a text is longer than %d bytes", maxText)
@@ -111,5 +117,10 @@ func (m *Meta) Anonymous() *Meta {
 	}
 	c := *m
 	c.Build, c.Labels = nil, nil
+	if m.Host != nil {
+		h := *m.Host
+		h.Boot = ""
+		c.Host = &h
+	}
 	return &c
 }

@@ -7,6 +7,8 @@ package sidecar
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"os"
@@ -58,6 +60,7 @@ type Meta struct {
 	Quota       *Quota            `json:"cpu_quota,omitempty"`
 	MemoryLimit int64             `json:"memory_limit,omitempty"` // soft limit of the Go runtime (GOMEMLIMIT), bytes
 	MemoryMax   int64             `json:"memory_max,omitempty"`   // limit of the control group, bytes
+	Host        *Host             `json:"host,omitempty"`         // where it ran
 	Build       *Build            `json:"build,omitempty"`        // what was built
 	Labels      map[string]string `json:"labels,omitempty"`       // given by whoever recorded
 }
@@ -76,6 +79,21 @@ type Counted struct {
 	Periods     int64 `json:"periods"`      // that have passed
 	Throttled   int64 `json:"throttled"`    // of them, in which the quota was used up
 	ThrottledNs int64 `json:"throttled_ns"` // for how long threads were kept from running, summed over CPUs
+}
+
+// Host is the machine on which a process ran.
+type Host struct {
+	CPU  string `json:"cpu,omitempty"`  // model of its CPUs
+	CPUs int    `json:"cpus,omitempty"` // that are online
+	Boot string `json:"boot,omitempty"` // hash of the boot's ID: recordings with the same are of one machine
+	Use  *Use   `json:"use,omitempty"`  // what its CPUs did during the recording; only by gmpscope record
+}
+
+// Use is the use of all CPUs over a time.
+type Use struct {
+	Ns     int64 `json:"ns"`      // how long
+	BusyNs int64 `json:"busy_ns"` // CPU time of all processes
+	OwnNs  int64 `json:"own_ns"`  // of it, that of the process that was recorded and of its children
 }
 
 // Build is a Go program's build information.
@@ -109,6 +127,7 @@ func (m *Meta) Built(info *debug.BuildInfo) {
 type Process struct {
 	CPUs      int   // as of Meta
 	MemoryMax int64 // as of Meta
+	Host      *Host // as of Meta
 
 	stat  string // the cpu.stat of the control group with the quota; "" for none
 	quota Quota
@@ -116,7 +135,7 @@ type Process struct {
 
 // NewProcess looks at the process with an ID, or "self", by the files below root, which is /.
 func NewProcess(root, pid string) *Process {
-	p := &Process{}
+	p := &Process{Host: hostOf(root)}
 	proc := filepath.Join(root, "proc", pid)
 	p.CPUs = countList(field(filepath.Join(proc, "status"), "Cpus_allowed_list:"))
 	for _, dir := range groups(root, proc, "cpu") {
@@ -134,6 +153,24 @@ func NewProcess(root, pid string) *Process {
 		}
 	}
 	return p
+}
+
+// hostOf returns what is known of the machine; nil for nothing.
+func hostOf(root string) *Host {
+	m := &Host{CPUs: countList(first(filepath.Join(root, "sys/devices/system/cpu/online")))}
+	each(filepath.Join(root, "proc", "cpuinfo"), func(line string) {
+		if name, value, ok := strings.Cut(line, ":"); ok && m.CPU == "" && strings.TrimSpace(name) == "model name" {
+			m.CPU = strings.TrimSpace(value)
+		}
+	})
+	if id := first(filepath.Join(root, "proc/sys/kernel/random/boot_id")); id != "" {
+		sum := sha256.Sum256([]byte(id))
+		m.Boot = hex.EncodeToString(sum[:8])
+	}
+	if *m == (Host{}) {
+		return nil
+	}
+	return m
 }
 
 // Count returns what the quota has done so far; it is not ok if there is none.
@@ -154,7 +191,7 @@ func (p *Process) Count() (c Counted, ok bool) {
 // Meta returns what is known of the process when a recording ends that began when before was
 // counted.
 func (p *Process) Meta(before Counted) *Meta {
-	m := &Meta{Version: Version, Time: time.Now().UTC().Format(time.RFC3339Nano), CPUs: p.CPUs, MemoryMax: p.MemoryMax}
+	m := &Meta{Version: Version, Time: time.Now().UTC().Format(time.RFC3339Nano), CPUs: p.CPUs, MemoryMax: p.MemoryMax, Host: p.Host}
 	if after, ok := p.Count(); ok {
 		q := p.quota
 		q.Before, q.After = before, after

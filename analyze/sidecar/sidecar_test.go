@@ -57,9 +57,10 @@ func TestNewProcess(t *testing.T) {
 			map[string]string{
 				"proc/7/status": status, "proc/7/cgroup": "0::/a/b\n", "proc/7/mountinfo": v2,
 				"cg/a/b/cpu.max": "max 100000\n", "cg/a/cpu.max": "50000 100000\n", "cg/a/b/memory.max": "max\n", "cg/a/memory.max": "4096\n",
-				"cg/a/cpu.stat": "usage_usec 9\nnr_periods 5\nnr_throttled 2\nthrottled_usec 70\n",
+				"cg/a/cpu.stat":                 "usage_usec 9\nnr_periods 5\nnr_throttled 2\nthrottled_usec 70\n",
+				"sys/devices/system/cpu/online": "0-3\n", "proc/cpuinfo": "processor\t: 0\nmodel name\t: A B\n", "proc/sys/kernel/random/boot_id": "secret\n",
 			},
-			Process{CPUs: 3, MemoryMax: 4096, stat: "cg/a/cpu.stat", quota: Quota{CPUs: 0.5, PeriodNs: 100_000_000}},
+			Process{Host: &Host{CPU: "A B", CPUs: 4, Boot: "2bb80d537b1da3e3"}, CPUs: 3, MemoryMax: 4096, stat: "cg/a/cpu.stat", quota: Quota{CPUs: 0.5, PeriodNs: 100_000_000}},
 			Counted{Periods: 5, Throttled: 2, ThrottledNs: 70_000},
 		},
 		"version 1": {
@@ -91,9 +92,30 @@ func TestNewProcess(t *testing.T) {
 			p.stat = filepath.ToSlash(rel)
 		}
 		got.AtNs = 0
-		if *p != tc.want || ok != (p.stat != "") || got != tc.count {
+		if !cmp.Equal(p.Host, tc.want.Host) {
+			t.Errorf("%s: host %+v", name, p.Host)
+		}
+		if p.Host = tc.want.Host; *p != tc.want || ok != (p.stat != "") || got != tc.count {
 			t.Errorf("%s: %+v counted %+v, want %+v and %+v", name, *p, got, tc.want, tc.count)
 		}
+	}
+}
+
+// The name of a process may look like the end of it.
+func TestCPUTime(t *testing.T) {
+	root := put(t, map[string]string{
+		"proc/stat":   "cpu  100 20 30 9999 88 4 5 77 1 2\ncpu0 1 1 1 1 1 1 1 1 1 1\n",
+		"proc/7/stat": "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 6 7 8 9 20 0 1 0 5\n",
+	})
+	u := CPUTime(root, "7")
+	if u.BusyNs != 1_590_000_000 || u.OwnNs != 300_000_000 {
+		t.Errorf("%+v", u)
+	}
+	if d := u.Since(Use{u.Ns - 1e9, 90_000_000, 100_000_000}); d == nil || *d != (Use{1e9, 1_500_000_000, 200_000_000}) || d.Others() != 1.3 {
+		t.Errorf("%+v", d)
+	}
+	if d := CPUTime(t.TempDir(), "7").Since(Use{}); d != nil {
+		t.Errorf("%+v of no files", d)
 	}
 }
 
@@ -102,6 +124,7 @@ func TestRead(t *testing.T) {
 	full := &Meta{
 		Version: Version, Time: "2026-01-02T03:04:05Z", GoVersion: "go1.26.8", GOOS: "linux", GOARCH: "amd64", GOMAXPROCS: 4, CPUs: 2,
 		Quota: &Quota{CPUs: 0.4, PeriodNs: 100_000_000, Before: Counted{AtNs: at, Periods: 3}, After: Counted{AtNs: at + 1e9, Periods: 13, Throttled: 8, ThrottledNs: 310}},
+		Host:  &Host{CPU: "A", CPUs: 4, Boot: "12", Use: &Use{Ns: 9, BusyNs: 8, OwnNs: 7}},
 		Build: &Build{Module: "example.com/a"}, Labels: map[string]string{"service": "a"},
 	}
 	text, err := json.Marshal(full)
@@ -121,6 +144,7 @@ func TestRead(t *testing.T) {
 		"too long":   {strings.Repeat(" ", maxBytes) + `{"version": 1}`, nil, "more than 1048576 bytes"},
 		"long label": {`{"version": 1, "labels": {"a": "` + strings.Repeat("x", 2000) + `"}}`, nil, "more than 1024 bytes"},
 		"no quota":   {`{"version": 1, "cpu_quota": {"cpus": -1, "period_ns": 1}}`, nil, "quota is out of range"},
+		"odd use":    {`{"version": 1, "host": {"use": {"ns": 1, "busy_ns": 1, "own_ns": 2}}}`, nil, "host is out of range"},
 		"backwards":  {`{"version": 1, "cpu_quota": {"cpus": 1, "period_ns": 1, "before": {"periods": 3}}}`, nil, "backwards"},
 	} {
 		root := put(t, map[string]string{"a.trace.gz.meta.json": tc.text})
@@ -135,7 +159,7 @@ func TestRead(t *testing.T) {
 	if c := full.Quota.Counted(); c.Periods != 10 || c.Throttled != 8 || full.Quota.Ns() != 1e9 || full.HadCPUs() != 0.4 {
 		t.Errorf("%+v", c)
 	}
-	if a := full.Anonymous(); a.Build != nil || a.Labels != nil || a.Quota == nil || full.Build == nil {
+	if a := full.Anonymous(); a.Build != nil || a.Labels != nil || a.Quota == nil || a.Host.Boot != "" || full.Host.Boot == "" || full.Build == nil {
 		t.Errorf("%+v", a)
 	}
 }

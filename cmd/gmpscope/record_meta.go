@@ -18,8 +18,10 @@ import (
 // described is what is known of a recording beside its trace.
 type described struct {
 	process *sidecar.Process // nil: it may run elsewhere
+	pid     string           // its ID, or "self"
 	before  sidecar.Counted
-	program string // its file; "" if that is not known
+	used    sidecar.Use // CPU time until then
+	program string      // its file; "" if that is not known
 	labels  map[string]string
 	out     *files.Output // the file beside the trace; nil for none, or if err says why not
 	err     error
@@ -45,12 +47,12 @@ func (a *app) describe(ctx context.Context, out *files.Output, r *recording, com
 	}
 	switch {
 	case command != nil:
-		d.process = sidecar.NewProcess("/", "self")
+		d.pid = "self" // its children are
 		if file, err := exec.LookPath(command[0]); err == nil {
 			d.program = file
 		}
 	case r.pid > 0:
-		d.process = sidecar.NewProcess("/", strconv.Itoa(r.pid))
+		d.pid = strconv.Itoa(r.pid)
 		d.program = fmt.Sprintf("/proc/%d/exe", r.pid)
 	}
 	if _, direct := out.Path(); !direct {
@@ -60,8 +62,10 @@ func (a *app) describe(ctx context.Context, out *files.Output, r *recording, com
 			return nil, d.err
 		}
 	}
-	if d.process != nil {
+	if d.pid != "" {
+		d.process = sidecar.NewProcess("/", d.pid)
 		d.before, _ = d.process.Count()
+		d.used = sidecar.CPUTime("/", d.pid)
 	}
 	return d, nil
 }
@@ -80,6 +84,9 @@ func (d *described) meta() *sidecar.Meta {
 		p = &sidecar.Process{}
 	}
 	m := p.Meta(d.before)
+	if m.Host != nil {
+		m.Host.Use = sidecar.CPUTime("/", d.pid).Since(d.used)
+	}
 	m.Labels = d.labels
 	if info, err := buildinfo.ReadFile(d.program); err == nil {
 		m.Built(info)

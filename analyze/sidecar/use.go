@@ -1,0 +1,45 @@
+package sidecar
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// tickNs is the unit of CPU time in /proc: USER_HZ is 100 on all architectures of Go.
+const tickNs = int64(10 * time.Millisecond)
+
+// CPUTime returns the CPU time so far of all processes, of the process with an ID, or "self", and of
+// its children that ended, by the files below root, which is /. What is not known is 0.
+func CPUTime(root, pid string) Use {
+	u := Use{Ns: time.Now().UnixNano()}
+	each(filepath.Join(root, "proc", "stat"), func(line string) {
+		if f := strings.Fields(line); len(f) > 8 && f[0] == "cpu" {
+			for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, irq, softirq
+				u.BusyNs += number(f[i]) * tickNs
+			}
+		}
+	})
+	// The second field is a name in brackets, which may hold spaces.
+	text, _ := os.ReadFile(filepath.Join(root, "proc", pid, "stat"))
+	if f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(f) > 14 {
+		for i := 11; i < 15; i++ { // utime, stime, cutime, cstime
+			u.OwnNs += number(f[i]) * tickNs
+		}
+	}
+	return u
+}
+
+// Since returns the use from an earlier time to u; nil if it is not known.
+func (u Use) Since(before Use) *Use {
+	d := Use{u.Ns - before.Ns, u.BusyNs - before.BusyNs, u.OwnNs - before.OwnNs}
+	if d.Ns <= 0 || d.BusyNs <= 0 || d.OwnNs < 0 {
+		return nil
+	}
+	d.BusyNs = max(d.BusyNs, d.OwnNs) // they are counted one after the other
+	return &d
+}
+
+// Others is how many CPUs other processes used on average.
+func (u *Use) Others() float64 { return float64(u.BusyNs-u.OwnNs) / float64(u.Ns) }
