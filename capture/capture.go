@@ -38,12 +38,13 @@ import (
 	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
-// Options of Start. Dir is needed, and a Budget or a Signal if anything is to be
-// written without being asked; for the rest, the zero value is a default.
+// Options of Start. A Budget or a Signal is needed if anything is to be written without
+// being asked; for the rest, the zero value is a default.
 type Options struct {
 	// Dir is the folder for the traces. It is created if it does not exist. Nobody
 	// else should be able to create it or to write to it: a folder below the system's
-	// temporary one can be anybody's.
+	// temporary one can be anybody's. Without it no file is written: the last seconds
+	// are there for WriteTo and ServeHTTP.
 	Dir string
 
 	// Name is the first part of the names of the files. The default is "trace".
@@ -128,6 +129,8 @@ type flightRecorder interface {
 // ErrStopped is the error of what is asked of a Recorder that was stopped.
 var ErrStopped = errors.New("capture: the recorder was stopped")
 
+var errNoDir = errors.New("capture: Options.Dir is empty: name the folder for the traces")
+
 // Start starts the flight recorder and begins to watch. It fails if the folder
 // cannot be created, or if the process has a flight recorder already.
 func Start(o Options) (*Recorder, error) {
@@ -135,14 +138,20 @@ func Start(o Options) (*Recorder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := o.createDir(); err != nil {
-		return nil, fmt.Errorf("capture: %w", err)
+	if o.Dir != "" {
+		if err := o.createDir(); err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
+		}
 	}
 	flight := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: o.Window, MaxBytes: o.WindowBytes})
 	if err := flight.Start(); err != nil {
 		return nil, fmt.Errorf("capture: starting the flight recorder: %w", err)
 	}
 	r := newRecorder(o, flight)
+	if o.Dir == "" { // nothing is captured
+		close(r.done)
+		return r, nil
+	}
 	r.quota.count(time.Now(), o.Window)
 	go r.watch()
 	return r, nil
@@ -187,8 +196,8 @@ func (o *Options) setDefaults() {
 
 func (o *Options) check() error {
 	switch {
-	case o.Dir == "":
-		return errors.New("capture: Options.Dir is empty: name the folder for the traces")
+	case o.Dir == "" && (o.Budget != Budget{} || o.Signal != nil):
+		return errNoDir
 	case !plainName(o.Name):
 		return fmt.Errorf("capture: Options.Name is %q: it must be part of a file name, of letters, digits, - and _", o.Name)
 	case o.Interval < 10*time.Millisecond:
@@ -258,6 +267,9 @@ func (r *Recorder) Capture(reason string) (Trace, error) {
 }
 
 func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
+	if r.o.Dir == "" {
+		return Trace{}, errNoDir
+	}
 	data, err := r.snapshot()
 	if err != nil {
 		return Trace{}, err
@@ -269,16 +281,36 @@ func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
 // snapshot returns what the flight recorder holds. It is kept in memory, since a
 // slow disk or client must not keep the next snapshot waiting.
 func (r *Recorder) snapshot() ([]byte, error) {
+	var b bytes.Buffer
+	_, err := r.WriteTo(&b)
+	return b.Bytes(), err
+}
+
+// WriteTo writes the trace of the last seconds to w. It implements [io.WriterTo]. While w is
+// slow, no trace is captured: let it be a buffer.
+func (r *Recorder) WriteTo(w io.Writer) (int64, error) {
+	if r == nil {
+		return 0, ErrStopped
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.flight == nil {
-		return nil, ErrStopped
+		return 0, ErrStopped
 	}
-	var b bytes.Buffer
-	if _, err := r.flight.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("capture: reading the flight recorder: %w", err)
+	n, err := r.flight.WriteTo(w)
+	if err != nil {
+		err = fmt.Errorf("capture: reading the flight recorder: %w", err)
 	}
-	return b.Bytes(), nil
+	return n, err
+}
+
+// Window returns how far back the trace goes, at least, unless the window's bytes are
+// fewer; 0 of a nil Recorder.
+func (r *Recorder) Window() time.Duration {
+	if r == nil {
+		return 0
+	}
+	return r.o.Window
 }
 
 // watch captures a trace whenever the budget breaks or the signal says so.

@@ -276,9 +276,35 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Without a folder no file is written, and the last seconds can be had all the same.
+func TestNoFolder(t *testing.T) {
+	r, err := Start(Options{Window: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Window() != 3*time.Second {
+		t.Errorf("the window is %v", r.Window())
+	}
+	if _, err := r.Capture("by hand"); !errors.Is(err, errNoDir) {
+		t.Errorf("Capture: %v", err)
+	}
+	var b bytes.Buffer
+	if n, err := r.WriteTo(&b); err != nil || n != int64(b.Len()) {
+		t.Errorf("WriteTo: %d bytes of %d, %v", n, b.Len(), err)
+	}
+	isTrace(t, b.Bytes())
+	r.Stop()
+	if _, err := r.WriteTo(&b); !errors.Is(err, ErrStopped) {
+		t.Errorf("WriteTo of a recorder that was stopped: %v", err)
+	}
+	if _, err := (*Recorder)(nil).WriteTo(&b); !errors.Is(err, ErrStopped) {
+		t.Errorf("WriteTo of no recorder: %v", err)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		"Dir is empty":       {},
+		"Dir is empty":       {Budget: Budget{Latency: 1}},
 		"must be part of":    {Dir: "x", Name: "../x"},
 		"10ms at least":      {Dir: "x", Interval: time.Millisecond},
 		"must not be negati": {Dir: "x", Window: -1},

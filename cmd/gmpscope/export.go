@@ -127,8 +127,8 @@ func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to expo
 
 func (a *app) exportPprof() *cobra.Command {
 	var (
-		x         exportFlags
-		all, work bool
+		x                  exportFlags
+		all, blocked, work bool
 	)
 	cmd := &cobra.Command{
 		Use:   "pprof TRACE -o FILE",
@@ -148,19 +148,20 @@ kind, who, what and where (docs/work.md).`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {
-			if all && work {
-				return usagef("--all is about waits: leave it out, or --work")
+			if (all || blocked) && work {
+				return usagef("--all and --blocked are about waits: leave them out, or --work")
 			}
 			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
 				if work {
 					return workProfile{w}
 				}
-				return pprof.NewWriter(w, pprof.Options{All: all})
+				return pprof.NewWriter(w, pprof.Options{All: all, Blocked: blocked})
 			})
 		}),
 	}
 	x.flags(cmd, "write the profile to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&all, "all", false, "with the waits of the runtime's goroutines, and those after runtime.Gosched")
+	cmd.Flags().BoolVar(&blocked, "blocked", false, "with how long goroutines were blocked before, and who ended that, as values of their own")
 	cmd.Flags().BoolVar(&work, "work", false, "what the latency of units of work consists of, instead of waits")
 	return cmd
 }

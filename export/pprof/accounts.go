@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
@@ -14,6 +15,8 @@ type key struct {
 	why                 reference.Why // what made it runnable, if no goroutine did
 	byGoroutine         bool
 	place               place
+	blocked             bool // it is about the time before it was runnable
+	reason              breakdown.Reason
 }
 
 // place specifies what the stack of a key is.
@@ -29,6 +32,8 @@ const (
 type account struct {
 	waits [waits.NumCauses]int64 // those whose largest cause it is
 	ns    [waits.NumCauses]int64
+
+	blocks, blockedNs int64 // how often, and for how long, it was blocked before
 }
 
 // accounts are the waiting of a trace, in the order in which their keys came up. There

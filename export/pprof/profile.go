@@ -11,6 +11,9 @@
 //   - waker: the class of the goroutine that made it runnable, or what did, in
 //     parentheses, as "why" of dump.
 //
+// With Options.Blocked there are samples, and two types of values, for the time until
+// goroutines were made runnable, too: their cause is a [breakdown.Reason].
+//
 // The values of type wait sum to the waiting of the user's goroutines exactly, in all and
 // by cause ([waits.Result]). Waits that had not ended are not among them.
 package pprof
@@ -33,6 +36,8 @@ type Options struct {
 	// All adds the waits of the runtime's and the tracer's goroutines, and those after
 	// runtime.Gosched.
 	All bool
+	// Blocked adds the time for which goroutines were blocked until something made them runnable.
+	Blocked bool
 	// Accounts is how many combinations of class, stack, source and waker are told apart.
 	// Default 1<<13.
 	Accounts int
@@ -45,6 +50,7 @@ type Writer struct {
 	opt      Options
 	lookup   analyze.Lookup
 	accounts *accounts
+	blocks   *blocks // nil without Options.Blocked
 }
 
 // NewWriter returns a Writer to out that has seen nothing.
@@ -56,7 +62,12 @@ func NewWriter(out io.Writer, o Options) *Writer {
 }
 
 // Begin implements [analyze.Observer].
-func (w *Writer) Begin(l analyze.Lookup) { w.lookup = l }
+func (w *Writer) Begin(l analyze.Lookup) {
+	w.lookup = l
+	if w.opt.Blocked {
+		w.blocks = &blocks{lookup: l, all: w.opt.All}
+	}
+}
 
 // Observe implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
@@ -68,12 +79,18 @@ func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
 		class := b.Classes[b.Notes[e.At].Class]
 		w.accounts.at(keyOf(e, class, &b.Decisions[e.At])).add(e)
 	}
+	if w.blocks != nil {
+		w.blocks.add(b, w.accounts)
+	}
 	return nil
 }
 
 // Finish writes the profile, gzip'd, of the analysis that had this result.
 func (w *Writer) Finish(res *analyze.Result) error {
 	b := newBuilder(w.lookup, res, "waits", "wait")
+	if w.blocks != nil {
+		b.profile.SampleType = append(b.profile.SampleType, &profile.ValueType{Type: "blocks", Unit: "count"}, &profile.ValueType{Type: "blocked", Unit: "nanoseconds"})
+	}
 	for i := range w.accounts.keys {
 		b.add(&w.accounts.keys[i], &w.accounts.of[i])
 	}
@@ -130,15 +147,24 @@ func (b *builder) add(k *key, a *account) {
 	if k.place == others {
 		source, waker = b.label("(others)"), b.label("(others)")
 	}
-	for i, cause := range waits.Causes() {
-		if a.waits[i] == 0 && a.ns[i] == 0 {
-			continue
-		}
+	sample := func(cause string, value ...int64) {
 		b.profile.Sample = append(b.profile.Sample, &profile.Sample{
 			Location: locations,
-			Value:    []int64{a.waits[i], a.ns[i]},
-			Label:    map[string][]string{"cause": b.label(string(cause)), "class": class, "source": source, "waker": waker},
+			Value:    append(value, make([]int64, len(b.profile.SampleType)-len(value))...),
+			Label:    map[string][]string{"cause": b.label(cause), "class": class, "source": source, "waker": waker},
 		})
+	}
+	for i, cause := range waits.Causes() {
+		if a.waits[i] != 0 || a.ns[i] != 0 {
+			sample(string(cause), a.waits[i], a.ns[i])
+		}
+	}
+	if a.blockedNs > 0 {
+		cause := k.reason.String()
+		if k.place == others {
+			cause = "(others)"
+		}
+		sample(cause, 0, 0, a.blocks, a.blockedNs)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/export/pprof"
@@ -171,6 +173,69 @@ func nameOf(class string) string {
 		return "(unknown function)"
 	}
 	return class
+}
+
+// TestBlocked holds what was blocked against the lives of the result: what ended in the trace is a
+// part of it, and where all of a class's ends, all. The waits stay as they are.
+func TestBlocked(t *testing.T) {
+	for _, name := range recordings {
+		b, res := exported(t, name, pprof.Options{Blocked: true}, focus.Focus{})
+		p := parsed(t, b)
+		if d := cmp.Diff(byCause(&res.Waits.User), waitsOf(p)); d != "" {
+			t.Errorf("%s: waits (-result +profile):\n%s", name, d)
+		}
+		got := map[string]int64{}
+		for _, s := range p.Sample {
+			if s.Value[3] > 0 {
+				got[s.Label["cause"][0]] += s.Value[3]
+			}
+		}
+		if len(got) == 0 {
+			t.Errorf("%s: nothing was blocked", name)
+		}
+		for i, ns := range res.Breakdown.Program.BlockedNs {
+			reason := breakdown.Reason(i).String()
+			if got[reason] > ns {
+				t.Errorf("%s: %s: %d ns in the profile, %d in the lives", name, reason, got[reason], ns)
+			}
+			delete(got, reason)
+		}
+		if len(got) > 0 {
+			t.Errorf("%s: no reasons of lives: %v", name, got)
+		}
+	}
+	// Goroutines that hand a lock on wake one another.
+	b, _ := exported(t, "mutex-go1.26-p4", pprof.Options{Blocked: true}, focus.Focus{})
+	for _, s := range parsed(t, b).Sample {
+		if s.Value[3] > 0 && s.Label["cause"][0] == "sync" && s.Label["waker"][0] == s.Label["class"][0] {
+			return
+		}
+	}
+	t.Error("nobody was blocked on a lock that one of his kind released")
+}
+
+// TestBlockedOfFocus has neighbouring windows add up to the whole.
+func TestBlockedOfFocus(t *testing.T) {
+	blocked := func(f focus.Focus) (n, ns int64) {
+		b, _ := exported(t, "thousand-by-thousand-go1.26-p4", pprof.Options{Blocked: true}, f)
+		for _, s := range parsed(t, b).Sample {
+			n, ns = n+s.Value[2], ns+s.Value[3]
+		}
+		return n, ns
+	}
+	n, ns := blocked(focus.Focus{})
+	n1, ns1 := blocked(focus.Focus{To: 9_000_000})
+	n2, ns2 := blocked(focus.Focus{From: 9_000_000})
+	if n1+n2 != n || ns1+ns2 != ns || n == 0 || ns1 == 0 || ns2 == 0 {
+		t.Errorf("%d and %d of %d, %d and %d ns of %d", n1, n2, n, ns1, ns2, ns)
+	}
+}
+
+// waitsOf are the waits of a profile that has more than those.
+func waitsOf(p *profile.Profile) map[string]int64 {
+	p = p.Copy()
+	p.Sample = slices.DeleteFunc(p.Sample, func(s *profile.Sample) bool { return s.Value[0] == 0 && s.Value[1] == 0 })
+	return sums(p, "cause")
 }
 
 // TestSumsOfFocus does so for windows and for a class.
