@@ -19,7 +19,8 @@
 //   - [github.com/gmpscope/gmpscope/reference]: the words of the scheduler, a record of
 //     what it decided, and its rules in each version of Go.
 //   - github.com/gmpscope/gmpscope/capture, a module of its own without dependencies, has
-//     a program record itself.
+//     a program record itself; github.com/gmpscope/gmpscope/live, another, has it show the
+//     analysis of its last seconds.
 //
 // The example analyses a file, prints the findings with the class of goroutines that
 // suffers, and writes the report.

@@ -86,6 +86,7 @@ var rules = []rule{
 	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
 	// A module of its own, for programs that want little else.
+	{"live", in("analyze", "capture", "export", "report"), []string{"github.com/google/pprof"}}, // a module of its own
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
