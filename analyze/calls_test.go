@@ -97,8 +97,9 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 		}
 	}
 	end := int64(0) // of what was added last
+	feed.Close(end)
 	facts := &findings.Facts{EndNs: end}
-	facts.Waits, facts.Procs = ws.Finish(end, feed.Live(), nil), ps.Finish(end)
+	facts.Waits, facts.Procs = ws.Finish(end, feed.Live(), nil), ps.Finish()
 	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Live(), nil)
 	return map[string]any{
 		"waits": facts.Waits, "single waits": lines, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,

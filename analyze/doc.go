@@ -63,7 +63,7 @@
 //  3. [github.com/gmpscope/gmpscope/analyze/reconstruct]: events to decisions
 //     ([github.com/gmpscope/gmpscope/reference.Decision]): the rules of the
 //     run queues, driven by what was observed, with a bounded look-ahead.
-//  4. [github.com/gmpscope/gmpscope/analyze/ledger]: decisions to notes: whose
+//  4. [github.com/gmpscope/gmpscope/analyze/ledger]: decisions to notes and intervals: whose
 //     decision it is and what it changed. Each goroutine, P and queue is
 //     followed here, once.
 //  5. The accumulators, which see each decision with its note once:

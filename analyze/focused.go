@@ -89,14 +89,18 @@ func (a *analysis) clip(b *block) {
 	}
 }
 
-// lookAtEnd has the steps take what is left of the window.
-func (a *analysis) lookAtEnd() {
+// close has the steps measure what is open when the trace, or the window, ends at end.
+func (a *analysis) close(end int64) {
 	var b ledger.Block
-	a.clipper.Finish(&b)
+	if a.clipper == nil {
+		a.ledger.Close(&b, end)
+	} else {
+		a.clipper.Finish(&b, end)
+		a.fairness.Add(&b)
+		a.addToTimeline(&block{inside: &b})
+		a.found.Add(&b)
+	}
 	a.procs.Add(&b)
-	a.fairness.Add(&b)
-	a.addToTimeline(&block{inside: &b})
-	a.found.Add(&b)
 }
 
 // windowEnd is the end of the window, if the trace ends at end.

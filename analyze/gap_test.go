@@ -256,8 +256,9 @@ func timelessOf(ds []reference.Decision) timeless {
 	ps, fair, ws, set := procs.New(), fairness.New(fairness.Options{}), waits.New(waits.Options{}), findings.NewSet(all.Detectors(all.Default()))
 	feed := ledger.NewFeed(ps.Add, fair.Add, ws.Add)
 	feed.AddAll(ds)
+	feed.Close(end)
 	ledger.NewFeed(set.Add).AddAll(ds)
-	a := timeless{Ps: ps.Finish(end)}
+	a := timeless{Ps: ps.Finish()}
 	a.Fairness, a.Pressure = fair.Finish(end, feed.Live(), nil)
 	w := ws.Finish(end, feed.Live(), classOf)
 	f := &findings.Facts{EndNs: end, Procs: a.Ps, Fairness: a.Fairness, Pressure: a.Pressure, Waits: w,

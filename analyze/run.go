@@ -490,9 +490,7 @@ func (a *analysis) result() (*Result, error) {
 		return res, nil
 	}
 	open := a.ledger.Live()
-	if a.clipper != nil {
-		a.lookAtEnd()
-	}
+	a.close(end)
 	var err error
 	part := func(add func()) {
 		if err == nil {
@@ -503,7 +501,7 @@ func (a *analysis) result() (*Result, error) {
 		}
 	}
 	part(func() { res.Waits = a.waits.Finish(st.End, open, a.class) })
-	part(func() { res.Procs = a.procs.Finish(end) })
+	part(func() { res.Procs = a.procs.Finish() })
 	if !a.NoDetail {
 		part(func() { res.Stacks = a.stacksOf(end, open, res.Waits.Classes) })
 	}

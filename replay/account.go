@@ -39,7 +39,8 @@ func (a *account) add(d *reference.Decision) {
 // run ends the account, after end ns. The caller knows better what the makespan
 // is, if the run did not end with the trace.
 func (a *account) run(end int64) (Run, waits.Result) {
-	w, p := a.waits.Finish(end, a.feed.Live(), nil), a.procs.Finish(end)
+	a.feed.Close(end)
+	w, p := a.waits.Finish(end, a.feed.Live(), nil), a.procs.Finish()
 	r := Run{
 		MakespanNs: end,
 		Waits: Waits{

@@ -136,7 +136,8 @@ func TestAccumulators(t *testing.T) {
 				t.Errorf("the causes sum to %d ns of %d", sum, total)
 			}
 			var busy, gc int64
-			found := p.Finish(r.EndNs)
+			feed.Close(r.EndNs)
+			found := p.Finish()
 			for _, x := range found.Ps {
 				busy += x.RunningNs
 				gc += x.GCNs

@@ -42,14 +42,14 @@ func (w *View) CountPs(s ledger.State) int64 { return w.counts[s] }
 // KnownPs returns the number of Ps from 0 to the highest known one.
 func (w *View) KnownPs() int32 { return int32(len(w.ps)) }
 
-// Changes returns the changes of state that the last decision meant, in order of P.
-// The slice is valid until the next one.
-func (w *View) Changes() []ledger.Change {
-	if w.note.Changed&ledger.OneP != 0 {
-		w.change[0] = ledger.Change{P: w.decision().P, From: w.note.From, To: w.note.To}
-		return w.change[:]
+// Changed returns what Ps did until the last decision, by which they do something else, in
+// order of P. The slice is valid until the next one.
+func (w *View) Changed() []ledger.PInterval {
+	ps := w.block.PIntervals[w.changed:w.changes]
+	if len(ps) > 0 && int(ps[0].At) != w.at {
+		return nil
 	}
-	return w.block.Changes(w.at)
+	return ps
 }
 
 // Procs returns GOMAXPROCS, at least 1.

@@ -25,7 +25,8 @@ type View struct {
 	note     *ledger.Note            // of it
 	counts   [ledger.NumStates]int64 // Ps
 	usablePs int64
-	change   [1]ledger.Change // for Changes
+	// Of the block's intervals of Ps, the first that the decision ended, perhaps, and the one after those.
+	changed, changes int
 	// usableAfter is usablePs once the decision's changes are followed.
 	usableAfter int64
 	procs       int32 // GOMAXPROCS as the stream gave it last
@@ -109,6 +110,7 @@ func (w *View) add(b *ledger.Block) {
 	notes := b.Notes[:len(ds)]
 	calls := 0 // end of the last row of brief system calls
 	off := b.OffCPU
+	w.changed, w.changes = 0, 0
 	for i := range ds {
 		if i < next {
 			continue
@@ -121,6 +123,7 @@ func (w *View) add(b *ledger.Block) {
 			calls = max(calls, i+b.Calls(i))
 			if k := w.addCalls(ds[i:max(i, calls)]); k > 0 {
 				next = i + k
+				w.changes += k // each changed the P
 				continue
 			}
 		}
@@ -194,16 +197,12 @@ func (w *View) decision() *reference.Decision { return &w.block.Decisions[w.at] 
 // applyPs follows what the decision meant for the states of the Ps.
 func (w *View) applyPs() {
 	w.usablePs = w.usableAfter
-	switch n := w.note; {
-	case n.Changed&ledger.OneP != 0:
-		w.counts[n.From]--
-		w.counts[n.To]++
-	case n.Changed&ledger.ManyPs != 0:
-		for _, c := range w.block.Changes(w.at) {
-			w.counts[c.From]--
-			w.counts[c.To]++
-		}
+	ps, i := w.block.PIntervals, w.changes
+	for w.changed = i; i < len(ps) && int(ps[i].At) == w.at; i++ {
+		w.counts[ps[i].State]--
+		w.counts[ps[i].Next]++
 	}
+	w.changes = i
 }
 
 // addRare processes a decision of the other kinds.

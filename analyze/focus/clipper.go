@@ -63,15 +63,15 @@ func (c *Clipper) Clip(src, dst *ledger.Block) (synthetic, next int) {
 	return synthetic, next
 }
 
-// Finish fills dst with what is left at the end of the stream: what there is, if the
-// window lies behind its last decision.
-func (c *Clipper) Finish(dst *ledger.Block) {
+// Finish fills dst with what is left at the end of the window, ns: what there is, if that lies
+// behind the last decision of the stream, and what is open.
+func (c *Clipper) Finish(dst *ledger.Block, end int64) {
 	c.out = dst.Decisions[:0]
 	if c.state == before {
 		c.begin()
 	}
 	dst.Decisions, dst.Synthetic = c.out, len(c.out)
-	c.ledger.Annotate(dst)
+	c.ledger.Close(dst, end)
 }
 
 // emit appends a decision.

@@ -69,8 +69,9 @@ func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text 
 		}
 	}, spans.Add, ps.Add)
 	feed.AddAll(ds)
+	feed.Close(end)
 	open := feed.Live()
-	b, p := spans.Finish(end, open, nil), ps.Finish(end)
+	b, p := spans.Finish(end, open, nil), ps.Finish()
 	return a.Finish(Facts{EndNs: end, RecordedNs: end, Live: open, Breakdown: &b, Procs: &p})
 }
 

@@ -99,7 +99,8 @@ func followWakeups(t *testing.T, o Options) *Machine {
 		}
 	}, spans.Add, ps.Add)
 	feed.AddAll(wakeups)
-	b, p := spans.Finish(200_000, feed.Live(), nil), ps.Finish(200_000)
+	feed.Close(200_000)
+	b, p := spans.Finish(200_000, feed.Live(), nil), ps.Finish()
 	m, err := a.Finish(Facts{EndNs: 200_000, RecordedNs: 200_000, Live: feed.Live(), Breakdown: &b, Procs: &p})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
 // Package ledger answers: whose decision is it, and what did it change? It is step 4
 // of [github.com/gmpscope/gmpscope/analyze]: it follows each goroutine, each P and the
-// lengths of the run queues once, and writes a [Note] beside each decision for the
-// accumulators, which keep their own sums only.
+// lengths of the run queues once, and writes for the accumulators, which keep their own
+// sums only, a [Note] beside each decision, and into its [Block] the intervals that end
+// with it.
 //
 // # Goroutines
 //
@@ -15,8 +16,9 @@
 //
 // # Ps
 //
-// [States] has the rules. A note has the change of state that its decision means, and
-// how many Ps are usable and idle after it.
+// [States] has the rules. A [PInterval] ends with each change of a P's state; those that
+// are open at the end of the stream come with [Ledger.Close]. A note has how many Ps are
+// usable and idle after its decision.
 //
 // # Brief system calls
 //

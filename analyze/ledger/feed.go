@@ -35,5 +35,14 @@ func (f *Feed) AddAll(ds []reference.Decision) {
 	}
 }
 
+// Close ends the stream at end, ns, with one more block, which has no decisions.
+func (f *Feed) Close(end int64) {
+	f.block.Decisions = nil
+	f.Ledger.Close(&f.block, end)
+	for _, read := range f.readers {
+		read(&f.block)
+	}
+}
+
 // blockLen is how many decisions a Feed's block has at most.
 const blockLen = 4096

@@ -21,6 +21,7 @@ type Ledger struct {
 	recently [64]struct{ handle, class int32 } // found in classOf
 
 	ps       States
+	since    []int64 // by P: when it came into its state, or unborn
 	local    []int32 // by P: length of its queue
 	global   int32
 	queued   int64 // sum of all lengths
@@ -66,7 +67,8 @@ func (l *Ledger) Annotate(b *Block) {
 	if cap(b.Notes) < len(ds) {
 		b.Notes = l.room(len(ds))
 	}
-	b.Notes, b.Ps, b.changes = b.Notes[:len(ds)], b.Ps[:0], b.changes[:0]
+	b.Notes, b.Ps, b.PIntervals = b.Notes[:len(ds)], b.Ps[:0], b.PIntervals[:0]
+	b.Lengths, b.Rare = b.Lengths[:0], b.Rare[:0]
 	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet
 	for i := range ds {
 		if i < next {
@@ -80,19 +82,19 @@ func (l *Ledger) Annotate(b *Block) {
 			l.turn(d, n, l.find(d.G), Runnable)
 			n.link = l.waker(d)
 			l.runnable++
-			l.lengths(d, n)
+			l.lengths(b, i)
 		case reference.KindMove:
 			n.G = l.find(d.G)
-			l.lengths(d, n)
+			l.lengths(b, i)
 		case reference.KindStart:
-			l.start(d, n)
+			l.start(b, i)
 		case reference.KindStop:
 			l.turn(d, n, l.findOn(d), Waiting)
 			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 				l.end(d, n)
 			}
 			l.ps.set(d.P, Sched)
-			l.change(n)
+			l.change(b, i)
 		case reference.KindSyscall:
 			if k := l.briefCalls(b, i); k > 0 {
 				next = i + k
@@ -100,7 +102,7 @@ func (l *Ledger) Annotate(b *Block) {
 			}
 			l.turn(d, n, l.findOn(d), InSyscall)
 			l.ps.enter(d)
-			l.change(n)
+			l.change(b, i)
 		case reference.KindSyscallExit:
 			to := Running
 			if d.P < 0 {
@@ -108,56 +110,71 @@ func (l *Ledger) Annotate(b *Block) {
 			}
 			l.turn(d, n, l.findOn(d), to)
 			l.ps.leave(d)
-			l.change(n)
+			l.change(b, i)
 		default:
-			l.rare(b, d, n)
+			l.rare(b, i)
 		}
 		if n.Runnable = int32(min(l.runnable, math.MaxInt32)); n.Runnable != l.waiting {
 			l.waiting = n.Runnable
-			n.Changed |= RunnableNum
+			l.length(b, i, AllRunnable, n.Runnable)
 		}
 		if n.Changed&Counts != 0 {
 			b.Ps = append(b.Ps, l.lastPs)
 		}
 	}
-	b.Slots, b.Classes, b.Known = l.gors.Len(), l.classes, l.ps.Known()
+	b.End, b.Slots, b.Classes, b.Known = l.now, l.gors.Len(), l.classes, l.ps.Known()
 	b.Omitted, b.Mentions = l.ps.Omitted()
 }
 
 // rare follows a decision of the other kinds.
-func (l *Ledger) rare(b *Block, d *reference.Decision, n *Note) {
+func (l *Ledger) rare(b *Block, i int) {
+	d, n := &b.Decisions[i], &b.Notes[i]
 	if d.Kind.Annotates() {
 		n.G = l.findOn(d)
 		g := l.gors.At(n.G)
 		n.Class, n.Flags, n.Was, n.Since = g.class, g.flags, g.activity, g.since
 		return
 	}
+	b.Rare = append(b.Rare, int32(i))
 	if d.Kind == reference.KindLost {
-		clear(l.local)
-		l.global, l.queued, l.runnable = 0, 0, 0
+		l.empty(b, i)
 	}
 	l.ps.rare(d)
 	if l.ps.said != changes {
-		l.change(n)
+		l.change(b, i)
 		return
 	}
-	many := l.ps.Changes()
-	n.Changed |= ManyPs
-	n.link, n.many = int32(len(b.changes)), uint16(len(many))
-	b.changes = append(b.changes, many...)
+	for _, c := range l.ps.Changes() {
+		l.pass(b, i, c.P, c.From, c.To)
+	}
 	l.count(n)
 }
 
+// empty empties the queues.
+func (l *Ledger) empty(b *Block, i int) {
+	for p, n := range l.local {
+		if n != 0 {
+			l.length(b, i, int32(p), 0)
+		}
+	}
+	if l.global != 0 {
+		l.length(b, i, GlobalQueue, 0)
+	}
+	clear(l.local)
+	l.global, l.queued, l.runnable = 0, 0, 0
+}
+
 // start follows a KindStart.
-func (l *Ledger) start(d *reference.Decision, n *Note) {
+func (l *Ledger) start(b *Block, i int) {
+	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
 	// A goroutine that the trace shows running first was never counted.
 	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
 		l.runnable--
 	}
 	l.ps.set(d.P, runState(d.Flags))
-	l.change(n)
-	l.lengths(d, n)
+	l.change(b, i)
+	l.lengths(b, i)
 	if uint(d.P) < uint(len(l.on)) {
 		l.on[d.P] = n.G
 	}
@@ -251,16 +268,40 @@ func (l *Ledger) end(d *reference.Decision, n *Note) {
 	}
 }
 
-// change notes the change of one P's state, if there was one.
-func (l *Ledger) change(n *Note) {
+// change adds to a block that its decision i changed the state of one P, if it did.
+func (l *Ledger) change(b *Block, i int) {
 	if c := &l.ps.one[0]; l.ps.said == changed {
 		// OPT: read one by one, as set has just written them: a wider load would have to
 		// wait until both stores have left the store buffer.
 		from, to := c.From, c.To
-		n.Changed |= OneP
-		n.From, n.To = from, to
+		l.pass(b, i, c.P, from, to)
 		if (counted>>(from&15)|counted>>(to&15))&1 != 0 {
-			l.count(n)
+			l.count(&b.Notes[i])
+		}
+	}
+}
+
+// pass ends what a P does with decision i of a block.
+func (l *Ledger) pass(b *Block, i int, p int32, from, to State) {
+	for int(p) >= len(l.since) {
+		l.since = append(l.since, unborn)
+	}
+	since := &l.since[p]
+	b.PIntervals = append(b.PIntervals, PInterval{From: min(*since, l.now), To: l.now, P: p, At: int32(i), State: from, Next: to})
+	*since = l.now
+}
+
+// unborn is the beginning of what a P does of which nothing is known yet.
+const unborn = math.MaxInt64
+
+// Close is Annotate for the last block of a stream that ends at end, ns. It adds what is open then.
+func (l *Ledger) Close(b *Block, end int64) {
+	l.Annotate(b)
+	l.now = max(l.now, end)
+	b.End = l.now
+	for p, since := range l.since {
+		if state := l.ps.ps[p].state; since != unborn {
+			l.pass(b, len(b.Decisions), int32(p), state, state)
 		}
 	}
 }
@@ -288,9 +329,9 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	for j := range notes {
 		n := &notes[j]
 		n.Since, n.G, n.Class, n.Runnable = since, slot, g.class, l.waiting
-		n.link, n.many, n.Changed, n.Was = 0, 0, OneP, was
-		n.From, n.To, n.Flags = from, to, 0
+		n.link, n.Changed, n.Was, n.Flags = 0, 0, was, 0
 		l.now = max(l.now, ds[j].Time)
+		l.pass(b, i+j, d.P, from, to)
 		was, since, from, to = Running+InSyscall-was, l.now, to, from
 	}
 	notes[0].link = int32(k)
@@ -311,27 +352,28 @@ func (l *Ledger) count(n *Note) {
 
 // lengths processes the lengths of queues that the decision gives, and infers the one that
 // it does not: the queue that the goroutine left is shorter by one.
-func (l *Ledger) lengths(d *reference.Decision, n *Note) {
+func (l *Ledger) lengths(b *Block, i int) {
+	d, queued := &b.Decisions[i], l.queued
+	if p := l.queue(d.P); p != nil && max(0, d.Local) != *p {
+		l.setLength(p, max(0, d.Local))
+		l.length(b, i, d.P, *p)
+	}
+	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
+		if v := l.queue(d.Victim); v != nil && *v > 0 {
+			l.setLength(v, *v-1)
+			l.length(b, i, d.Victim, *v)
+		}
+	}
 	if g := max(0, d.Global); g != l.global {
 		l.queued += int64(g - l.global)
 		l.global = g
-		n.Changed |= GlobalLen
-	}
-	if p := l.length(d.P); p != nil && max(0, d.Local) != *p {
-		l.setLength(p, max(0, d.Local))
-		n.Changed |= LocalLen
-	}
-	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
-		if v := l.length(d.Victim); v != nil && *v > 0 {
-			l.setLength(v, *v-1)
-			n.Changed |= VictimLen
-		}
+		l.length(b, i, GlobalQueue, g)
 	}
 	// Those in queues are runnable: heals the count where the stream starts
 	// goroutines that it had not shown as ready.
 	l.runnable = max(l.runnable, l.queued)
-	if l.lastPs.Idle > 0 && n.Changed&(LocalLen|VictimLen|GlobalLen) != 0 {
-		l.count(n)
+	if l.lastPs.Idle > 0 && l.queued != queued {
+		l.count(&b.Notes[i])
 	}
 }
 
@@ -350,16 +392,21 @@ func (l *Ledger) setLength(p *int32, n int32) {
 	*p = n
 }
 
-// length returns that of a P's queue, and nil if there is none to be had.
-func (l *Ledger) length(p int32) *int32 {
+// length adds to a block that its decision i changed a length.
+func (l *Ledger) length(b *Block, i int, of, n int32) {
+	b.Lengths = append(b.Lengths, Length{Time: l.now, At: int32(i), Of: of, N: n})
+}
+
+// queue returns the length of a P's queue, and nil if there is none to be had.
+func (l *Ledger) queue(p int32) *int32 {
 	if uint(p) < uint(len(l.local)) {
 		return &l.local[uint(p)]
 	}
-	return l.newLength(p)
+	return l.newQueue(p)
 }
 
-// newLength is length for a P that was not known.
-func (l *Ledger) newLength(p int32) *int32 {
+// newQueue is queue for a P that was not known.
+func (l *Ledger) newQueue(p int32) *int32 {
 	if l.ps.at(p) == nil {
 		return nil
 	}

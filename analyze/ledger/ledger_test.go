@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
@@ -120,50 +121,63 @@ func TestNumbers(t *testing.T) {
 	for seed := range uint64(20) {
 		s := procstest.Generate(rand.New(rand.NewPCG(seed, 2)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
 		var ps ledger.States
-		local, global := map[int32]int32{}, int32(0)
+		lengths := map[int32]int32{}
+		since := map[int32]int64{}
 		var last, now ledger.Ps
 		feed := ledger.NewFeed(func(b *ledger.Block) {
-			numbers := b.Ps
+			numbers, changed, changes := b.Ps, b.Lengths, b.PIntervals
 			for i := range b.Decisions {
 				d, n := &b.Decisions[i], &b.Notes[i]
 				ps.Apply(d)
+				for len(changed) > 0 && int(changed[0].At) == i {
+					x := changed[0]
+					if lengths[x.Of] == x.N || x.Time != d.Time || x.Of >= 0 && d.Victim == x.Of && d.P != x.Of && x.N != lengths[x.Of]-1 {
+						t.Fatalf("seed %d: %+v: %+v, was %d", seed, d, x, lengths[x.Of])
+					}
+					lengths[x.Of], changed = x.N, changed[1:]
+				}
+				queued := int64(0)
+				for of, n := range lengths {
+					if of != ledger.AllRunnable {
+						queued += int64(n)
+					}
+				}
 				switch d.Kind {
 				case reference.KindReady, reference.KindMove, reference.KindStart:
-					before := global
-					if global = max(0, d.Global); global != before != (n.Changed&ledger.GlobalLen != 0) {
-						t.Fatalf("seed %d: %+v: global queue %d, was %d", seed, d, global, before)
-					}
-					if d.P >= 0 {
-						before := local[d.P]
-						if local[d.P] = max(0, d.Local); local[d.P] != before != (n.Changed&ledger.LocalLen != 0) {
-							t.Fatalf("seed %d: %+v: local queue %d, was %d", seed, d, local[d.P], before)
-						}
-					}
-					if n.Changed&ledger.VictimLen != 0 {
-						local[d.Victim]--
+					if lengths[ledger.GlobalQueue] != max(0, d.Global) || d.P >= 0 && lengths[d.P] != max(0, d.Local) {
+						t.Fatalf("seed %d: %+v: lengths %v", seed, d, lengths)
 					}
 				case reference.KindLost:
-					clear(local)
-					global = 0
+					if queued != 0 {
+						t.Fatalf("seed %d: %+v: lengths %v", seed, d, lengths)
+					}
 				}
-				queued := int64(global)
-				for _, n := range local {
-					queued += int64(n)
+				if lengths[ledger.AllRunnable] != n.Runnable {
+					t.Fatalf("seed %d: %+v: %d runnable, want %d", seed, d, lengths[ledger.AllRunnable], n.Runnable)
 				}
-				want := ledger.Ps{Usable: int32(ps.Usable()), Idle: int32(ps.Count(ledger.Idle)), Recorded: ps.Procs() - int32(ps.Count(ledger.NotRecorded))}
-				want.Unclaimed = int32(min(int64(want.Idle), queued))
+				ofPs := ledger.Ps{Usable: int32(ps.Usable()), Idle: int32(ps.Count(ledger.Idle)), Recorded: ps.Procs() - int32(ps.Count(ledger.NotRecorded))}
+				ofPs.Unclaimed = int32(min(int64(ofPs.Idle), queued))
 				if n.Changed&ledger.Counts != 0 {
 					now, numbers = numbers[0], numbers[1:]
 				}
-				if now != want || (now != last) != (n.Changed&ledger.Counts != 0) {
-					t.Fatalf("seed %d: %+v: %+v after %+v, want %+v, %v", seed, d, now, last, want, n.Changed)
+				if now != ofPs || (now != last) != (n.Changed&ledger.Counts != 0) {
+					t.Fatalf("seed %d: %+v: %+v after %+v, want %+v, %v", seed, d, now, last, ofPs, n.Changed)
 				}
 				last = now
-				changes := slices.Clone(b.Changes(i))
-				if n.Changed&ledger.OneP != 0 {
-					changes = append(changes, ledger.Change{P: d.P, From: n.From, To: n.To})
+				var want []ledger.PInterval
+				for _, c := range ps.Changes() {
+					from, known := since[c.P]
+					if !known {
+						from = d.Time
+					}
+					since[c.P] = d.Time
+					want = append(want, ledger.PInterval{From: from, To: d.Time, P: c.P, At: int32(i), State: c.From, Next: c.To})
 				}
-				if diff := cmp.Diff(ps.Changes(), changes); diff != "" && len(ps.Changes())+len(changes) > 0 {
+				var got []ledger.PInterval
+				for len(changes) > 0 && int(changes[0].At) == i {
+					got, changes = append(got, changes[0]), changes[1:]
+				}
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("seed %d: %+v: -want +got:\n%s", seed, d, diff)
 				}
 			}
@@ -197,12 +211,22 @@ func TestBriefCalls(t *testing.T) {
 					t.Errorf("class %d: calls begin at %d", class, i)
 				}
 			}
-			n := &b.Notes[5]
-			if n.Was != ledger.Running || n.Since != 50 || n.From != ledger.User || n.To != ledger.Sched {
+			if n := &b.Notes[5]; n.Was != ledger.Running || n.Since != 50 {
 				t.Errorf("class %d: %+v", class, n)
 			}
-			if n := &b.Notes[4]; n.Was != ledger.InSyscall || n.Since != 40 || n.From != ledger.Syscall || n.To != ledger.User {
+			if n := &b.Notes[4]; n.Was != ledger.InSyscall || n.Since != 40 {
 				t.Errorf("class %d: %+v", class, n)
+			}
+			want := []ledger.PInterval{
+				{From: 10, To: 10, At: 0, State: ledger.Unused, Next: ledger.User},
+				{From: 10, To: 20, At: 1, State: ledger.User, Next: ledger.Syscall},
+				{From: 20, To: 30, At: 2, State: ledger.Syscall, Next: ledger.User},
+				{From: 30, To: 40, At: 3, State: ledger.User, Next: ledger.Syscall},
+				{From: 40, To: 50, At: 4, State: ledger.Syscall, Next: ledger.User},
+				{From: 50, To: 60, At: 5, State: ledger.User, Next: ledger.Sched},
+			}
+			if diff := cmp.Diff(want, b.PIntervals); diff != "" {
+				t.Errorf("class %d: -want +got:\n%s", class, diff)
 			}
 		}).AddAll(calls(class))
 	}
@@ -220,7 +244,6 @@ func TestHostile(t *testing.T) {
 		}
 		for i := range b.Notes {
 			b.Calls(i)
-			b.Changes(i)
 		}
 	})
 	ds := make([]reference.Decision, 50_000)

@@ -15,18 +15,12 @@ const (
 )
 
 // Changed specifies what is another after a decision than before.
-type Changed uint16
+type Changed uint8
 
 // What can change.
 const (
-	Learned     Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
-	OneP                            // the state of the decision's P, from From to To
-	ManyPs                          // the states of any number of Ps: [Block.Changes]
-	Counts                          // Note.Ps
-	LocalLen                        // the length of the queue of the decision's P, now Decision.Local
-	VictimLen                       // that of the victim's, which has lost one
-	GlobalLen                       // that of the global queue, now Decision.Global
-	RunnableNum                     // Note.Runnable
+	Learned Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
+	Counts                      // Note.Ps
 )
 
 // Note is what the [Ledger] knows about a decision. It has no pointers, and two of them
@@ -39,11 +33,9 @@ type Note struct {
 	G        int32 // slot of the decision's goroutine; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
 	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
-	link     int32 // KindReady: slot of the waker; KindSyscall: calls that begin here; with ManyPs: the first in Block.changes
-	many     uint16
+	link     int32 // KindReady: slot of the waker; KindSyscall: calls that begin here
 	Changed  Changed
 	Was      Activity
-	From, To State           // of the P, with OneP
 	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
 }
 
@@ -63,9 +55,18 @@ type Block struct {
 	Decisions []reference.Decision
 	Notes     []Note // of each decision
 	Ps        []Ps   // for each note with Counts
+	// PIntervals are what Ps did until they did something else, in the order of their ends.
+	PIntervals []PInterval
+	// Lengths are how long queues became, in the order of the decisions.
+	Lengths []Length
+	// Rare are the numbers of the decisions by which no goroutine changes what it does and no queue
+	// its length, annotations left out.
+	Rare []int32
 	// Synthetic is how many of the decisions, at the beginning, only describe what there is when
 	// a window of the stream begins.
 	Synthetic int
+	// End is the time of the last decision, ns, or the end of the stream if that ends with the block.
+	End int64
 	// Slots is more than any slot in the notes.
 	Slots int32
 	// Classes are the handles of all classes seen so far.
@@ -80,9 +81,31 @@ type Block struct {
 	OffCPU []OffCPU
 	// CPUs is what the kernel's records tell of the time up to the end of the block.
 	CPUs CPUs
-
-	changes []Change
 }
+
+// PInterval is an interval [From, To), ns, in which a P was in one state, and what it did next. Those
+// of a P follow one another without a gap, from the first decision on that tells of it.
+type PInterval struct {
+	From, To int64
+	P        int32 // below MaxPs
+	At       int32 // number in the block of the decision that ended it; len(Decisions) at the end of the stream
+	State    State // of the first of a P, which has no length, Unused
+	Next     State // State where one goroutine directly followed another of its kind, and at the end of the stream
+}
+
+// Length reports that from Time on, ns, a queue was N goroutines long.
+type Length struct {
+	Time int64
+	At   int32 // number in the block of the decision that made it so
+	Of   int32 // P of the queue, below MaxPs; or one of the following
+	N    int32
+}
+
+// Further lengths than those of the queues of Ps.
+const (
+	GlobalQueue int32 = -1 - iota // of the global run queue
+	AllRunnable                   // Note.Runnable
+)
 
 // OffCPU is how long the thread of a run interval [From, To) on P was on no CPU: Ns. Times
 // are ns.
@@ -108,14 +131,4 @@ func (b *Block) Calls(i int) int {
 		return 0
 	}
 	return int(b.Notes[i].link)
-}
-
-// Changes returns the changes that decision number i meant for any number of Ps, in
-// the order of the Ps.
-func (b *Block) Changes(i int) []Change {
-	n := &b.Notes[i]
-	if n.Changed&ManyPs == 0 {
-		return nil
-	}
-	return b.changes[n.link : n.link+int32(n.many)]
 }

@@ -14,12 +14,12 @@ const (
 // decisions: their times by state, the lengths of their queues, and counts of
 // decisions. Its memory depends on the number of Ps only.
 type Accumulator struct {
-	now      int64
+	end      int64     // of the last block, ns
 	gaps     int64     // ns that are not recorded
 	accounts []account // by P
 
-	global, runnable level
-	globalTakes      int64
+	levels      []level // by ledger.Length.Of, from AllRunnable on
+	globalTakes int64
 
 	steals, moved int64
 	matrix        []int64 // stride x stride, thief first
@@ -39,13 +39,9 @@ type Accumulator struct {
 // account is what one P adds up to.
 type account struct {
 	times  [ledger.NumStates]int64
-	queue  level
-	birth  int64
-	since  int64 // start of the present state
 	starts int64
 	parks  int64
-	state  ledger.State
-	born   bool
+	known  bool
 }
 
 // level is a length, the most that it was, and its integral over time up to its last
@@ -63,100 +59,51 @@ func (l *level) set(n, now int64) {
 }
 
 // New returns an empty Accumulator.
-func New() *Accumulator { return &Accumulator{} }
+func New() *Accumulator { return &Accumulator{levels: make([]level, -ledger.AllRunnable)} }
 
-// Add processes the next block of the stream. It does not keep it. A time that falls
-// counts as the time before.
+// Add processes the next block of the stream. It does not keep it.
 func (a *Accumulator) Add(b *ledger.Block) {
-	a.omitted, a.mentions = b.Omitted, b.Mentions
+	a.end, a.omitted, a.mentions = b.End, b.Omitted, b.Mentions
 	for len(a.accounts) < b.Known {
-		a.accounts = append(a.accounts, account{state: ledger.Unused})
+		a.accounts, a.levels = append(a.accounts, account{}), append(a.levels, level{})
 	}
-	ds, next := b.Decisions, 0 // the first that was not taken yet
-	notes := b.Notes[:len(ds)]
-	for i := range ds {
-		if i < next {
-			continue
+	for i := range b.PIntervals {
+		x := &b.PIntervals[i]
+		p := &a.accounts[x.P]
+		p.known = true
+		p.times[x.State] += x.To - x.From
+		if x.Next.Running() && int(x.At) < len(b.Decisions) {
+			a.start(p, b, int(x.At))
 		}
-		d, n := &ds[i], &notes[i]
-		a.now = max(a.now, d.Time)
-		switch d.Kind {
-		case reference.KindReady, reference.KindMove:
-			a.lengths(d, n)
-		case reference.KindStart:
-			if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
-				a.globalTakes++ // of a batch only the first starts like this
-			}
-			a.lengths(d, n)
-			if n.Changed&ledger.OneP != 0 { // it is, unless the P is not told apart
-				p := &a.accounts[d.P]
-				if i >= b.Synthetic {
-					p.starts++
-				}
-				p.pass(n.To, a.now)
-			}
-		case reference.KindSyscall:
-			if k := b.Calls(i); k > 0 {
-				a.addCalls(ds[i : i+k])
-				next = i + k
-				continue
-			}
-			fallthrough
-		case reference.KindStop, reference.KindSyscallExit:
-			if n.Changed&ledger.OneP != 0 {
-				a.accounts[d.P].pass(n.To, a.now)
-			}
-		default:
-			a.rare(b, i)
-		}
+	}
+	for i := range b.Lengths {
+		x := &b.Lengths[i]
+		a.levels[x.Of-ledger.AllRunnable].set(int64(x.N), x.Time)
+	}
+	for _, i := range b.Rare {
+		a.count(&b.Decisions[i])
 	}
 }
 
-// pass ends what a P did until now, and begins another state.
-func (p *account) pass(to ledger.State, now int64) {
-	if p.born {
-		p.times[p.state] += now - p.since
-	} else {
-		p.born, p.birth = true, now
+// start counts decision i of a block if it is a start on a P.
+func (a *Accumulator) start(p *account, b *ledger.Block, i int) {
+	d := &b.Decisions[i]
+	if d.Kind != reference.KindStart {
+		return
 	}
-	p.state, p.since = to, now
-}
-
-// lengths processes the lengths of queues that decision d changed.
-func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
-	if n.Changed&ledger.GlobalLen != 0 {
-		a.global.set(int64(max(0, d.Global)), a.now)
+	if d.Src == reference.SrcGlobal || d.Src == reference.SrcGlobalTick {
+		a.globalTakes++ // of a batch only the first starts like this
 	}
-	if n.Changed&ledger.LocalLen != 0 {
-		a.accounts[d.P].queue.set(int64(max(0, d.Local)), a.now)
-	}
-	if n.Changed&ledger.VictimLen != 0 {
-		q := &a.accounts[d.Victim].queue
-		q.set(q.n-1, a.now)
-	}
-	if n.Changed&ledger.RunnableNum != 0 {
-		a.runnable.set(int64(n.Runnable), a.now)
+	if i >= b.Synthetic {
+		p.starts++
 	}
 }
 
-// rare processes a decision of the other kinds.
-func (a *Accumulator) rare(b *ledger.Block, i int) {
-	d, n := &b.Decisions[i], &b.Notes[i]
-	if d.Kind == reference.KindLost { // the queues are empty
-		a.global.set(0, a.now)
-		for i := range a.accounts {
-			a.accounts[i].queue.set(0, a.now)
-		}
-		a.runnable.set(0, a.now)
-		a.gaps += max(0, d.Wait)
-	}
-	if n.Changed&ledger.OneP != 0 {
-		a.accounts[d.P].pass(n.To, a.now)
-	}
-	for _, c := range b.Changes(i) {
-		a.accounts[c.P].pass(c.To, a.now)
-	}
+// count counts a decision.
+func (a *Accumulator) count(d *reference.Decision) {
 	switch d.Kind {
+	case reference.KindLost:
+		a.gaps += max(0, d.Wait)
 	case reference.KindPStop:
 		if d.Why == reference.WhyIdle && d.Flags&reference.FlagFirst == 0 && uint(d.P) < uint(len(a.accounts)) {
 			a.accounts[d.P].parks++
@@ -174,23 +121,9 @@ func (a *Accumulator) rare(b *ledger.Block, i int) {
 	case reference.KindProcs:
 		n := max(0, d.Batch)
 		if k := len(a.procs); k < maxChanges && (k == 0 || a.procs[k-1].N != n) {
-			a.procs = append(a.procs, Procs{AtNs: a.now, N: n})
+			a.procs = append(a.procs, Procs{AtNs: max(0, d.Time), N: n})
 		}
 	}
-}
-
-// addCalls processes brief system calls.
-func (a *Accumulator) addCalls(calls []reference.Decision) {
-	p := &a.accounts[calls[0].P]
-	now, since := a.now, p.since
-	for i := 1; i < len(calls); i += 2 {
-		from := max(now, calls[i-1].Time)
-		now = max(from, calls[i].Time)
-		p.times[ledger.User] += from - since
-		p.times[ledger.Syscall] += now - from
-		since = now
-	}
-	a.now, p.since = now, since
 }
 
 func (a *Accumulator) steal(d *reference.Decision) {
@@ -218,10 +151,9 @@ func (a *Accumulator) steal(d *reference.Decision) {
 	a.matrix[int(d.P)*a.stride+int(d.Victim)]++
 }
 
-// Finish closes all intervals at end, ns of the last event, and returns the
-// result. The Accumulator cannot be used afterwards.
-func (a *Accumulator) Finish(end int64) Result {
-	end = max(end, a.now)
+// Finish returns the result, once [ledger.Ledger.Close] has ended what was open. The
+// Accumulator cannot be used afterwards.
+func (a *Accumulator) Finish() Result {
 	r := Result{
 		Ps:          make([]Proc, 0, len(a.accounts)),
 		Steals:      Steals{Count: a.steals, Moved: a.moved},
@@ -241,16 +173,20 @@ func (a *Accumulator) Finish(end int64) Result {
 	rows := a.stealPs
 	for i := range a.accounts {
 		p := &a.accounts[i]
-		p.queue.set(0, end)
-		local.Plus(p.queue.integral)
-		if !p.born {
+		queue := &a.levels[int32(i)-ledger.AllRunnable]
+		queue.set(0, a.end)
+		local.Plus(queue.integral)
+		if !p.known {
 			continue
 		}
-		p.times[p.state] += end - p.since
+		var lifetime int64
+		for _, ns := range p.times {
+			lifetime += ns
+		}
 		rows = max(rows, i+1)
 		r.Ps = append(r.Ps, Proc{
 			P:          int32(i),
-			LifetimeNs: end - p.birth,
+			LifetimeNs: lifetime,
 			RunningNs:  p.times[ledger.User],
 			SystemNs:   p.times[ledger.System],
 			GCNs:       p.times[ledger.GC],
@@ -265,22 +201,23 @@ func (a *Accumulator) Finish(end int64) Result {
 
 			Starts:    p.starts,
 			Parks:     p.parks,
-			QueueMean: p.queue.integral.Mean(end - p.birth - p.times[ledger.NotRecorded]),
-			QueueMax:  int32(p.queue.max),
+			QueueMean: queue.integral.Mean(lifetime - p.times[ledger.NotRecorded]),
+			QueueMax:  int32(queue.max),
 		})
 	}
 	if rows <= matrixPs {
 		r.Steals.Matrix = a.rows(rows)
 	}
 
-	a.global.set(0, end)
-	a.runnable.set(0, end)
+	global, runnable := &a.levels[ledger.GlobalQueue-ledger.AllRunnable], &a.levels[0]
+	global.set(0, a.end)
+	runnable.set(0, a.end)
 	r.Queues = Queues{
-		GlobalMean:   a.global.integral.Mean(end - a.gaps),
-		GlobalMax:    int32(a.global.max),
-		LocalMean:    local.Mean(end - a.gaps),
-		RunnableMean: a.runnable.integral.Mean(end - a.gaps),
-		RunnableMax:  a.runnable.max,
+		GlobalMean:   global.integral.Mean(a.end - a.gaps),
+		GlobalMax:    int32(global.max),
+		LocalMean:    local.Mean(a.end - a.gaps),
+		RunnableMean: runnable.integral.Mean(a.end - a.gaps),
+		RunnableMax:  runnable.max,
 	}
 	return r
 }

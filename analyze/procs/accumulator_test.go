@@ -16,8 +16,10 @@ import (
 
 func run(ds []reference.Decision, end int64) procs.Result {
 	a := procs.New()
-	ledger.NewFeed(a.Add).AddAll(ds)
-	return a.Finish(end)
+	feed := ledger.NewFeed(a.Add)
+	feed.AddAll(ds)
+	feed.Close(end)
+	return a.Finish()
 }
 
 // TestByHand checks a stream whose account was made up with pencil and paper.

@@ -152,51 +152,37 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	due := firstAt(marks)
 	ds, next := b.Decisions, 0 // the first that was not taken yet
 	notes, numbers := b.Notes[:len(ds)], b.Ps
+	changes, lengths := b.PIntervals, b.Lengths
 	for i := range ds {
 		if i < next {
 			continue
 		}
 		d, n := &ds[i], &notes[i]
 		a.pass(d.Time - a.from)
+		if k := b.Calls(i); k > 0 {
+			a.addCalls(ds[i : i+k])
+			next = i + k
+			changes = changes[k:] // each changed the P
+			continue
+		}
+		for len(changes) > 0 && int(changes[0].At) == i {
+			a.change(&changes[0], d)
+			changes = changes[1:]
+		}
 		switch d.Kind {
-		case reference.KindReady, reference.KindMove:
-			a.lengths(d, n)
+		case reference.KindReady, reference.KindMove, reference.KindSyscall, reference.KindSyscallExit:
 		case reference.KindStart:
-			if n.Changed&ledger.OneP != 0 {
-				a.change(d.P, n.To, d.G, d.Class, d.Wait, d.Src)
-				a.on(d.P, d.M)
-				a.woke(d.P, waited.next(i))
-			}
-			a.lengths(d, n)
+			a.woke(d.P, waited.next(i))
 		case reference.KindStop:
-			if n.Changed&ledger.OneP != 0 {
-				a.change(d.P, n.To, -1, 0, -1, 0)
-				a.stopped(d, d.Why)
-			}
 			if a.noted != nil && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
 				a.noted.exited(d.G, a.now)
 			}
-		case reference.KindSyscall, reference.KindSyscallExit:
-			if k := b.Calls(i); k > 0 {
-				a.addCalls(ds[i : i+k])
-				next = i + k
-				continue
-			}
-			if n.Changed&ledger.OneP != 0 {
-				a.change(d.P, n.To, d.G, d.Class, -1, 0)
-				a.on(d.P, d.M)
-				if d.Kind == reference.KindSyscall {
-					a.stopped(d, reference.WhySyscall)
-				}
-			}
 		default:
-			if n.Changed&ledger.OneP != 0 {
-				a.change(d.P, n.To, -1, 0, -1, 0)
-			}
-			for _, c := range b.Changes(i) {
-				a.change(c.P, c.To, -1, 0, -1, 0)
-			}
 			a.rare(d)
+		}
+		for len(lengths) > 0 && int(lengths[0].At) == i {
+			a.length(&lengths[0])
+			lengths = lengths[1:]
 		}
 		if n.Changed&ledger.Counts != 0 {
 			a.unused(int64(numbers[0].Idle), int64(numbers[0].Unclaimed))
@@ -216,13 +202,6 @@ func firstAt(marks []Marked) int {
 		return math.MaxInt
 	}
 	return marks[0].At
-}
-
-// on notes the thread of the goroutine that now runs, or calls the system, on P p.
-func (a *Accumulator) on(p int32, m int64) {
-	if l := a.lane(p); l != nil {
-		l.m = max(0, m)
-	}
 }
 
 // woke notes by what wait, if any, the goroutine that has just started on P p came to it.
@@ -422,10 +401,10 @@ func (a *Accumulator) addLane(p int32) *lane {
 	return &a.lanes[p]
 }
 
-// change ends the interval of P p and begins the next, which is g's, in a state. It does
-// nothing if the P has no lane.
-func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wait int64, src reference.Source) {
-	l := a.lane(p)
+// change ends the interval of a P with decision d, and begins the next. It does nothing if the P
+// has no lane.
+func (a *Accumulator) change(x *ledger.PInterval, d *reference.Decision) {
+	l := a.lane(x.P)
 	if l == nil {
 		return
 	}
@@ -440,9 +419,20 @@ func (a *Accumulator) change(p int32, to ledger.State, g int64, class int32, wai
 		l.shares = append(make([]shares, 0, a.maxBins), l.shares...)
 		l.queue.sum, l.queue.peak = append(make([]uint64, 0, a.maxBins), l.queue.sum...), append(make([]int32, 0, a.maxBins), l.queue.peak...)
 	}
-	a.end(l, p)
-	l.state, l.g, l.class, l.wait, l.src, l.woken = to, g, class, wait, src, woken{}
-	l.m = 0
+	a.end(l, x.P)
+	l.state, l.g, l.class, l.wait, l.src, l.woken, l.m = x.Next, -1, 0, -1, 0, woken{}, 0
+	switch d.Kind {
+	case reference.KindStart:
+		l.g, l.class, l.m, l.wait, l.src = d.G, d.Class, max(0, d.M), d.Wait, d.Src
+	case reference.KindSyscall, reference.KindSyscallExit:
+		l.g, l.class, l.m = d.G, d.Class, max(0, d.M)
+	}
+	switch d.Kind {
+	case reference.KindStop:
+		a.stopped(d, d.Why)
+	case reference.KindSyscall:
+		a.stopped(d, reference.WhySyscall)
+	}
 }
 
 // end ends the interval of P p, whose lane is l. The next one begins.
@@ -508,25 +498,18 @@ func (l *lane) fill(s *pInterval, p int32, to int64) {
 	s.m, s.woken, s.stack, s.why, s.reason = l.m, l.woken, 0, 0, 0
 }
 
-// lengths notes the queue lengths that the decision changed.
-func (a *Accumulator) lengths(d *reference.Decision, n *ledger.Note) {
-	if n.Changed&ledger.LocalLen != 0 {
-		if l := a.lane(d.P); l != nil {
-			a.local(l, d.P, max(0, d.Local))
+// length notes how long a queue has become.
+func (a *Accumulator) length(x *ledger.Length) {
+	switch x.Of {
+	case ledger.AllRunnable:
+		a.set(&a.runnable, int64(x.N))
+	case ledger.GlobalQueue:
+		a.depth(&a.globalDepth, -1, int32(a.global.level), x.N)
+		a.set(&a.global, int64(x.N))
+	default:
+		if l := a.lane(x.Of); l != nil {
+			a.local(l, x.Of, x.N)
 		}
-	}
-	if n.Changed&ledger.VictimLen != 0 {
-		if l := a.lane(d.Victim); l != nil {
-			a.local(l, d.Victim, int32(l.queue.level)-1)
-		}
-	}
-	if n.Changed&ledger.GlobalLen != 0 {
-		n := max(0, d.Global)
-		a.depth(&a.globalDepth, -1, int32(a.global.level), n)
-		a.set(&a.global, int64(n))
-	}
-	if n.Changed&ledger.RunnableNum != 0 {
-		a.set(&a.runnable, int64(n.Runnable))
 	}
 }
 

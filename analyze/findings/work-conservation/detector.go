@@ -101,11 +101,11 @@ func (w *watcher) add(d *reference.Decision) {
 		}
 		w.start = -1
 	}
-	for _, c := range w.view.Changes() {
+	for _, c := range w.view.Changed() {
 		for int(c.P) >= len(w.idle) {
 			w.idle = append(w.idle, -1)
 		}
-		if c.To == ledger.Idle {
+		if c.Next == ledger.Idle {
 			w.idle[c.P] = w.last
 		} else {
 			w.idle[c.P] = -1
