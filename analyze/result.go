@@ -32,6 +32,7 @@ type Result struct {
 	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
 	LeftOut        findings.LeftOut      // what package testing did in a tested program
 	Work           work.Units            // units of work by kind
+	Program        Program               // what kind of program it is of
 	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order

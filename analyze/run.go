@@ -100,6 +100,9 @@ type Options struct {
 	// each is CLASS@FUNCTION, the start function of goroutines and one that they wait in, by
 	// patterns as in focus.Focus.Classes.
 	Homes []string
+	// Program overrules what kind of program the trace is taken to be of; empty: it is inferred. Others
+	// than CheckProgramKind takes are an error.
+	Program ProgramKind
 	// OnUnit, if set, is called with each unit of work that was found whole, in the order
 	// in which they are. It is called from a goroutine of its own; its last call is over
 	// when Run returns.
@@ -146,6 +149,11 @@ func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err erro
 	}
 	if err := CheckCPUs(o.CPUs); o.CPUs != 0 && err != nil {
 		return nil, fmt.Errorf("CPUs %v: %w", o.CPUs, err)
+	}
+	if o.Program != "" {
+		if err := CheckProgramKind(o.Program); err != nil {
+			return nil, err
+		}
 	}
 	if err := o.Focus.Check(); err != nil {
 		return nil, fmt.Errorf("focus: %w", err)
@@ -537,6 +545,10 @@ func (a *analysis) result() (*Result, error) {
 	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
 	part(func() { a.focused(res, facts) })
 	part(func() { res.Work = a.workOf(st.End, res.RecordedNs()) })
+	part(func() {
+		res.Program = a.program(res, facts)
+		res.scale()
+	})
 	res.Trace.Warnings = append(res.Trace.Warnings, a.unusedHomes()...)
 	part(func() { res.Timeline = a.picture(end, res.Findings) })
 	part(func() { res.Span = spanOf(&facts.Span, a.class, facts.Stack) })

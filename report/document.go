@@ -50,7 +50,7 @@ type Document struct {
 type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical".
 	Status string
-	// Label is what kind of trouble there is, and how much: "Scheduling delays: moderate".
+	// Label is what kind of trouble there is, and how much: "Scheduling delays: warning".
 	Label string
 	// Headline describes in some 90 characters who does what.
 	Headline string
@@ -60,7 +60,7 @@ type Verdict struct {
 	// Detail is the headline in full, and Try what to do first; both are among the Lines.
 	// Either may be empty.
 	Detail, Try string
-	// Lines are sentences: the headline in full, what to try first, what the waiting was
+	// Lines are sentences: the headline in full, what to try first, as what kind of program it was judged, what the waiting was
 	// for, who suffers, who runs meanwhile, how sure this is. What is not known is left out.
 	Lines []string
 }

@@ -35,7 +35,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		Schema: doc.Schema, Tool: doc.Tool,
 		Verdict:        jsondoc.Verdict{Status: doc.Verdict.Status, Label: doc.Verdict.Label, Headline: doc.Verdict.Headline, Lines: orEmpty(doc.Verdict.Lines)},
 		Trace:          jsondoc.Trace{Trace: withWarnings(r.Trace), Changes: orEmpty(r.Procs.Procs)},
-		Reconstruction: r.Reconstruction,
+		Reconstruction: r.Reconstruction, Program: r.Program,
 		Waits: jsondoc.Waits{
 			Summary: r.Waits.All, User: r.Waits.User, Self: r.Waits.Self, System: r.Waits.System, Worst: orEmpty(r.Waits.Worst),
 			OverTime: waits.OverTime{FromNs: r.Waits.OverTime.FromNs, BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)},

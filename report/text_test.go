@@ -89,7 +89,7 @@ func TestText(t *testing.T) {
 func TestTextColor(t *testing.T) {
 	plain := textOf(t, busy(), TextOptions{})
 	color := string(textOf(t, busy(), TextOptions{Color: true}))
-	if !strings.Contains(color, "\x1b[1;31mScheduling delays: severe\x1b[0m") {
+	if !strings.Contains(color, "\x1b[1;31mScheduling delays: critical\x1b[0m") {
 		t.Error("no colour in the verdict")
 	}
 	for _, code := range []string{"0", "1", "2", "1;31", "1;32", "1;33", "1;34"} {
@@ -148,8 +148,8 @@ func TestVerdict(t *testing.T) {
 			if all := strings.Join(v.Lines, "\n"); !strings.Contains(all, c.line) {
 				t.Errorf("lines are\n%s\nwant them to contain %q", all, c.line)
 			}
-			if len(v.Lines) > 6 {
-				t.Errorf("%d lines, want at most 6", len(v.Lines))
+			if len(v.Lines) > 7 {
+				t.Errorf("%d lines, want at most 7", len(v.Lines))
 			}
 		})
 	}

@@ -50,7 +50,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc([]string{v.Detail, v.Try, w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}, func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try}, w.program(), []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 

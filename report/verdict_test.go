@@ -253,9 +253,9 @@ func TestWhetherToAct(t *testing.T) {
 			"up to 1 ms at a time, against 90 ms blocked, as the headline says: it is not the scheduler.",
 			"The life of main.serve (2 goroutines",
 		}, "Who waited for a P"},
-		{"a lock is never meant", "Minor; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
+		{"a lock is never meant", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
 		{"suspected", "Suspected; see whether it is so", note("yield-spinning", findings.Suspected, findings.OfPTime), nil, "Act only"},
-		{"in doubt", "Minor; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained}), []string{"In doubt: threads of this program seem to have lacked CPUs"}, "Threads seem"},
+		{"in doubt", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained}), []string{"In doubt: threads of this program seem to have lacked CPUs"}, "Threads seem"},
 		{"idle", "No problem found", used(0.02), []string{
 			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is too slow all the same, see what it is blocked on: 2 % of the P-time was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
 			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the P-time was in use",
@@ -287,8 +287,8 @@ func TestOverheadIsNoDelay(t *testing.T) {
 		cost        int64
 		label, line string
 	}{
-		{1, "Overhead: moderate", "x. That costs running more than waiting: it explains 0.1 % of all waits for a P."},
-		{500, "Scheduling delays: moderate", "x."},
+		{1, "Overhead: warning", "x. That costs running more than waiting: it explains 0.1 % of all waits for a P."},
+		{500, "Scheduling delays: warning", "x."},
 	} {
 		r := used(0.5)
 		f.CostNs = c.cost

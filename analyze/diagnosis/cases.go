@@ -29,15 +29,10 @@ type Case struct {
 func (d *Diagnosis) cases() []Case {
 	r, users := d.r, &d.r.Waits.User
 	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
-	moreWork := judged && d.MuchWaiting && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
+	moreWork := judged && d.MuchWaiting && (d.Slow == nil || d.waits()) && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
 	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
 	if serious != nil && serious.InLine && moreWork {
 		serious = nil // it explains what is, and is true, but no trouble
-	}
-	untouched := d.Slow != nil && !d.touched()
-	minds := func(f *findings.Finding) bool { return !untouched || !d.ofWaits(f) }
-	if serious != nil && !minds(serious) {
-		serious = nil
 	}
 	note := blocked // what leads where nothing is serious
 	switch {
@@ -53,7 +48,7 @@ func (d *Diagnosis) cases() []Case {
 	}
 	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
 
-	how := map[findings.Severity]string{findings.Critical: "severe", findings.Warning: "moderate", findings.Note: "minor"}[s.Severity]
+	how := string(s.Severity)
 	fine := "No problem found"
 	if d.Noted != nil {
 		fine = "No serious problem found"
@@ -85,7 +80,7 @@ func (d *Diagnosis) cases() []Case {
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
 
 		// Users notice it, and no finding explains it.
-		{slowCase, d.Slow != nil && (untouched || !moreWork) && (note == nil || small(note) || !minds(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
+		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.felt(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
@@ -93,7 +88,7 @@ func (d *Diagnosis) cases() []Case {
 		{"more work than Ps, by a cause", moreWork && note != nil, note, more, "$finding", ifWanted},
 		{"more work than Ps", moreWork, nil, more, "There was " + strings.ToLower(more[:1]) + more[1:] + ": goroutines waited $waited and ran $ran", ifWanted + " $next"},
 		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
-		{"minor", note != nil, note, "Minor; act if it matters", "$finding", ifWanted},
+		{"minor", note != nil, note, "Note; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
 		{"not judged", !judged, nil, "Not judged", "No detector judged this trace; goroutines waited $waited for a P in all", ""},
 		{"no fault", d.MuchWaiting, nil, "No fault of scheduling found", "Goroutines waited $waited for a P and ran $ran; no fault was found", ifWanted + " $next"},
@@ -179,7 +174,7 @@ func small(f *findings.Finding) bool {
 
 // blocks reports whether by a cause goroutines were blocked for longer than all waited for a P.
 func (d *Diagnosis) blocks(f *findings.Finding) bool {
-	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && !d.meant(f)
+	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && d.felt(f) && !d.meant(f)
 }
 
 // costs reports whether a cause cost much, although there was not much waiting: garbage

@@ -143,7 +143,7 @@ func (d *Diagnosis) SlowBy() (c *breakdown.Class, computes bool) {
 
 // ofHarness reports whether a class is package testing's, or the main function that go test makes.
 func (d *Diagnosis) ofHarness(c *breakdown.Class) bool {
-	return strings.HasPrefix(c.Name, "testing.") || c.Name == "main.main" && strings.HasSuffix(d.r.Trace.Program, ".test")
+	return strings.HasPrefix(c.Name, "testing.") || c.Name == "main.main" && d.r.Program.Tested()
 }
 
 // most returns the class of the program with the most of a time, nil if none has any.

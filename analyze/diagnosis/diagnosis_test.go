@@ -52,6 +52,7 @@ func TestCases(t *testing.T) {
 	const slowed = "Slow units of work, explained"
 	slow := func(what string, waiting int64) func(*analyze.Result) {
 		return func(r *analyze.Result) {
+			r.Program.Kind = analyze.Server
 			r.Work.Kinds = []work.UnitKind{{How: "cycle", Entry: true, Count: 100, Path: []work.TimePart{
 				{Leaf: work.Leaf{What: what, Where: "main.a"}, Ns: 1000 * ms, TypicalNs: ms, SlowNs: 90 * ms},
 				{Leaf: work.Leaf{What: "runnable"}, Ns: ms, TypicalNs: ms, SlowNs: waiting},
@@ -73,12 +74,12 @@ func TestCases(t *testing.T) {
 	}{
 		{"no result", "No result", nil},
 		{"decisions only", "Not measured", &analyze.Result{DecisionsOnly: true}},
-		{"machine", "Trouble with the machine: severe", result(ms, with(cause(findings.Critical, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.Kind = findings.KindMachine }))},
-		{"blocking", "Blocking, not scheduling: moderate", result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms))},
-		{"P-time", "P-time wasted: severe", result(ms, cause(findings.Critical, findings.OfPTime, 90*ms))},
-		{"overhead", "Overhead: moderate", result(ms, with(cause(findings.Warning, findings.OfWaiting, ms), func(f *findings.Finding) { f.Counted = true }))},
-		{"delays", "Scheduling delays: moderate", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
-		{"P-time", "P-time wasted: minor", result(ms, with(cause(findings.Critical, findings.OfWaiting, 20*ms), func(f *findings.Finding) { f.SymptomOf = []string{"y"} }),
+		{"machine", "Trouble with the machine: critical", result(ms, with(cause(findings.Critical, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.Kind = findings.KindMachine }))},
+		{"blocking", "Blocking, not scheduling: warning", result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms))},
+		{"P-time", "P-time wasted: critical", result(ms, cause(findings.Critical, findings.OfPTime, 90*ms))},
+		{"overhead", "Overhead: warning", result(ms, with(cause(findings.Warning, findings.OfWaiting, ms), func(f *findings.Finding) { f.Counted = true }))},
+		{"delays", "Scheduling delays: warning", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
+		{"P-time", "P-time wasted: note", result(ms, with(cause(findings.Critical, findings.OfWaiting, 20*ms), func(f *findings.Finding) { f.SymptomOf = []string{"y"} }),
 			with(cause(findings.Note, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.ID = "y" }))},
 		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, design)},
 		{"only notes", "No serious problem found", changed(result(ms, sleeps), asleep)},
@@ -89,9 +90,9 @@ func TestCases(t *testing.T) {
 		{"more work than Ps", "More work than Ps", changed(result(90*ms, inLine, explained), busy)},
 		{"more work than Ps", "More work than Ps", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms)), busy)},
 		{"suspected", "Suspected; see whether it is so", result(ms, with(cause(findings.Note, findings.OfPTime, 20*ms), func(f *findings.Finding) { f.Basis = findings.Suspected }))},
-		{"minor", "Minor; act if it matters", result(ms, cause(findings.Note, findings.OfBlocked, 20*ms))},
+		{"minor", "Note; act if it matters", result(ms, cause(findings.Note, findings.OfBlocked, 20*ms))},
 		{"idle", "No serious problem found", changed(result(ms, cause(findings.Note, findings.OfBlocked, 20*ms)), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
-		{"minor", "Minor; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
+		{"minor", "Note; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
 		{"not judged, no waits", "Not judged", &analyze.Result{}},
 		{"not judged", "Not judged", changed(result(90*ms), unjudged)},
 		{"no fault", "No fault of scheduling found", changed(result(90*ms), idleP)},
@@ -102,10 +103,11 @@ func TestCases(t *testing.T) {
 		})},
 		{"only notes", "No serious problem found", result(ms, cause(findings.Note, findings.OfWaiting, ms))},
 		{"slow units", slowed, changed(result(ms), slow("network", 2*ms))},
-		{"slow units", slowed, changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 2*ms))},
-		{"delays", "Scheduling delays: moderate", changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 40*ms))},
-		{"blocking", "Blocking, not scheduling: moderate", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), slow("lock", 2*ms))},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, design), slow("network", 2*ms))},
+		{"slow units", slowed, changed(result(ms, cause(findings.Note, findings.OfWaiting, 90*ms)), slow("network", 2*ms))},
+		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 40*ms))},
+		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), slow("lock", 2*ms))},
+		{"slow units", slowed, changed(result(ms, design), slow("network", 2*ms))},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), slow("network", 2*ms))},
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
@@ -189,7 +191,7 @@ func TestWaitsAfterGoschedAreNotCounted(t *testing.T) {
 // Package testing is not what a program is slow by.
 func TestSlowByNoHarness(t *testing.T) {
 	r := result(ms)
-	r.Trace.Program = "shop.test"
+	r.Program.Kind = analyze.Tests
 	lives := func(name string, ns int64) breakdown.Class {
 		c := breakdown.Class{Name: name}
 		c.BlockedNs[breakdown.ReasonSleep] = ns

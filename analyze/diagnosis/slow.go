@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/std"
@@ -19,25 +20,20 @@ type Slow struct {
 	RunsIn string
 }
 
-// Bounds on what is called slow.
-const (
-	slowUnits   = 20        // units of a kind, at least: of fewer, one is the slow one
-	slowTimes   = 2         // how many times as long as a typical unit a slow one takes, at least,
-	slowByNs    = 1_000_000 // and by how much
-	touchedPart = 0.2       // share of their time below which nobody minds
-)
+// feltShare is the share of the time of units of work below which nobody minds.
+const feltShare = 0.2
 
 // slow returns the kind whose slow units lose most of all that begin from outside, and to what; nil
 // if there is none. What tests do is not asked to be fast.
 func (d *Diagnosis) slow() (most *Slow) {
-	if d.tests() {
+	if d.r.Program.Tested() {
 		return nil
 	}
 	lost := 0.0
-	for _, k := range d.entries() {
+	for _, k := range d.r.Work.Entries() {
 		buckets, all := k.Buckets()
 		more := all.MoreNs()
-		if all.SlowNs < slowTimes*all.TypicalNs || more < slowByNs || float64(more)*float64(k.Count) <= lost {
+		if !all.Slow() || float64(more)*float64(k.Count) <= lost {
 			continue
 		}
 		for _, b := range buckets {
@@ -73,48 +69,35 @@ func (d *Diagnosis) longIn(class string) string {
 	return ""
 }
 
-// entries are the kinds that begin from outside, of which there are enough to tell slow units from typical ones.
-func (d *Diagnosis) entries() (out []*work.UnitKind) {
-	for i := range d.r.Work.Kinds {
-		k := &d.r.Work.Kinds[i]
-		switch k.How {
-		case work.Task.String(), work.Region.String(), work.Cycle.String(), work.Lifetime.String():
-			if k.Entry && !k.Merged && k.Count >= slowUnits {
-				out = append(out, k)
-			}
+// waits reports whether waits for a P are a large part of the time of units of the slow kind, or of
+// what slow ones take longer.
+func (d *Diagnosis) waits() bool {
+	var waited, more float64
+	for i := range d.Slow.Kind.Path {
+		if p := &d.Slow.Kind.Path[i]; p.What == "runnable" {
+			waited += float64(p.Ns)
+			more += float64(p.SlowNs - p.TypicalNs)
 		}
 	}
-	return out
+	return waited >= feltShare*float64(d.Slow.All.Ns) || more >= feltShare*float64(d.Slow.All.MoreNs())
 }
 
-// tests reports whether the program is one that go test made.
-func (d *Diagnosis) tests() bool { return strings.HasSuffix(d.r.Trace.Program, ".test") }
-
-// touched reports whether waits for a P are a large part of the time of units that begin from
-// outside, or of what slow ones take longer.
-func (d *Diagnosis) touched() bool {
-	var waited, whole, waitedMore, more float64
-	for _, k := range d.entries() {
-		buckets, all := k.Buckets()
-		whole += float64(all.Ns)
-		more += float64(all.MoreNs()) * float64(k.Count)
-		for i := range buckets {
-			if b := &buckets[i]; b.Chief.What == "runnable" {
-				waited += float64(b.Ns)
-				waitedMore += float64(b.MoreNs()) * float64(k.Count)
-			}
-		}
+// felt reports whether units of work feel what a finding costs. What goroutines are blocked by may
+// make them, or their waits for a unit, longer; but not where they do none.
+func (d *Diagnosis) felt(f *findings.Finding) bool {
+	switch {
+	case d.r.Program.Kind != analyze.Server || f.Counted || f.WorkShare >= feltShare:
+		return true
+	case f.Kind == findings.KindMachine:
+		return f.Sure()
+	case f.CostOf != findings.OfBlocked:
+		return false
+	case !f.MaybeMeant:
+		return true
 	}
-	return waited >= touchedPart*whole || waitedMore >= touchedPart*more
-}
-
-// ofWaits reports whether what a finding costs are waits for a P, by measure. A machine without
-// CPUs makes goroutines run longer, too.
-func (d *Diagnosis) ofWaits(f *findings.Finding) bool {
-	if f.Kind == findings.KindMachine {
-		return !f.Sure() && d.Slow.Bucket.Chief.What != "running"
-	}
-	return !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == "")
+	return slices.ContainsFunc(d.r.Work.Kinds, func(k work.UnitKind) bool {
+		return f.Names(findings.Victim, k.Name) || f.Names(findings.Victim, k.Class)
+	})
 }
 
 // atHome reports whether all that suffer from a finding wait for something to do.

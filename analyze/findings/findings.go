@@ -25,6 +25,8 @@
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package findings
 
+import "slices"
+
 // Severity ranks findings.
 type Severity string
 
@@ -48,6 +50,9 @@ type Finding struct {
 	// BookedNs is what of CostNs no other finding has booked: these add up to no more
 	// than there is.
 	BookedNs int64 `json:"booked_ns"`
+	// WorkShare is the share of the time of slow units of work, or of all if these are not slow, that
+	// it explains: of the kind of units that it is most of; absent if none, or the program is no server.
+	WorkShare float64 `json:"work_share,omitempty"`
 	// SymptomOf are the IDs of findings that explain half of this one, or more.
 	SymptomOf []string `json:"symptom_of,omitempty"`
 	FromNs    int64    `json:"from_ns"` // beginning of the window in which it shows worst
@@ -126,4 +131,9 @@ type Evidence struct {
 	Value string `json:"value"`           // with unit, for people
 	Limit string `json:"limit,omitempty"` // the threshold, with unit; absent if there is none
 	Ns    int64  `json:"ns,omitempty"`    // the value, where it is a time
+}
+
+// Names reports whether goroutines that run a function have a role in a finding.
+func (f *Finding) Names(role, function string) bool {
+	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })
 }

@@ -8,6 +8,15 @@ type Bucket struct {
 	Ns, TypicalNs, SlowNs int64
 }
 
+// Bounds on what is slow.
+const (
+	slowTimes = 2         // how many times as long as a typical unit a slow one takes, at least,
+	slowByNs  = 1_000_000 // and by how much
+)
+
+// Slow reports whether slow units take much longer than typical ones, in all or for the bucket.
+func (b *Bucket) Slow() bool { return b.SlowNs >= slowTimes*b.TypicalNs && b.MoreNs() >= slowByNs }
+
 // MoreNs is how much longer a slow unit spends on it than a typical one, ns.
 func (b *Bucket) MoreNs() int64 { return b.SlowNs - b.TypicalNs }
 
@@ -45,4 +54,19 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 		}
 	}
 	return out, all
+}
+
+// Entries are the kinds that begin from outside, of which there are enough to tell slow units from
+// typical ones. Package testing decides how often tests and benchmarks run: they are none.
+func (u *Units) Entries() (out []*UnitKind) {
+	for i := range u.Kinds {
+		k := &u.Kinds[i]
+		switch k.How {
+		case Task.String(), Region.String(), Cycle.String(), Lifetime.String():
+			if k.Entry && !k.Merged && k.Count >= fewUnits {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
 }

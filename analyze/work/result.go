@@ -33,6 +33,9 @@ type UnitKind struct {
 	// Entry reports whether units begin from outside: by the network, a timer, or a
 	// goroutine that does not wait for them. Others are parts of units of other kinds.
 	Entry bool `json:"entry"`
+	// Server reports whether units are requests: they begin by what comes in from the network, or is
+	// accepted.
+	Server bool `json:"server,omitempty"`
 	// Merged reports whether a unit may hold several that followed each other without a
 	// wait between them: then the latency is that of such a row.
 	Merged bool `json:"merged,omitempty"`
@@ -272,8 +275,7 @@ func (a *Accumulator) stay(l *life) {
 // rankedKind is a kind, and what ranks it.
 type rankedKind struct {
 	UnitKind
-	server bool // its units are requests that come in, and they are not few
-	lone   bool // its units are the lives of a few goroutines
+	lone bool // its units are the lives of a few goroutines
 }
 
 // ranked returns the kinds: entry kinds first, servers before others, then by their time.
@@ -289,7 +291,6 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 			c := a.classes[k.class]
 			x := rankedKind{
 				a.result(k, recorded, n),
-				k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served),
 				k.count < fewUnits && k.how == Lifetime && !c.served,
 			}
 			tests = tests || k.how == Test || k.how == Benchmark || (k.how == Task || k.how == Region) && packageOf(a.places.functions[c.name]) == "testing"
@@ -307,11 +308,11 @@ func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
 			if x.lone {
 				x.Entry = x.Entry && (!phases || others) && !(others && 2*x.Latency.MaxNs > recorded)
 			}
-			x.Entry = x.Entry && (!tests || x.server)
+			x.Entry = x.Entry && (!tests || x.Server)
 		}
 	}
 	slices.SortFunc(out, func(x, y rankedKind) int {
-		return cmp.Or(first(x.Entry, y.Entry), first(x.server, y.server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
+		return cmp.Or(first(x.Entry, y.Entry), first(x.Server, y.Server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
 			cmp.Compare(x.Name, y.Name), cmp.Compare(x.Class, y.Class), cmp.Compare(x.How, y.How), cmp.Compare(y.Open, x.Open))
 	})
 	return out
@@ -338,6 +339,7 @@ func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count
 	}
+	out.Server = k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served)
 	switch k.how {
 	case Cycle, Producer:
 		a.describeCycle(&out, c, n)

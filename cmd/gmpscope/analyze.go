@@ -111,6 +111,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	completeClasses(cmd)
 	r.configFlag(cmd)
 	r.homeFlag(cmd.Flags())
+	r.programFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "bench", "openmetrics")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
 	referenceFlag(cmd.Flags(), &against)

@@ -58,6 +58,7 @@ type readFlags struct {
 	cgroup    string
 	picture   bool // the output shows the trace over time
 	homes     []string
+	program   string
 	focusing  focusing
 	focus     focus.Focus     // of focusing, after check
 	rules     reference.Rules // of goVersion, after check
@@ -81,7 +82,17 @@ func (r *readFlags) homeFlag(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.homes, "home", nil, "goroutines with a start function wait for something to do in a function, as `CLASS@FUNCTION`; may be repeated, * stands for any letters")
 }
 
+// programFlag adds the flag of commands whose output has findings.
+func (r *readFlags) programFlag(f *pflag.FlagSet) {
+	f.StringVar(&r.program, "program", "", "judge the trace as one of a `KIND` of program: server, tests, benchmarks, batch, idle or wasm (default: it is inferred)")
+}
+
 func (r *readFlags) check() error {
+	if kind := analyze.ProgramKind(r.program); kind != "" {
+		if err := analyze.CheckProgramKind(kind); err != nil {
+			return usagef("--%v", err)
+		}
+	}
 	for _, h := range r.homes {
 		if class, function, _ := strings.Cut(h, "@"); class == "" || function == "" {
 			return usagef("--home %s: must be CLASS@FUNCTION, a start function, and one that its goroutines wait in", h)
@@ -160,7 +171,7 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r)}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r), Program: analyze.ProgramKind(r.program)}
 	if r.anonymize {
 		opts.Anonymize = a.anonymous()
 	}

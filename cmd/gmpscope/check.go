@@ -143,6 +143,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 		}),
 	}
 	r.flags(cmd.Flags())
+	r.programFlag(cmd.Flags())
 	r.pathFlag(cmd.Flags())
 	r.cpusFlag(cmd.Flags())
 	r.configFlag(cmd)

@@ -66,6 +66,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	completeClasses(cmd)
 	f.configFlag(cmd)
 	f.homeFlag(cmd.Flags())
+	f.programFlag(cmd.Flags())
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
 	referenceFlag(cmd.Flags(), &f.against)

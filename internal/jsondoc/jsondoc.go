@@ -32,6 +32,7 @@ type Analysis struct {
 	Verdict        Verdict                `json:"verdict"`        // the answer in words
 	Trace          Trace                  `json:"trace"`          // what was read
 	Reconstruction analyze.Reconstruction `json:"reconstruction"` // how far hidden decisions could be explained
+	Program        analyze.Program        `json:"program"`        // what kind of program it is judged as
 	Waits          Waits                  `json:"waits"`          // how long goroutines waited for a P, and why
 	Ps             []procs.Proc           `json:"ps"`             // what each P did
 	Steals         *procs.Steals          `json:"steals"`         // work taken from other Ps
@@ -71,7 +72,7 @@ type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical": the highest severity of the
 	// findings; "note" where only the trace itself is at fault.
 	Status   string `json:"status"`
-	Label    string `json:"label"`    // what kind of trouble there is, and how much, such as Scheduling delays: moderate
+	Label    string `json:"label"`    // what kind of trouble there is, and how much, such as Scheduling delays: warning
 	Headline string `json:"headline"` // who does what, in some 90 characters
 	// Lines are sentences: the headline in full, what to try first, what the waiting was
 	// for, who suffers, who runs meanwhile, how sure.

@@ -1,0 +1,79 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/work"
+)
+
+// ProgramKind is what kind of program a trace is of, which decides what its users feel.
+type ProgramKind string
+
+// The kinds.
+const (
+	Server     ProgramKind = "server"     // does units of work that begin from outside, again and again
+	Tests      ProgramKind = "tests"      // built by go test
+	Benchmarks ProgramKind = "benchmarks" // likewise, and only benchmarks ran
+	Batch      ProgramKind = "batch"      // does one job; so is what is none of the others
+	Idle       ProgramKind = "idle"       // hardly uses its Ps, and no goroutine waits long for one
+	Wasm       ProgramKind = "wasm"       // js/wasm: one thread, which the host lends it
+)
+
+// ProgramKinds returns the kinds, in the order in which they are explained.
+func ProgramKinds() []ProgramKind {
+	return []ProgramKind{Server, Tests, Benchmarks, Batch, Idle, Wasm}
+}
+
+// CheckProgramKind returns an error unless k is a kind.
+func CheckProgramKind(k ProgramKind) error {
+	if slices.Contains(ProgramKinds(), k) {
+		return nil
+	}
+	var all []string
+	for _, k := range ProgramKinds() {
+		all = append(all, string(k))
+	}
+	return fmt.Errorf("program %s: must be one of %s", k, strings.Join(all, ", "))
+}
+
+// Program is what kind of program the trace is of.
+type Program struct {
+	Kind  ProgramKind `json:"kind"`  // "server", "tests", "benchmarks", "batch", "idle" or "wasm"
+	Basis string      `json:"basis"` // "inferred", or "assumed" if --program says so
+}
+
+// Tested reports whether go test built the program.
+func (p *Program) Tested() bool { return p.Kind == Tests || p.Kind == Benchmarks }
+
+// program returns what kind of program the result is of.
+func (a *analysis) program(r *Result, f *findings.Facts) Program {
+	if a.Program != "" {
+		return Program{a.Program, "assumed"}
+	}
+	used, of := r.Procs.InUse()
+	kind := Batch
+	switch {
+	case hostNs(f.Waits.Classes) > 0:
+		kind = Wasm
+	case f.Tests.Benchmarks:
+		kind = Benchmarks
+	case f.Tested != "":
+		kind = Tests
+	case len(served(&r.Work)) > 0:
+		kind = Server
+	case findings.Idle(used, of, r.Waits.User.MaxNs):
+		kind = Idle
+	}
+	return Program{kind, findings.Inferred}
+}
+
+// served returns the kinds of units that a server does: main's, and lives of goroutines that no
+// reader or accept loop started, may be steps of one job.
+func served(u *work.Units) []*work.UnitKind {
+	return slices.DeleteFunc(u.Entries(), func(k *work.UnitKind) bool {
+		return k.Class == "main.main" || k.How == work.Lifetime.String() && !k.Server
+	})
+}

@@ -1,0 +1,120 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// The scale of severities: how much of what users feel a finding must explain.
+const (
+	warningShare  = 0.2         // of the time of slow units of work, if they are slow, or else of all units
+	wantedShare   = 0.1         // of the P-time in use
+	criticalShare = 0.5         // of either,
+	criticalNs    = 100_000_000 // and ns of goroutine-time a second
+)
+
+// scale lowers the severity of findings to what the program's users feel: units of work, of a server,
+// and elapsed time.
+func (r *Result) scale() {
+	var entries []*work.UnitKind
+	if r.Program.Kind == Server {
+		entries = r.Work.Entries()
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.WorkShare = explained(f, entries)
+		if s := r.felt(f); !s.AtLeast(f.Severity) {
+			f.Severity = s
+		}
+	}
+	r.Findings = findings.Rank(r.Findings)
+}
+
+// felt returns the severity that a finding has at most. What goroutines are blocked by takes elapsed
+// time; what keeps Ps takes P-time that others wanted, as do timers and the network, which find no P.
+// Waits for a P are felt in a server's units; elsewhere the grade of their detector stands, as does
+// that of what is sure to be the machine's.
+func (r *Result) felt(f *findings.Finding) findings.Severity {
+	share, wanted := f.WorkShare, 0.0
+	switch used, _ := r.Procs.InUse(); {
+	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure():
+		return findings.Critical
+	case r.Program.Kind != Server && (f.Counted || f.CostOf != findings.OfBlocked || f.Kind != findings.KindCause):
+		return findings.Critical
+	case f.Kind == findings.KindMachine:
+	case f.CostOf == findings.OfPTime, f.Kind == findings.KindSymptom && f.CostOf == findings.OfBlocked:
+		wanted = quantity.Ratio(f.CostNs, used)
+	case f.CostOf != findings.OfWaiting:
+		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))
+	}
+	switch {
+	case max(share, wanted) >= criticalShare && float64(f.CostNs)*1e9 >= criticalNs*float64(r.RecordedNs()):
+		return findings.Critical
+	case share >= warningShare || wanted >= wantedShare:
+		return findings.Warning
+	}
+	return findings.Note
+}
+
+// explained is the share of the time of units that a finding explains: of slow ones, if those of any
+// kind are.
+func explained(f *findings.Finding, kinds []*work.UnitKind) float64 {
+	var of, slow [2]float64 // of all time and of what is explained
+	for _, k := range kinds {
+		_, all := k.Buckets()
+		for i := range k.Path {
+			p := &k.Path[i]
+			part := partOf(f, k, p)
+			of[0] += float64(p.Ns)
+			of[1] += part * float64(p.Ns)
+			if all.Slow() {
+				slow[0] += float64(p.SlowNs * k.Count)
+				slow[1] += part * float64(p.SlowNs*k.Count)
+			}
+		}
+	}
+	if slow[0] > 0 {
+		of = slow
+	}
+	return of[1] / max(1, of[0])
+}
+
+// partOf is how much of a part of a unit's time a finding explains, from 0 to 1.
+func partOf(f *findings.Finding, k *work.UnitKind, p *work.TimePart) float64 {
+	switch {
+	case f.Kind == findings.KindMachine:
+		if p.What == "running" || p.What == "off-cpu" || p.What == "runnable" || p.What == "syscall" {
+			return 1
+		}
+	case p.What == "runnable" && f.CostOf != findings.OfBlocked:
+		if f.Names(findings.Victim, p.Who) || f.Names(findings.Victim, k.Name) {
+			return 1
+		}
+		return min(1, quantity.Ratio(f.CostNs, f.WholeNs))
+	case p.What == "stw" || strings.HasPrefix(p.What, "gc-"):
+		if f.CostOf == findings.OfPTime {
+			return 1
+		}
+	case p.Via != nil && f.CostOf == findings.OfBlocked:
+		if acts(f, findings.Victim, k.Name, p.Via.Site) || acts(f, findings.Victim, p.Who, p.Where) || acts(f, findings.Cause, p.Who, p.Where) {
+			return 1
+		}
+	case f.CostOf == findings.OfPTime:
+		if f.Names(findings.Cause, p.Who) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// acts reports whether goroutines have a role in a finding by what they do in a function; class is
+// what they run, for those of which no stack is known.
+func acts(f *findings.Finding, role, class, in string) bool {
+	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
+		return a.Role == role && (a.Through(in) || len(a.Stack) == 0 && findings.Short(a.Class) == class)
+	})
+}
