@@ -218,11 +218,12 @@ type analysis struct {
 	texts map[int32][]string       // likewise
 	named map[int32]named          // of class
 
-	waitsBlock  *block                      // that the step of the waits has
-	mostWaits   int                         // that ended in a block
-	stacksBlock *block                      // that the step of the stacks has
-	viewed      events.View                 // of the block that the step of the work has
-	framed      []work.Frame                // scratch of that step
+	waitsBlock  *block      // that the step of the waits has
+	mostWaits   int         // that ended in a block
+	stacksBlock *block      // that the step of the stacks has
+	viewed      events.View // of the block that the step of the work has
+	workFrame   map[*events.Frame]*work.Frame
+	framed      []*work.Frame               // scratch of that step
 	classNames  atomic.Pointer[[]className] // by handle
 	failed      failed
 	interrupted bool
@@ -236,7 +237,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	if m, _ := src.Sidecar(); m != nil && o.CPUs == 0 {
 		o.CPUs = m.HadCPUs()
 	}
-	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}}
+	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}, workFrame: map[*events.Frame]*work.Frame{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
 	a.Options, a.ctx = o, ctx
 	if o.Partial {

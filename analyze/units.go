@@ -18,7 +18,7 @@ import (
 // units is how units of work are found.
 func (a *analysis) units() work.Options {
 	o := work.Options{
-		Frames: func(stack int32) []work.Frame { return a.workFrames(a.viewed.Frames(events.Handle(stack))) },
+		Frames: func(stack int32) []*work.Frame { return a.workFrames(a.viewed.Frames(events.Handle(stack))) },
 		Start: func(class int32) (start, does string) {
 			n := a.className(class)
 			return n.start, n.does
@@ -104,10 +104,15 @@ func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
 }
 
 // workFrames returns the frames of a stack, valid until it is called again.
-func (a *analysis) workFrames(stack []*events.Frame) []work.Frame {
+func (a *analysis) workFrames(stack []*events.Frame) []*work.Frame {
 	a.framed = a.framed[:0]
 	for _, f := range stack {
-		a.framed = append(a.framed, work.Frame{Function: f.Func, File: f.File, Line: f.Line})
+		known := a.workFrame[f]
+		if known == nil {
+			known = &work.Frame{Function: f.Func, File: f.File, Line: f.Line}
+			a.workFrame[f] = known
+		}
+		a.framed = append(a.framed, known)
 	}
 	return a.framed
 }

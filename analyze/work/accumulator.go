@@ -12,8 +12,8 @@ import (
 // Options of an [Accumulator].
 type Options struct {
 	// Frames returns a stack, innermost frame first, valid until it is called again. It is
-	// called in Add.
-	Frames func(stack int32) []Frame
+	// called in Add. Frames that several stacks have should be the same.
+	Frames func(stack int32) []*Frame
 	// Start returns the start function of a class (a handle), and the function that this
 	// was given to run; each is empty if it is not known.
 	Start func(class int32) (start, does string)
@@ -105,7 +105,7 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		a.now = max(a.now, d.Time)
-		if len(a.over) > 0 {
+		if len(a.over) > 0 && a.over[0].To <= a.now {
 			a.passOver()
 		}
 		switch {

@@ -60,7 +60,7 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	c := a.classes[l.class]
 	n, ok := c.nodes[stack]
 	if !ok && c.how != none {
-		n = c.tree.add(&a.places, core(a.places.frames(stack)))
+		n = c.tree.add(a.places.core(a.places.frames(stack)))
 		c.nodes[stack] = n
 	}
 	f.class, f.node = l.class, n

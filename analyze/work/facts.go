@@ -3,16 +3,21 @@ package work
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Frame is a frame of a stack.
+// Frame is a frame of a stack, of one [Accumulator], which keeps in it what it learns of it.
 type Frame struct {
 	Function, File string
 	Line           uint64
+
+	function int32 // its number; 0: nothing is learnt yet
+	own      bool  // it is of the module that was built
+	inTests  bool  // it is in a file of tests
 }
 
 // trait is what the frames of a stack say of an event there.
@@ -48,16 +53,15 @@ type facts struct {
 
 // places knows stacks and functions by numbers.
 type places struct {
-	frames    func(stack int32) []Frame // innermost first; valid until the next call
-	facts     []facts                   // by handle
-	functions []string                  // 0 is none
+	stack     func(stack int32) []*Frame // innermost first; valid until the next call
+	facts     []facts                    // by handle
+	functions []string                   // 0 is none
+	named     []named                    // by function
 	byName    map[string]int32
-	owned     map[int32]bool // functions of the program's own module
-	tests     map[int32]bool // handlers in files of tests
 }
 
-func newPlaces(frames func(int32) []Frame) places {
-	return places{frames: frames, functions: make([]string, 1), byName: map[string]int32{"": 0}, owned: map[int32]bool{}, tests: map[int32]bool{}}
+func newPlaces(stack func(int32) []*Frame) places {
+	return places{stack: stack, functions: make([]string, 1), named: make([]named, 1), byName: map[string]int32{"": 0}}
 }
 
 // function returns the number of a function.
@@ -65,7 +69,7 @@ func (p *places) function(name string) int32 {
 	n, ok := p.byName[name]
 	if !ok {
 		n = int32(len(p.functions))
-		p.functions = append(p.functions, name)
+		p.functions, p.named = append(p.functions, name), append(p.named, learnName(name))
 		p.byName[name] = n
 	}
 	return n
@@ -88,23 +92,36 @@ func (p *places) at(stack int32) *facts {
 	return f
 }
 
+// frames returns the frames of a stack, innermost first. They are valid until the next call.
+func (p *places) frames(stack int32) []*Frame {
+	frames := p.stack(stack)
+	for _, f := range frames {
+		if f.function != 0 || f.Function == "" {
+			continue
+		}
+		f.function = p.function(f.Function)
+		module := p.named[f.function].module
+		f.inTests = module && strings.HasSuffix(f.File, "_test.go")
+		// Neither of a module at a version, nor vendored.
+		if f.own = module && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/"); f.own {
+			p.named[f.function].own = true
+		}
+	}
+	return frames
+}
+
 // learn reads the frames of a stack.
-func (p *places) learn(frames []Frame) facts {
-	f := facts{known: true, class: -1, traits: traitsOf(frames)}
+func (p *places) learn(frames []*Frame) facts {
+	f := facts{known: true, class: -1, traits: p.traitsOf(frames)}
 	if len(frames) == 0 {
 		return f
 	}
-	f.root = p.function(frames[len(frames)-1].Function)
-	path := core(frames)
-	f.site = p.function(path[0].Function)
-	name, test := handler(path)
-	if f.handler = p.function(name); test {
-		p.tests[f.handler] = true
-	}
-	for i := range frames {
-		if frames[i].own() {
-			p.owned[p.function(frames[i].Function)] = true
-		}
+	f.root = frames[len(frames)-1].function
+	path := p.core(frames)
+	f.site = path[0].function
+	var test bool
+	if f.handler, test = p.handler(path); test {
+		p.named[f.handler].test = true
 	}
 	return f
 }
@@ -114,48 +131,30 @@ func (p *places) learn(frames []Frame) facts {
 // testing calls, what such a file has comes first, since a helper that runs all tests tells
 // none apart. Of what net/http calls, only what its innermost handler calls counts, so that
 // middleware around all routes gives no name.
-func handler(path []Frame) (name string, test bool) {
-	for i := range path {
-		if f := &path[i]; packageOf(f.Function) == "net/http" && strings.HasSuffix(f.Function, ".ServeHTTP") {
-			path = path[:i]
-			break
+func (p *places) handler(path []*Frame) (function int32, test bool) {
+	if i := slices.IndexFunc(path, func(f *Frame) bool { return p.named[f.function].serveHTTP }); i >= 0 {
+		path = path[:i]
+	}
+	own, other := int32(0), int32(0)
+	for _, f := range path {
+		switch {
+		case f.inTests && p.named[path[len(path)-1].function].pkg == "testing":
+			function = f.function
+		case f.own:
+			own = f.function
+		case p.named[f.function].module:
+			other = f.function
 		}
 	}
-	if len(path) > 0 && packageOf(path[len(path)-1].Function) == "testing" {
-		if name := outermost(path, (*Frame).inTests); name != "" {
-			return name, true
-		}
-	}
-	return cmp.Or(outermost(path, (*Frame).own), outermost(path, (*Frame).ofModule)), false
+	return cmp.Or(function, own, other), function != 0
 }
-
-// outermost returns the outermost function on a path of frames that are something.
-func outermost(path []Frame, is func(*Frame) bool) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if is(&path[i]) {
-			return path[i].Function
-		}
-	}
-	return ""
-}
-
-func (f *Frame) inTests() bool { return strings.HasSuffix(f.File, "_test.go") && f.ofModule() }
-
-// ofModule reports whether a frame is not of the standard library.
-func (f *Frame) ofModule() bool { return !std.Has(packageOf(f.Function)) }
 
 // improve has a goroutine be called by a handler if it has none, or one that is shared by
 // tests.
 func (p *places) improve(handler *int32, by int32) {
-	if *handler == 0 || p.tests[by] && !p.tests[*handler] {
+	if *handler == 0 || p.named[by].test && !p.named[*handler].test {
 		*handler = by
 	}
-}
-
-// own reports whether a frame is of the module that was built: neither of the standard
-// library, nor of a module at a version, nor vendored.
-func (f *Frame) own() bool {
-	return f.ofModule() && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/")
 }
 
 func packageOf(function string) string {
@@ -171,65 +170,96 @@ var machinery = map[string]bool{
 	"encoding/binary": true, "encoding/gob": true, "encoding/json": true,
 }
 
-func isMachinery(function string) bool {
-	pkg := packageOf(function)
-	return machinery[pkg] && !strings.HasPrefix(function, "io.Copy") && !strings.HasPrefix(function, "io.copy") && function != "runtime.main"
-}
-
 // core returns the frames of a stack that lie before the machinery, innermost first.
-func core(frames []Frame) []Frame {
+func (p *places) core(frames []*Frame) []*Frame {
 	for i := len(frames) - 2; i >= 0; i-- {
-		if isMachinery(frames[i].Function) {
+		if p.named[frames[i].function].machinery {
 			return frames[i+1:]
 		}
 	}
 	return frames
 }
 
-// collecting are functions of the runtime under which a goroutine works for the collector.
-var collecting = []string{"mallocgc", "gcStart", "gcAssistAlloc", "gcMarkDone", "gcWaitOnMark", "gcMarkTermination", "gcParkAssist"}
+// named is what is known of a function, most of it by its name.
+type named struct {
+	pkg       string
+	traits    trait // of a stack with the function
+	module    bool  // it is not of the standard library
+	machinery bool
+	serveHTTP bool // it is a handler of net/http's own
+	harness   bool // it starts and stops the timer of what is measured
+	own       bool // it is of the module that was built
+	test      bool // it is a handler in a file of tests
+}
 
-func traitsOf(frames []Frame) (t trait) {
-	network := false
-	for i := range frames {
-		fn := frames[i].Function
-		pkg, rest := std.Split(fn)
-		switch pkg {
-		case "runtime":
-			for _, name := range collecting {
-				if strings.HasPrefix(rest, name) {
-					t |= inGC
-				}
-			}
-		case "internal/poll":
-			t |= pollTraits(rest)
-		case "net":
-			network = true
-			if strings.HasSuffix(rest, "Listener).accept") {
-				t |= inAccept
-			}
-		case "sync":
-			if rest == "(*WaitGroup).Wait" {
-				t |= inGroup
-			}
-		case "os":
-			if rest == "(*Process).Wait" || rest == "(*Process).blockUntilWaitable" || rest == "(*Process).pidfdWait" {
-				t |= inChild
-			}
-		case "os/exec":
-			t |= inExec
-		case "testing":
-			t |= testingTraits(frames, i, rest)
+func learnName(function string) named {
+	pkg, rest := std.Split(function)
+	return named{
+		pkg: pkg, traits: traitsOf(pkg, rest) | protocolTraits(function), module: !std.Has(pkg),
+		machinery: machinery[pkg] && !strings.HasPrefix(function, "io.Copy") && !strings.HasPrefix(function, "io.copy") && function != "runtime.main",
+		serveHTTP: pkg == "net/http" && strings.HasSuffix(rest, ".ServeHTTP"),
+		harness:   pkg == "testing" && (rest == "(*B).runN" || rest == "(*B).Loop" || rest == "(*B).loopSlowPath"),
+	}
+}
+
+// traitsOf returns the traits of a stack with these frames.
+func (p *places) traitsOf(frames []*Frame) (t trait) {
+	network, own, other := false, false, false
+	for i, f := range frames {
+		n := &p.named[f.function]
+		of := n.traits
+		if of&(timerStarts|timerStops) != 0 && (i+1 == len(frames) || !p.named[frames[i+1].function].harness) {
+			of &^= timerStarts | timerStops // a benchmark does that itself
 		}
-		t |= protocolTraits(fn)
+		t |= of
+		network = network || n.pkg == "net"
 	}
 	if !network {
 		t &^= inWrite
 	}
-	if leaves(core(frames)) {
-		t |= leavesProgram
+	for _, f := range p.core(frames) {
+		if own, other = own || f.own && other, other || !f.own; own {
+			return t | leavesProgram
+		}
 	}
 	return t
+}
+
+// collecting are functions of the runtime under which a goroutine works for the collector.
+var collecting = []string{"mallocgc", "gcStart", "gcAssistAlloc", "gcMarkDone", "gcWaitOnMark", "gcMarkTermination", "gcParkAssist"}
+
+// traitsOf returns the traits of a stack with a function of a package.
+func traitsOf(pkg, rest string) trait {
+	switch pkg {
+	case "runtime":
+		if slices.ContainsFunc(collecting, func(name string) bool { return strings.HasPrefix(rest, name) }) {
+			return inGC
+		}
+	case "internal/poll":
+		return pollTraits(rest)
+	case "net":
+		if strings.HasSuffix(rest, "Listener).accept") {
+			return inAccept
+		}
+	case "sync":
+		if rest == "(*WaitGroup).Wait" {
+			return inGroup
+		}
+	case "os":
+		if rest == "(*Process).Wait" || rest == "(*Process).blockUntilWaitable" || rest == "(*Process).pidfdWait" {
+			return inChild
+		}
+	case "os/exec":
+		return inExec
+	case "testing":
+		return testingTraits[rest]
+	}
+	return 0
+}
+
+// testingTraits are those of functions of package testing.
+var testingTraits = map[string]trait{
+	"(*M).Run": inHarness, "(*T).Parallel": inParallel, "(*B).StartTimer": timerStarts, "(*B).ResetTimer": timerStarts, "(*B).StopTimer": timerStops,
 }
 
 // Loops of HTTP/1 clients, of HTTP/2 and gRPC: they carry the requests of others.
@@ -258,42 +288,6 @@ func pollTraits(rest string) (t trait) {
 		t |= inConnect
 	}
 	return t
-}
-
-// isHarness has the functions that start and stop the timer of what is measured.
-var isHarness = map[string]bool{"testing.(*B).runN": true, "testing.(*B).Loop": true, "testing.(*B).loopSlowPath": true}
-
-// testingTraits reads frame i, a function of package testing.
-func testingTraits(frames []Frame, i int, rest string) (t trait) {
-	byHarness := i+1 < len(frames) && isHarness[frames[i+1].Function]
-	switch rest {
-	case "(*M).Run":
-		t |= inHarness
-	case "(*T).Parallel":
-		t |= inParallel
-	case "(*B).StartTimer", "(*B).ResetTimer":
-		if byHarness {
-			t |= timerStarts
-		}
-	case "(*B).StopTimer":
-		if byHarness {
-			t |= timerStops
-		}
-	}
-	return t
-}
-
-// leaves reports whether a path goes from the program's own module into another.
-func leaves(path []Frame) bool {
-	other := false
-	for i := range path {
-		own := path[i].own()
-		if own && other {
-			return true
-		}
-		other = other || !own
-	}
-	return false
 }
 
 // family is what kind of wait a block is.

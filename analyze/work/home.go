@@ -3,8 +3,6 @@ package work
 import (
 	"slices"
 	"strings"
-
-	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // home is the place where the goroutines of a class wait for something to do.
@@ -258,8 +256,8 @@ func (j *judgement) count() {
 	for i := range j.list {
 		x := &j.list[i]
 		name := j.named(x)
-		x.server = x.family == read && !x.answers && (j.born || name != "")
-		x.byName = x.server && !j.born && !std.Has(packageOf(name))
+		x.server = x.family == read && !x.answers && (j.born || name != 0)
+		x.byName = x.server && !j.born && j.places.named[name].module
 		x.carries = x.traits&inProtocol != 0
 		x.few = j.waits < fewBlocks
 		x.split = x.family == selects && x.mixed()
@@ -291,14 +289,14 @@ func (x *candidate) mixed() bool {
 }
 
 // named returns a function, of those down to the top of a candidate, whose name says that it
-// serves; "" if there is none.
-func (j *judgement) named(x *candidate) string {
+// serves; 0 if there is none.
+func (j *judgement) named(x *candidate) int32 {
 	for n := x.top; n > 0; n = j.c.tree.nodes[n].parent {
-		if fn := j.places.functions[j.c.tree.nodes[n].function]; serves(fn) {
+		if fn := j.c.tree.nodes[n].function; serves(j.places.functions[fn]) {
 			return fn
 		}
 	}
-	return ""
+	return 0
 }
 
 // returnsTo reports whether goroutines come back to a candidate again and again.

@@ -159,18 +159,17 @@ func (a *Accumulator) pass(l *life, end int64) *interval {
 		l.yielded += end - l.yieldedAt
 		l.yieldedAt = end
 	}
+	doing := l.doing
 	if ns := l.yielded; ns > 0 {
 		if l.yielded = 0; end-ns > l.since {
 			a.pass(l, end-ns)
 		}
-		doing := l.doing
-		l.doing = runnable
-		defer func() { l.doing = doing }()
+		doing = runnable
 	}
 	prev := a.ring.distance(l.head)
 	n, x := a.ring.add()
-	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: l.doing}
-	if l.doing >= syscall {
+	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: doing}
+	if doing >= syscall {
 		x.site = l.site
 	}
 	l.head, l.since = n, end

@@ -112,8 +112,8 @@ func TestHorizon(t *testing.T) {
 
 // The typical unit and the slow one are means by rank; their parts add up.
 func TestTypical(t *testing.T) {
-	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
-	lock, run := cell{activity: onLock}, cell{activity: running}
+	k := &kind{rows: make([]row, 1)}
+	lock, run := cellOf(0, 0, onLock), cellOf(0, 0, running)
 	for i := range int64(1000) {
 		wait := int64(100)
 		if i >= 950 {
@@ -126,7 +126,7 @@ func TestTypical(t *testing.T) {
 	got := map[activity][2]int64{}
 	typical, slow := k.mean(400, 600), k.mean(950, 1000)
 	for i, r := range k.rows {
-		got[r.activity] = [2]int64{typical[i], slow[i]}
+		got[r.activity()] = [2]int64{typical[i], slow[i]}
 	}
 	want := map[activity][2]int64{onLock: {100, 9000}, running: {1000, 1000}, notKnown: {}}
 	if d := cmp.Diff(want, got); d != "" {
@@ -142,9 +142,9 @@ func TestTypical(t *testing.T) {
 
 // Rows beyond the bound go to the rest, and nothing is lost.
 func TestRows(t *testing.T) {
-	k := &kind{rows: make([]row, 1), byCell: map[cell]int{}}
+	k := &kind{rows: make([]row, 1)}
 	for i := range int32(1000) {
-		k.book(&segment{cell: cell{activity: onLock, site: i}, ns: 100}, k.add(100))
+		k.book(&segment{cell: cellOf(0, i, onLock), ns: 100}, k.add(100))
 	}
 	sum := int64(0)
 	k.shrink()

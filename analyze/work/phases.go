@@ -65,7 +65,7 @@ func (a *Accumulator) emitPhases(at int32) {
 	for n := int32(1); int(n) < len(p.spans); n++ {
 		s, up := &p.spans[n], &p.spans[c.tree.nodes[n].parent]
 		split := up.children > 1 && !up.returns && p.straight(&c.tree, c.tree.nodes[n].parent)
-		if ns, of := s.to.at-s.from.at, up.to.at-up.from.at; !split || ns*shortPhase < of || up != &p.spans[0] && ns > of-of/shortPhase || !a.places.owned[c.tree.nodes[n].function] {
+		if ns, of := s.to.at-s.from.at, up.to.at-up.from.at; !split || ns*shortPhase < of || up != &p.spans[0] && ns > of-of/shortPhase || !a.places.named[c.tree.nodes[n].function].own {
 			continue
 		}
 		a.found(a.sumOf(kindKey{class: at, name: c.tree.callee(n), how: Phase}), p.g, p.handle, s.from, s.to)

@@ -13,22 +13,22 @@ type play struct {
 	t       *testing.T
 	now     int64
 	ds      []reference.Decision
-	stacks  [][]Frame
+	stacks  [][]*Frame
 	classes []string
 	class   map[int64]int32
 	waking  int32 // stack at which goroutines wake others
 }
 
 func newPlay(t *testing.T) *play {
-	return &play{t: t, stacks: make([][]Frame, 1), classes: make([]string, 1), class: map[int64]int32{}}
+	return &play{t: t, stacks: make([][]*Frame, 1), classes: make([]string, 1), class: map[int64]int32{}}
 }
 
 // stack returns the handle of a stack, from the root on. Each function is called at line 1,
 // or at the line behind a colon.
 func (p *play) stack(functions ...string) int32 {
-	var frames []Frame
+	var frames []*Frame
 	for i := len(functions) - 1; i >= 0; i-- {
-		f := Frame{Function: functions[i], File: "f.go", Line: 1}
+		f := &Frame{Function: functions[i], File: "f.go", Line: 1}
 		if k := len(f.Function) - 2; f.Function[k] == ':' {
 			f.Function, f.Line = f.Function[:k], uint64(f.Function[k+1]-'0')
 		}
@@ -99,8 +99,14 @@ func (p *play) annotate(k reference.Kind, g, task int64, label int32) *play {
 }
 
 func (p *play) options() Options {
+	stacks := make([][]*Frame, len(p.stacks)) // what an Accumulator learns stays with its frames
+	for i, frames := range p.stacks {
+		for _, f := range frames {
+			stacks[i] = append(stacks[i], new(*f))
+		}
+	}
 	return Options{
-		Frames: func(stack int32) []Frame { return p.stacks[stack] },
+		Frames: func(stack int32) []*Frame { return stacks[stack] },
 		Start:  func(class int32) (string, string) { return p.classes[class], "" },
 		Label:  func(label int32) string { return string(rune('a' + label)) },
 	}

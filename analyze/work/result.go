@@ -235,6 +235,15 @@ type Names struct {
 // window is recorded, ns.
 func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	a.now = max(a.now, end)
+	written, function := map[string]string{}, n.Function
+	n.Function = func(name string) string {
+		s, ok := written[name]
+		if !ok {
+			s = function(name)
+			written[name] = s
+		}
+		return s
+	}
 	for at, c := range a.classes {
 		if c.how == undecided {
 			a.decide(c)
@@ -251,12 +260,14 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	a.leaveTasks()
 	a.runProgram()
 	r := Units{Kinds: []UnitKind{}, Reason: "no unit of work ends in what was looked at"}
-	for _, k := range a.ranked(recorded, n) {
-		if r.Kinds = append(r.Kinds, k.UnitKind); k.Count > 0 {
-			r.Reason = ""
-		}
+	kinds := a.ranked(recorded)
+	if slices.ContainsFunc(kinds, func(x standing) bool { return x.count > 0 }) {
+		r.Reason = ""
 	}
-	r.Kinds, r.Resources = r.Kinds[:min(len(r.Kinds), mostKinds)], a.shared(n)
+	for _, x := range kinds[:min(len(kinds), mostKinds)] {
+		r.Kinds = append(r.Kinds, a.result(x, recorded, n))
+	}
+	r.Resources = a.shared(n)
 	return r
 }
 
@@ -272,50 +283,75 @@ func (a *Accumulator) stay(l *life) {
 	}
 }
 
-// rankedKind is a kind, and what ranks it.
-type rankedKind struct {
-	UnitKind
-	lone bool // its units are the lives of a few goroutines
+// program is what the kinds of units show of the program as a whole.
+type program struct {
+	tests  bool // package testing runs
+	phases bool // main does one thing after another
+	others bool // units begin from outside, and are neither phases nor the lives of a few goroutines
 }
 
-// ranked returns the kinds: entry kinds first, servers before others, then by their time.
-// Phases of main are entries only where there are no others, and then the lives of a few goroutines
-// are parts of them. Where there are others, a goroutine that lives for most of the time is none.
-// Where package testing runs, what tests begin is a part of theirs, but requests that they make in
-// numbers.
-func (a *Accumulator) ranked(recorded int64, n Names) []rankedKind {
-	var out []rankedKind
-	tests, phases, others := false, false, false
+// standing is a kind, and what ranks it.
+type standing struct {
+	*kind
+	entry, server bool
+	name          string
+}
+
+// ranked returns the kinds that have units: entry kinds first, servers before others, then by their
+// time.
+func (a *Accumulator) ranked(recorded int64) (out []standing) {
+	var p program
 	for _, k := range a.kinds {
-		if k.count+k.open > 0 {
-			c := a.classes[k.class]
-			x := rankedKind{
-				a.result(k, recorded, n),
-				k.count < fewUnits && k.how == Lifetime && !c.served,
-			}
-			tests = tests || k.how == Test || k.how == Benchmark || (k.how == Task || k.how == Region) && packageOf(a.places.functions[c.name]) == "testing"
-			phases = phases || k.how == Phase && k.name != c.name
-			others = others || x.Entry && k.how != Phase && !x.lone
-			out = append(out, x)
+		if k.count+k.open == 0 {
+			continue
 		}
+		main := a.classes[k.class].name
+		out = append(out, standing{k, a.entry(k), a.server(k), a.nameOf(k, a.raw)})
+		p.tests = p.tests || k.how == Test || k.how == Benchmark || (k.how == Task || k.how == Region) && a.places.named[main].pkg == "testing"
+		p.phases = p.phases || k.how == Phase && k.kindKey.name != main
+		p.others = p.others || a.entry(k) && k.how != Phase && !a.lone(k)
 	}
 	for i := range out {
 		x := &out[i]
-		switch x.How {
-		case Phase.String():
-			x.Entry = x.Entry && !others && phases
-		case Cycle.String(), Lifetime.String(), Producer.String():
-			if x.lone {
-				x.Entry = x.Entry && (!phases || others) && !(others && 2*x.Latency.MaxNs > recorded)
-			}
-			x.Entry = x.Entry && (!tests || x.Server)
-		}
+		x.entry = x.entry && a.entryIn(p, x, recorded)
 	}
-	slices.SortFunc(out, func(x, y rankedKind) int {
-		return cmp.Or(first(x.Entry, y.Entry), first(x.Server, y.Server), cmp.Compare(y.TotalNs, x.TotalNs), cmp.Compare(y.Count, x.Count),
-			cmp.Compare(x.Name, y.Name), cmp.Compare(x.Class, y.Class), cmp.Compare(x.How, y.How), cmp.Compare(y.Open, x.Open))
+	class := func(x standing) string { return a.places.functions[a.classes[x.class].name] }
+	slices.SortFunc(out, func(x, y standing) int {
+		return cmp.Or(first(x.entry, y.entry), first(x.server, y.server), cmp.Compare(y.total, x.total), cmp.Compare(y.count, x.count),
+			cmp.Compare(x.name, y.name), cmp.Compare(class(x), class(y)), cmp.Compare(x.how.String(), y.how.String()), cmp.Compare(y.open, x.open))
 	})
 	return out
+}
+
+// server reports whether the units of a kind are requests that come in, and not few.
+func (a *Accumulator) server(k *kind) bool {
+	c := a.classes[k.class]
+	return k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served)
+}
+
+// lone reports whether the units of a kind are the lives of a few goroutines.
+func (a *Accumulator) lone(k *kind) bool {
+	return k.count < fewUnits && k.how == Lifetime && !a.classes[k.class].served
+}
+
+// entryIn reports whether the units of a kind that may begin from outside do so in a program.
+// Phases of main do only where no others do, and then the lives of a few goroutines are parts of
+// them. Where others do, one that lives for most of the time does not. Where package testing runs,
+// what tests begin is a part of theirs, but requests that they make in numbers.
+func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
+	switch {
+	case x.how == Phase:
+		return p.phases && !p.others
+	case x.how != Cycle && x.how != Lifetime && x.how != Producer:
+		return true
+	case p.tests && !x.server:
+		return false
+	case !a.lone(x.kind):
+		return true
+	case p.others:
+		return 2*x.longest <= recorded
+	}
+	return !p.phases
 }
 
 // first orders what has a property before what has not.
@@ -329,17 +365,16 @@ func first(x, y bool) int {
 	return 1
 }
 
-func (a *Accumulator) result(k *kind, recorded int64, n Names) UnitKind {
-	c := a.classes[k.class]
+func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
+	k, c := x.kind, a.classes[x.class]
 	out := UnitKind{
-		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: a.entry(k), Open: k.open,
+		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: x.entry, Server: x.server, Open: k.open,
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
 		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(),
 	}
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count
 	}
-	out.Server = k.count >= fewUnits && !c.carries && !c.home.carries && (c.home.server || c.served)
 	switch k.how {
 	case Cycle, Producer:
 		a.describeCycle(&out, c, n)
@@ -389,28 +424,28 @@ func (a *Accumulator) entry(k *kind) bool {
 		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
 	}
 	c := a.classes[k.class]
-	return k.count > 0 && k.entries >= k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.owned[k.name])
+	return k.count > 0 && k.entries >= k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.named[k.name].own)
 }
 
 func (a *Accumulator) leaf(c *cell, n Names) Leaf {
-	l := Leaf{What: activities[c.activity], Where: n.Function(a.places.functions[c.site])}
-	if c.class != 0 {
-		l.Who = n.Function(a.places.functions[a.classes[c.class].runs()])
+	l := Leaf{What: activities[c.activity()], Where: n.Function(a.places.functions[c.site()])}
+	if c.class() != 0 {
+		l.Who = n.Function(a.places.functions[a.classes[c.class()].runs()])
 	}
 	switch {
-	case c.queue:
+	case c.queue():
 		l.Cause = "queue"
-	case c.cause > 0:
-		l.Cause = string(waits.Causes()[c.cause-1])
+	case c.cause() > 0:
+		l.Cause = string(waits.Causes()[c.cause()-1])
 	}
 	return l
 }
 
-func (a *Accumulator) via(c *cell, n Names) *Via {
-	if c.via == notKnown {
+func (a *Accumulator) via(w ownWait, n Names) *Via {
+	if w.what() == notKnown {
 		return nil
 	}
-	return &Via{activities[c.via], n.Function(a.places.functions[c.viaSite])}
+	return &Via{activities[w.what()], n.Function(a.places.functions[w.site()])}
 }
 
 func (a *Accumulator) slow(s *slow, n Names) Slow {
@@ -423,7 +458,7 @@ func (a *Accumulator) slow(s *slow, n Names) Slow {
 	}
 	for i := len(s.path) - 1; i >= 0; i-- {
 		x := &s.path[i]
-		out.Segments = append(out.Segments, Segment{a.via(&x.cell, n), a.leaf(&x.cell, n), x.ns})
+		out.Segments = append(out.Segments, Segment{a.via(x.via(), n), a.leaf(&x.cell, n), x.ns})
 	}
 	return out
 }

@@ -1,7 +1,5 @@
 package work
 
-import "math/bits"
-
 // Bounds of a path.
 const (
 	maxSegments = 256 // of a unit that is kept
@@ -19,14 +17,33 @@ const (
 )
 
 // cell is what a part of a unit's time is booked on.
+//
+// OPT: it is packed, since cells are compared at each interval of each unit.
 type cell struct {
-	viaSite, site int32    // functions
-	class         int32    // who
-	via           activity // the owner's own wait; 0: it did not wait
-	activity      activity
-	cause         uint8 // of runnable
-	queue         bool  // who served did this before it began to serve
+	who  uint64 // class, and function at which it was
+	does uint64 // the owner's own wait; activity; cause of runnable; whether it did that before it began to serve
 }
+
+// ownWait is what a unit's own goroutine waits for, and at which function, as a cell has it; 0: it
+// does not.
+type ownWait uint64
+
+func waitAt(what activity, site int32) ownWait { return ownWait(site)<<32 | ownWait(what)<<24 }
+
+func (w ownWait) what() activity { return activity(w >> 24) }
+func (w ownWait) site() int32    { return int32(w >> 32) }
+
+// cellOf returns the cell of what a goroutine of a class does at a function.
+func cellOf(class, site int32, what activity) cell {
+	return cell{uint64(class)<<32 | uint64(uint32(site)), uint64(what) << 16}
+}
+
+func (c *cell) class() int32       { return int32(c.who >> 32) }
+func (c *cell) site() int32        { return int32(c.who) }
+func (c *cell) via() ownWait       { return ownWait(c.does) }
+func (c *cell) activity() activity { return activity(c.does >> 16) }
+func (c *cell) cause() uint8       { return uint8(c.does >> 8) }
+func (c *cell) queue() bool        { return c.does&1 > 0 }
 
 // segment is a part of a unit's time.
 type segment struct {
@@ -40,40 +57,32 @@ type segment struct {
 type allowance struct {
 	share       int64
 	spent       int64 // beyond maxSteps
-	steps, left int64 // of the present unit
+	given, left int64 // of the present unit
 }
 
 // begin begins a unit, when there have been so many intervals.
 func (a *allowance) begin(intervals int64) {
-	a.spent += max(0, a.steps-maxSteps)
-	a.steps, a.left = 0, maxSteps+max(0, a.share*intervals-a.spent)
-}
-
-// take reports whether a step may be taken, and counts it.
-func (a *allowance) take() bool {
-	if a.left == 0 {
-		return false
-	}
-	a.left--
-	a.steps++
-	return true
+	a.spent += max(0, a.given-a.left-maxSteps)
+	a.given = maxSteps + max(0, a.share*intervals-a.spent)
+	a.left = a.given
 }
 
 // walk divides the time of a unit, from its end to its begin.
 type walk struct {
 	ring          *ring
 	own, followed allowance
-	class         int32 // of the owner
-	via           cell  // what the owner waits for
+	class         int32   // of the owner
+	via           ownWait // of the owner
 	hops          uint8
-	kind          *kind       // that the unit is of
-	bin           int         // of its latency
-	sums          [64]segment // not booked on the kind yet, by a hash of their cells
-	taken         uint64      // a bit for each
-	last          segment     // that may go on
-	keeps         bool        // all segments, in out
-	out           []segment   // the last first
-	kept          [64]uint8   // the last of them, by a hash of its cell
+	kind          *kind      // that the unit is of
+	bin           int        // of its latency
+	last          segment    // that may go on
+	keeps         bool       // all segments, in out
+	out           []segment  // the last first
+	kept          [256]uint8 // late ones, by a hash of their cells
+	holds         []hold     // late ones, by their links
+	holding       *hold      // that is divided; nil: none
+	holdBase      uint8      // hops before it
 }
 
 func newWalk(r *ring) walk {
@@ -84,28 +93,86 @@ func newWalk(r *ring) walk {
 // latency. What is booked adds up to it. If keeps is set, it returns the segments, the last first.
 func (w *walk) divide(k *kind, bin int, class int32, from int64, to mark, keeps bool) []segment {
 	w.kind, w.bin, w.class, w.keeps, w.out = k, bin, class, keeps, w.out[:0]
-	w.via, w.hops = cell{}, 0
 	w.own.begin(w.ring.next)
 	w.followed.begin(w.ring.next)
 	w.follow(to.node, from, to.at, 0, noUnit)
-	w.finish()
+	w.flush()
 	return w.out
 }
 
-// book books a part of the time.
-func (w *walk) book(c cell, from, to int64) {
-	if to <= from {
+// book books time, ns, on what a goroutine did in an interval; queue is 1 if it did that before it
+// began to serve, else 0.
+func (w *walk) book(x *interval, ns int64, queue uint64) {
+	c := cellOf(x.class, x.site, x.activity)
+	c.does |= uint64(w.via) | uint64(x.cause)<<8 | queue
+	if w.last.cell == c && w.last.hops == w.hops {
+		w.last.ns += ns
 		return
 	}
-	c.via, c.viaSite = w.via.activity, w.via.site
-	if w.last.cell != c || w.last.hops != w.hops {
-		w.flush()
-		w.last.cell, w.last.hops = c, w.hops
-	}
-	w.last.ns += to - from
+	w.flush()
+	w.last = segment{c, w.hops, ns}
 }
 
-// flush adds the last segment to the sums.
+// hold is how the time was divided in which a goroutine held a thing, for the next in a line.
+type hold struct {
+	link, from, to int64
+	via            ownWait
+	depth          int
+	segments       []segment // hops count from the begin
+	hops           uint8
+}
+
+const (
+	numHolds    = 1 << 10
+	maxHeld     = 8 // segments
+	maxHoldHops = 16
+)
+
+// hold books the time (from, to] of a goroutine that gave a thing to one that waited for it, along
+// the life of which interval link is the last part.
+//
+// OPT: all who stand in a line come by the same holders.
+func (w *walk) hold(link, from, to int64, depth int) {
+	if w.holds == nil {
+		w.holds = make([]hold, numHolds)
+	}
+	h, base := &w.holds[link%numHolds], w.hops
+	if h.link == link && h.from == from && h.to == to && h.via == w.via && h.depth == depth && base <= maxHops-maxHoldHops {
+		for _, s := range h.segments {
+			w.flush()
+			w.last = s
+			w.last.hops += base
+		}
+		w.hops += h.hops
+		return
+	}
+	if w.holding != nil { // this is a part of another's
+		w.follow(link, from, to, depth, noUnit)
+		return
+	}
+	w.flush()
+	*h = hold{link: link, from: from, to: to, via: w.via, depth: depth, segments: h.segments[:0]}
+	w.holding, w.holdBase = h, base
+	w.follow(link, from, to, depth, noUnit)
+	w.flush()
+	if w.holding, h.hops = nil, w.hops-base; len(h.segments) > maxHeld || h.hops > maxHoldHops || w.followed.left == 0 {
+		h.link = 0
+	}
+}
+
+// bookWait books time in which the owner waited and it is not known for whom, or which lies
+// beyond what is known of its own life.
+func (w *walk) bookWait(from, to int64) {
+	x := interval{activity: w.via.what(), site: w.via.site()}
+	if w.via == 0 {
+		x.class = w.class
+	}
+	if to > from {
+		w.book(&x, to-from, 0)
+	}
+}
+
+// flush books the last segment on the kind.
 func (w *walk) flush() {
 	if w.last.ns == 0 {
 		return
@@ -113,75 +180,58 @@ func (w *walk) flush() {
 	if w.keeps {
 		w.keep()
 	}
-	i := w.last.hash()
-	x := &w.sums[i]
-	if w.taken&(1<<i) != 0 && x.cell != w.last.cell {
-		w.kind.book(x, w.bin)
-		*x = segment{}
+	if h := w.holding; h != nil && len(h.segments) <= maxHeld {
+		x := w.last
+		x.hops -= w.holdBase
+		h.segments = append(h.segments, x)
 	}
-	w.taken |= 1 << i
-	x.cell, x.hops = w.last.cell, max(x.hops, w.last.hops)
-	x.ns += w.last.ns
-	w.last = segment{}
+	w.kind.book(&w.last, w.bin)
+	w.last.ns = 0
 }
 
-// finish books what is summed.
-func (w *walk) finish() {
-	w.flush()
-	for ; w.taken != 0; w.taken &= w.taken - 1 {
-		x := &w.sums[bits.TrailingZeros64(w.taken)]
-		w.kind.book(x, w.bin)
-		*x = segment{}
-	}
-}
-
-// hash returns a number below 64.
-func (c *cell) hash() uint32 {
-	small := uint32(c.activity) | uint32(c.via)<<8 | uint32(c.cause)<<16
-	return (uint32(c.site)*0x9E3779B1 ^ uint32(c.viaSite)*0x85EBCA77 ^ uint32(c.class)*0xC2B2AE3D ^ small*0x27D4EB2F) >> 26
+// hash returns a number of a cell.
+func (c *cell) hash() uint8 {
+	return uint8((c.who*0x9E3779B97F4A7C15 ^ c.does*0xC2B2AE3D27D4EB4F) >> 56)
 }
 
 // keep keeps the last segment. Where there are too many, its time goes to a late one of its kind,
 // or to the last one, which is the rest.
 func (w *walk) keep() {
-	n, i := len(w.out), w.last.hash()
+	n := len(w.out)
 	if n < maxSegments {
-		w.out, w.kept[i] = append(w.out, w.last), uint8(n)
+		if n > maxSegments-maxAlike {
+			w.kept[w.last.hash()] = uint8(n)
+		}
+		w.out = append(w.out, w.last)
 		return
 	}
-	at := int(w.kept[i])
+	at := int(w.kept[w.last.hash()])
 	if at <= n-maxAlike || w.out[at].cell != w.last.cell {
 		at = n - 1
 	}
 	if x := &w.out[at]; x.cell != w.last.cell {
-		x.cell = cell{activity: rest}
+		x.cell = cellOf(0, 0, rest)
 	}
 	w.out[at].ns += w.last.ns
-}
-
-func cellOf(x *interval) cell {
-	return cell{site: x.site, class: x.class, activity: x.activity, cause: x.cause}
-}
-
-// bookWait books time in which the owner waited and it is not known for whom, or which lies
-// beyond what is known of its own life.
-func (w *walk) bookWait(from, to int64) {
-	c := cell{activity: w.via.activity, site: w.via.site}
-	if c.activity == notKnown {
-		c.class = w.class
-	}
-	w.book(c, from, to)
 }
 
 // follow books the time (from, to] along the life of which interval n is a part. Before serve
 // the goroutine did another unit: who is waited for is known, and queues.
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
+	steps := &w.followed
+	if depth == 0 {
+		steps = &w.own
+	}
 	for to > from {
+		if depth == 0 {
+			w.via, w.hops = 0, 0
+		}
 		x := w.ring.at(n)
-		if x == nil || !w.step(depth) {
+		if x == nil || steps.left == 0 {
 			w.bookWait(from, to)
 			return
 		}
+		steps.left--
 		if x.end < to {
 			w.bookWait(max(from, x.end), to)
 			to = max(from, x.end)
@@ -191,47 +241,44 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 			return
 		}
 		if begin := max(from, x.begin); begin < to {
-			w.interval(n, x, begin, to, depth, serve)
+			if x.activity.waits() || depth > 0 && begin < serve {
+				w.interval(n, x, begin, to, depth, serve)
+			} else {
+				w.book(x, to-begin, 0)
+			}
 			to = begin
 		}
 		n = back(n, x.prev)
 	}
 }
 
-// step reports whether a step may be taken, in the life of the owner or of one for whom it waits.
-func (w *walk) step(depth int) bool {
-	if depth == 0 {
-		w.via, w.hops = cell{}, 0
-		return w.own.take()
-	}
-	return w.followed.take()
-}
+// waits reports whether a goroutine waits for something that another one may do.
+func (a activity) waits() bool { return a >= onLock && a <= asleep }
 
 // beforeBirth books what was before interval n, in which a goroutine was created.
 func (w *walk) beforeBirth(n int64, x *interval, from, to int64, depth int) {
-	if depth > 0 && w.via.activity == onLock {
+	if depth > 0 && w.via.what() == onLock {
 		w.bookWait(from, to) // its creator does not hold it
 		return
 	}
 	w.follow(back(n, x.link), from, to, depth, noUnit)
 }
 
-// interval books a part of interval n.
+// interval books a part of interval n, in which the goroutine waited or did another unit.
 func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve int64) {
 	link := back(n, x.link)
-	waited := x.activity >= onLock && x.activity <= asleep
 	switch {
-	case depth == 0 && waited:
-		w.via = cell{activity: x.activity, site: x.site}
-	case depth > 0 && from < serve && !x.home:
-		w.book(cellOf(x), max(from, serve), to)
-		c := cellOf(x)
-		c.queue = true
-		w.book(c, from, min(to, serve))
+	case depth == 0:
+		w.via = waitAt(x.activity, x.site)
+	case from < serve && !x.home:
+		if serve < to {
+			w.book(x, to-serve, 0)
+		}
+		w.book(x, min(to, serve)-from, 1)
 		return
 	}
-	if !waited || link == 0 || depth >= maxDepth {
-		w.book(cellOf(x), from, to)
+	if !x.activity.waits() || link == 0 || depth >= maxDepth {
+		w.book(x, to-from, 0)
 		return
 	}
 	w.waker(link, n, x, from, to, depth+1)
@@ -248,7 +295,7 @@ func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
 		if y == nil || y.link == 0 || y.end <= max(from, serve) || y.end >= to {
 			break
 		}
-		w.follow(link, y.end, to, depth, noUnit)
+		w.hold(link, y.end, to, depth)
 		w.hops++
 		to, link, serve, x = y.end, back(n, y.link), y.serve, y
 	}

@@ -10,7 +10,7 @@ import (
 const (
 	maxKinds = 512 // further ones are summed as one
 	maxRows  = 64  // of a kind's path; what is beyond is in the rest
-	moreRows = 128 // while it is summed
+	moreRows = 128 // while it is summed: less than the index has places
 )
 
 // kindKey is what tells kinds apart.
@@ -29,13 +29,12 @@ type kind struct {
 	inside                int64 // ns of units, whole or not, in the window
 	entries, parts        int64 // began from outside; within a unit of another kind
 	latency               histogram
-	bins                  []bin // by latency
-	rows                  []row // the first is the rest
-	byCell                map[cell]int
-	recent                [64]uint8 // rows by a hash of their cells
-	slowest               []slow    // the slowest first
-	most                  int       // of them
-	octaves               bool      // as in Limits
+	bins                  []bin      // by latency
+	rows                  []row      // the first is the rest
+	index                 [256]uint8 // rows by a hash of their cells, or behind that
+	slowest               []slow     // the slowest first
+	most                  int        // of them
+	octaves               bool       // as in Limits
 }
 
 // bin is the units whose latency is in a quarter of an octave.
@@ -80,9 +79,9 @@ func (k *kind) byLatency() []Bin {
 		var sums [len(activities)]int64
 		for i := range k.rows {
 			r := &k.rows[i]
-			what := r.activity
-			if r.via != notKnown {
-				what = r.via
+			what := r.activity()
+			if v := r.via().what(); v != notKnown {
+				what = v
 			}
 			if b < len(r.bins) {
 				sums[what] += r.bins[b]
@@ -107,8 +106,8 @@ func (a *Accumulator) sumOf(k kindKey) *kind {
 		x = a.byKind[k]
 	}
 	if x == nil {
-		x = &kind{kindKey: k, rows: make([]row, 1), byCell: map[cell]int{}, most: a.opt.Slowest, octaves: a.opt.Octaves}
-		x.rows[0].activity = rest
+		x = &kind{kindKey: k, rows: make([]row, 1), most: a.opt.Slowest, octaves: a.opt.Octaves}
+		x.rows[0].cell = cellOf(0, 0, rest)
 		a.byKind[k], a.kinds = x, append(a.kinds, x)
 	}
 	return x
@@ -145,46 +144,68 @@ func (k *kind) book(s *segment, bin int) {
 
 // row returns the row of a cell.
 func (k *kind) row(c cell) *row {
-	// OPT: most cells come again soon, and the map takes a third of the time of a unit.
-	recent := &k.recent[c.hash()]
-	if r := &k.rows[*recent]; *recent > 0 && r.cell == c {
-		return r
-	}
-	i, ok := k.byCell[c]
-	if !ok {
+	i := k.find(c)
+	if *i == 0 {
 		if len(k.rows) > moreRows {
 			k.shrink()
+			i = k.find(c)
 		}
-		i = len(k.rows)
+		*i = uint8(len(k.rows))
 		k.rows = append(k.rows, row{cell: c})
-		k.byCell[c] = i
 	}
-	*recent = uint8(i)
-	return &k.rows[i]
+	return &k.rows[*i]
+}
+
+// find returns the place in the index of a cell's row, which is 0 if there is none.
+//
+// OPT: with a map of the language, this took a third of the time of a unit.
+func (k *kind) find(c cell) *uint8 {
+	i := c.hash()
+	for k.index[i] > 0 && k.rows[k.index[i]].cell != c {
+		i++
+	}
+	return &k.index[i]
 }
 
 // shrink keeps the rest and the largest rows. The others go to the rest.
 func (k *kind) shrink() {
-	if len(k.rows) <= 1+maxRows {
+	over := len(k.rows) - 1 - maxRows
+	if over <= 0 {
 		return
 	}
-	slices.SortStableFunc(k.rows[1:], func(x, y row) int { return cmp.Compare(y.ns, x.ns) })
-	to := &k.rows[0]
-	for i := 1 + maxRows; i < len(k.rows); i++ {
-		from := &k.rows[i]
-		to.ns += from.ns
-		if n := len(from.bins) - len(to.bins); n > 0 {
-			to.bins = append(to.bins, make([]int64, n)...)
-		}
-		for b, ns := range from.bins {
-			to.bins[b] += ns
-		}
+	times := make([]int64, 0, moreRows)
+	for i := range k.rows[1:] {
+		times = append(times, k.rows[1+i].ns)
 	}
-	k.rows = slices.Delete(k.rows, 1+maxRows, len(k.rows))
-	clear(k.byCell)
-	clear(k.recent[:])
-	for i := 1; i < len(k.rows); i++ {
-		k.byCell[k.rows[i].cell] = i
+	slices.Sort(times)
+	least := times[over] // of the rows that are kept
+	more, _ := slices.BinarySearch(times, least+1)
+	equal := maxRows - (len(times) - more) // how many of so much are
+	clear(k.index[:])
+	rows := k.rows
+	k.rows = rows[:1]
+	for _, r := range rows[1:] {
+		if r.ns == least {
+			equal--
+		}
+		if r.ns < least || r.ns == least && equal < 0 {
+			k.rows[0].take(&r)
+			continue
+		}
+		*k.find(r.cell) = uint8(len(k.rows))
+		k.rows = append(k.rows, r)
+	}
+	clear(rows[len(k.rows):])
+}
+
+// take adds the time of another row.
+func (r *row) take(from *row) {
+	r.ns += from.ns
+	if n := len(from.bins) - len(r.bins); n > 0 {
+		r.bins = append(r.bins, make([]int64, n)...)
+	}
+	for b, ns := range from.bins {
+		r.bins[b] += ns
 	}
 }
 

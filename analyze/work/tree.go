@@ -36,19 +36,19 @@ type step struct {
 func newTree() tree { return tree{nodes: make([]node, 1), children: map[step]int32{}} }
 
 // add returns the node of a path, which has its innermost frame first.
-func (t *tree) add(p *places, path []Frame) int32 {
+func (t *tree) add(path []*Frame) int32 {
 	if len(path) == 0 {
 		return 0
 	}
 	at, root := int32(0), path[len(path)-1].Function
 	for i := len(path) - 1; i >= 0; i-- {
-		s := step{at, p.function(path[i].Function), path[i].Line}
+		s := step{at, path[i].function, path[i].Line}
 		next, ok := t.children[s]
 		if !ok {
 			if len(t.nodes) == maxNodes {
 				break
 			}
-			next = t.grow(s, t.nodes[at].own || path[i].own())
+			next = t.grow(s, t.nodes[at].own || path[i].own)
 		}
 		if i == len(path)-2 && strings.HasPrefix(path[i].Function, root+".func") {
 			t.nodes[t.nodes[next].line].closure = true

@@ -27,7 +27,7 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	out := []TimePart{}
 	for i := range k.rows {
 		if r := &k.rows[i]; r.ns > 0 {
-			out = append(out, TimePart{a.via(&r.cell, n), a.leaf(&r.cell, n), int64(r.most), r.ns, typical[i], slow[i]})
+			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), int64(r.most), r.ns, typical[i], slow[i]})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y TimePart) int {
@@ -56,7 +56,7 @@ func (k *kind) with(u *kind) *kind {
 			out.bins[b].count += from.bins[b].count
 		}
 		for i := range from.rows {
-			to := &out.rows[k.byCell[from.rows[i].cell]] // the first, if there is none
+			to := &out.rows[*k.find(from.rows[i].cell)] // the first, if there is none
 			for b, ns := range from.rows[i].bins {
 				to.bins[b] += ns
 			}
