@@ -36,13 +36,15 @@ func (r *Result) scale() {
 
 // felt returns the severity that a finding has at most. What goroutines are blocked by takes elapsed
 // time; what keeps Ps takes P-time that others wanted, as do timers and the network, which find no P.
-// Waits for a P are felt in a server's units; elsewhere the grade of their detector stands, as does
+// Waits for a P are felt in a server's units, and meant by who loads a program to test it; elsewhere the grade of their detector stands, as does
 // that of what is sure to be the machine's.
 func (r *Result) felt(f *findings.Finding) findings.Severity {
 	share, wanted := f.WorkShare, 0.0
 	switch used, _ := r.Procs.InUse(); {
 	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure():
 		return findings.Critical
+	case r.Program.Tested() && !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == findings.OfIdle):
+		return findings.Note
 	case r.Program.Kind != Server && (f.Counted || f.CostOf != findings.OfBlocked || f.Kind != findings.KindCause):
 		return findings.Critical
 	case f.Kind == findings.KindMachine:

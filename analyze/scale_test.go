@@ -49,6 +49,7 @@ func TestScale(t *testing.T) {
 		{"elapsed time of a job", Batch, 0, lock("main.get", 100*ms), findings.Note, 0},
 		{"half of it", Batch, 0, lock("main.get", 500*ms), findings.Critical, 0},
 		{"waits of a job", Batch, 0, waits, findings.Critical, 0},
+		{"waits of tests", Tests, 0, waits, findings.Note, 0},
 		{"counted in tests", Tests, 0, counted, findings.Critical, 0},
 	} {
 		r := &Result{Program: Program{Kind: c.program}, Findings: []findings.Finding{c.f}}

@@ -45,12 +45,16 @@ func (w *wording) verdict() Verdict {
 	known := w.known()
 	fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
 	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding}
+	program, did := w.program()
+	if w.Fine() && did != "" {
+		v.Headline, did = did, ""
+	}
 	if w.Shorter != "" && utf8.RuneCountInString(v.Headline) > headlineLen {
 		v.Headline = fill(w.Shorter)
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try}, w.program(), []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 
@@ -72,11 +76,20 @@ func (w *wording) known() map[string]string {
 	if c := w.Waiter; c != nil {
 		m["waiter"], m["runnable"] = w.class(c.Name), quantity.Part(c.RunnableNs, c.LifeNs())
 	}
+	if c, computes := w.SlowBy(); c != nil && computes {
+		m["busiest"], m["busy"] = w.class(c.Name), quantity.Duration(c.RunningNs)
+	} else {
+		m["busiest"], m["busy"] = "Goroutines", m["ran"]
+	}
 	if s := w.Slow; s != nil {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = bucketInWords(w.names, s.Bucket.Chief), remedies[s.Bucket.What()]
 		if s.RunsIn != "" {
 			m["doing"] += ", for long in " + w.names.Prose(s.RunsIn)
+		}
+		if f := s.Machine; f != nil {
+			m["doing"] += ", maybe without a CPU"
+			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(lowered(w.names.Prose(cmp.Or(f.Headline, f.Title))))
 		}
 	}
 	v := w.Victim

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -36,13 +35,16 @@ func (d *Diagnosis) cases() []Case {
 	}
 	note := blocked // what leads where nothing is serious
 	switch {
+	case d.r.Program.Tested(): // tests and benchmarks load the program as they mean to
+		blocked = nil
+		note = d.first(func(f *findings.Finding) bool { return f.Counted && !f.OfTest && d.large(f) })
 	case blocked != nil:
 	case !d.MuchWaiting:
 		note = findings.Lead(r.Findings, d.costs)
 	case moreWork:
 		note = d.first(d.behindHalf)
 	case judged:
-		if note = findings.Chief(r.Findings, findings.Note); note != nil && (d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && (!d.felt(note) || d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
 	}
@@ -80,13 +82,14 @@ func (d *Diagnosis) cases() []Case {
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
 
 		// Users notice it, and no finding explains it.
+		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
 		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.felt(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
 			"Act only if that is too slow for you: it may be what is meant. Then: $advice"},
 		{"more work than Ps, by a cause", moreWork && note != nil, note, more, "$finding", ifWanted},
-		{"more work than Ps", moreWork, nil, more, "There was " + strings.ToLower(more[:1]) + more[1:] + ": goroutines waited $waited and ran $ran", ifWanted + " $next"},
+		{"more work than Ps", moreWork, nil, more, "$busiest ran for $busy, while others waited $waited for a P", ifWanted + " $next"},
 		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
 		{"minor", note != nil, note, "Note; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
@@ -196,10 +199,10 @@ func (d *Diagnosis) unproven(f *findings.Finding) bool {
 	return f.Kind == findings.KindMachine && !f.Sure()
 }
 
-// meant reports whether a finding is about goroutines that wait for something to do, or about one
-// that sleeps all its life.
+// meant reports whether a finding is about goroutines that wait for something to do, about one that
+// sleeps all its life, or, in tests, about what may be what they test.
 func (d *Diagnosis) meant(f *findings.Finding) bool {
-	return f.MaybeMeant && d.asleep(f) || f.CostOf == findings.OfBlocked && d.atHome(f)
+	return f.MaybeMeant && (d.asleep(f) || d.r.Program.Tested()) || f.CostOf == findings.OfBlocked && d.atHome(f)
 }
 
 // asleep reports whether a finding is about one goroutine that sleeps all its life.

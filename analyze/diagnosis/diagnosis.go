@@ -108,13 +108,22 @@ func (d *Diagnosis) sums() {
 	}
 	slices.SortStableFunc(d.Waiting, func(a, b *waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
 	waited, short := d.perRunning(d.r.Waits.User.TotalNs), d.r.Waits.User.MaxNs < shortWait
-	if c := d.most(func(c *breakdown.Class) int64 { return c.RunnableNs }); c != nil && 2*c.RunnableNs >= c.LifeNs() && !short && waited >= largeCost {
+	if c := d.most(func(c *breakdown.Class) int64 { return c.RunnableNs }); c != nil && !d.r.Program.Tested() && 2*c.RunnableNs >= c.LifeNs() && !short && waited >= largeCost {
 		d.Waiter = c
 	}
 	used, of := d.r.Procs.InUse()
 	d.used, d.usable = quantity.Ratio(used, of), of
 	d.Idle = findings.Idle(used, of, d.r.Waits.User.MaxNs)
-	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle, waited > largeWaiting && short || d.Idle
+	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle && !d.r.Program.Tested(), waited > largeWaiting && short || d.Idle
+}
+
+// Fine reports whether nothing is wrong: the verdict is about no finding.
+func (d *Diagnosis) Fine() bool {
+	switch d.Name {
+	case "no fault", "no waits", "idle", "only notes", "fine":
+		return true
+	}
+	return false
 }
 
 // AboutSlow reports whether the verdict is about slow units.

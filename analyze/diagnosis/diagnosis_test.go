@@ -107,7 +107,7 @@ func TestCases(t *testing.T) {
 		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, ms)), slow("network", 40*ms))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), slow("lock", 2*ms))},
 		{"slow units", slowed, changed(result(ms, design), slow("network", 2*ms))},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), slow("network", 2*ms))},
+		{"slow units, by a cause", slowed, changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), slow("network", 2*ms))},
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},

@@ -18,10 +18,19 @@ type Slow struct {
 	// RunsIn is a function in which goroutines that do such units ran for long, by a finding, where
 	// slow ones run for longer; "" if none is known.
 	RunsIn string
+	// Machine is a finding that threads lacked CPUs, where slow ones run for much longer and no
+	// finding is about how; nil if there is none.
+	Machine *findings.Finding
 }
 
 // feltShare is the share of the time of units of work below which nobody minds.
 const feltShare = 0.2
+
+// farLonger is how many times as long as typical ones slow units run, at least, that may have had no CPU.
+const farLonger = 5
+
+// halfShare is the share of it from which on a finding explains why units are slow.
+const halfShare = 0.5
 
 // slow returns the kind whose slow units lose most of all that begin from outside, and to what; nil
 // if there is none. What tests do is not asked to be fast.
@@ -47,7 +56,9 @@ func (d *Diagnosis) slow() (most *Slow) {
 		}
 	}
 	if most != nil && most.Bucket.What() == "running" {
-		most.RunsIn = d.longIn(most.Kind.Class)
+		if most.RunsIn = d.longIn(most.Kind.Class); most.RunsIn == "" && most.Bucket.SlowNs >= farLonger*most.Bucket.TypicalNs {
+			most.Machine = d.first(func(f *findings.Finding) bool { return f.Kind == findings.KindMachine })
+		}
 	}
 	return most
 }
