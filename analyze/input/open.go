@@ -17,9 +17,10 @@ import (
 
 // Options specifies where Open takes its input from and how it reports.
 type Options struct {
-	Stdin     io.Reader    // for "-"; nil means there is none
-	StdinName string       // what messages call it; "" means standard input
-	Client    *http.Client // nil means one with sane timeouts; see Open
+	Stdin     io.Reader     // for "-"; nil means there is none
+	StdinName string        // what messages call it; "" means standard input
+	Sidecar   *sidecar.Meta // what [Source.Sidecar] returns of it; nil for nothing
+	Client    *http.Client  // nil means one with sane timeouts; see Open
 
 	// Progress is called now and then, by the goroutine that calls Open and Next, with the bytes
 	// read and their total, both of the input as stored; total is 0 if it is not known.
@@ -106,6 +107,7 @@ func (s *Source) openStdin(ctx context.Context, o Options) error {
 	if o.Stdin == nil {
 		return s.fail("opening", errors.New("there is none"))
 	}
+	s.sidecar = o.Sidecar
 	r := files.Reader(ctx, Careful(o.Stdin))
 	s.closers = append(s.closers, r)
 	s.in.r = r

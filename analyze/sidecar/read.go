@@ -32,7 +32,12 @@ func Read(ctx context.Context, trace string) (*Meta, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return Decode(f)
+}
+
+// Decode reads the content of such a file.
+func Decode(r io.Reader) (*Meta, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}

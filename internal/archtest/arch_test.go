@@ -90,7 +90,8 @@ var rules = []rule{
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13"}},
+	{"cmd/gmpscope/internal/mcptools", in("analyze", "compare", "export", "reference", "replay", "report", "internal/quantity", "internal/term"), []string{"github.com/modelcontextprotocol/go-sdk"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13", "github.com/modelcontextprotocol/go-sdk"}},
 
 	{"internal/quantity", nil, nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do
