@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/requests"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
 )
@@ -117,11 +116,6 @@ func namesIn(r *analyze.Result) []string {
 		for _, a := range r.Findings[i].Actors {
 			all = append(all, a.Class, a.Creator)
 			frames(a.Stack)
-		}
-	}
-	for _, types := range [][]requests.Type{r.Requests.Tasks, r.Requests.Regions} {
-		for i := range types {
-			all = append(all, types[i].Name)
 		}
 	}
 	return all
