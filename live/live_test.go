@@ -104,6 +104,21 @@ func sum(p *profile.Profile) (ns int64) {
 	return ns
 }
 
+// TestOwnWork has the units of this package left out, and those of others not.
+func TestOwnWork(t *testing.T) {
+	for function, want := range map[string]bool{
+		"github.com/gmpscope/gmpscope/live.(*server).ServeHTTP":                true,
+		"github.com/gmpscope/gmpscope/analyze/events.(*Stream).dispatch.func2": true,
+		"github.com/gmpscope/gmpscope/testdata/traces/programs/network.serve":  false,
+		"github.com/gmpscope/gmpscope/livestock.Count":                         false,
+		"main.handle": false,
+	} {
+		if got := ours(function); got != want {
+			t.Errorf("%s: %v", function, got)
+		}
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	s, f := serve(t, "network-go1.26-p4")
 	s.o.Hosts = []string{"checkout.internal"}

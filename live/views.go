@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -61,7 +63,19 @@ func writeWork(w io.Writer, analysis func(analyze.Options) (*analyze.Result, err
 	}
 	v := report.Build(res, tool).Verdict
 	t := &res.Trace
+	res.Work.Kinds = slices.DeleteFunc(res.Work.Kinds, func(k work.UnitKind) bool { return ours(k.Name) || ours(k.Class) })
 	return json.NewEncoder(w).Encode(Work{report.Schema, tool, t.Wall, t.DurationNs, v.Status, v.Headline, append([]string{}, t.Warnings...), res.Work})
+}
+
+// ours reports whether a function is one of those that answer, which are no work of the program.
+func ours(function string) bool {
+	const module = "github.com/gmpscope/gmpscope/"
+	for _, p := range []string{"live.", "analyze", "export/", "report"} {
+		if strings.HasPrefix(function, module+p) {
+			return true
+		}
+	}
+	return false
 }
 
 func writeWait(w io.Writer, analysis func(analyze.Options) (*analyze.Result, error)) error {
