@@ -71,6 +71,8 @@ type Accumulator struct {
 	resources     []resource
 	resourceAt    []int32 // by site, plus 1
 	lastRun       benchRun
+	subTests      map[int64][]subTest // by goroutine
+	keptSubTests  int
 	now           int64
 	recordedSince int64             // the last gap
 	ended         []waits.EndedWait // of the block, that were not taken yet
@@ -85,7 +87,7 @@ type Accumulator struct {
 func New(o Options) *Accumulator {
 	o.Slowest, o.Intervals = cmp.Or(o.Slowest, DefaultSlowest), cmp.Or(o.Intervals, DefaultIntervals)
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(),
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(), subTests: map[int64][]subTest{},
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
@@ -480,6 +482,7 @@ func (a *Accumulator) end(at int32, l *life) {
 
 // release gives the record of a life that has ended to another.
 func (a *Accumulator) release(at int32) {
+	a.dropSubTests(a.lives.At(at).id)
 	*a.lives.At(at) = life{}
 	a.free = append(a.free, at)
 }

@@ -38,6 +38,7 @@ const (
 	leavesProgram                   // a library was called by the program's own module
 	inProtocol                      // a loop that carries the requests of others
 	inServer                        // such a loop, which begins a goroutine for each request
+	inRun                           // testing.(*T).Run
 )
 
 // facts is what is known of a stack, whoever has it. It holds no pointers.
@@ -259,7 +260,7 @@ func traitsOf(pkg, rest string) trait {
 
 // testingTraits are those of functions of package testing.
 var testingTraits = map[string]trait{
-	"(*M).Run": inHarness, "(*T).Parallel": inParallel, "(*B).StartTimer": timerStarts, "(*B).ResetTimer": timerStarts, "(*B).StopTimer": timerStops,
+	"(*M).Run": inHarness, "(*T).Parallel": inParallel, "(*T).Run": inRun, "(*B).StartTimer": timerStarts, "(*B).ResetTimer": timerStarts, "(*B).StopTimer": timerStops,
 }
 
 // Loops of HTTP/1 clients, of HTTP/2 and gRPC: they carry the requests of others.

@@ -201,6 +201,9 @@ func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
 	if l.doing >= onLock && l.doing < onNetwork {
 		l.waited(l.site, l.doing, l.head)
 	}
+	if m.traits&inRun != 0 && l.doing == onChannel && by != 0 {
+		a.keepSubTest(l.id, subTest{x.begin, x.end, a.lives.At(by).class, l.site})
+	}
 	c := a.classes[l.class]
 	x.home = c.how == Cycle && c.home.at(&c.tree, m)
 	return mark{a.now, l.head}
@@ -230,8 +233,10 @@ func (a *Accumulator) waited(l *life, w *waits.EndedWait) {
 
 // unitOf returns when the unit that a life does has begun.
 func (a *Accumulator) unitOf(l *life) int64 {
-	switch {
-	case a.classes[l.class].how == undecided:
+	switch c := a.classOf(l); {
+	case c.how == undecided && l.born && a.places.functions[c.name] == "testing.tRunner":
+		return l.seen
+	case c.how == undecided:
 		return unitUnknown
 	case l.unit.is:
 		return l.unit.from.at

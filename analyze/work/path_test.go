@@ -170,7 +170,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What is not followed is the owner's wait, for nobody who is known; it is not left out.
+// Of what is not followed it is known for whom the owner waits.
 func TestNotFollowed(t *testing.T) {
 	p := newPlay(t)
 	start, call := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read")
@@ -187,7 +187,7 @@ func TestNotFollowed(t *testing.T) {
 	const part = 10 * maxSteps / 2 // what is followed, of each kind
 	via := &Via{"channel", "main.ask"}
 	want := []Segment{
-		{via, Leaf{"", "channel", "", "main.ask"}, 20*maxSteps - 2*part},
+		{via, Leaf{"main.other", "unknown", "", ""}, 20*maxSteps - 2*part},
 		{via, Leaf{"main.other", "syscall", "", "main.load"}, part},
 		{via, Leaf{"main.other", "running", "", ""}, part},
 	}
@@ -198,6 +198,80 @@ func TestNotFollowed(t *testing.T) {
 	slices.SortFunc(got, func(x, y Segment) int { return stdcmp.Or(stdcmp.Compare(y.Ns, x.Ns), stdcmp.Compare(y.What, x.What)) })
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A test waits for its sub-tests, though they ended longer ago than paths look back. What it did itself
+// then is not known.
+func TestSubTests(t *testing.T) {
+	p := newPlay(t)
+	start, load := p.stack("testing.tRunner"), p.stack("testing.tRunner", "main.TestLoad", "os.Open")
+	run := p.stack("testing.tRunner", "main.TestAll", "testing.(*T).Run", "runtime.chanrecv1")
+	all := p.stack("testing.tRunner", "main.TestAll", "os.Open")
+	p.begin(1).create(1, 2, "testing.tRunner", start).call(2, all, 30)
+	for g := int64(3); g < 5; g++ {
+		p.create(2, g, "testing.tRunner", start).stop(2, reference.ReasonChanReceive, run)
+		p.call(g, load, 100).wake(g, 2).exit(g).call(2, all, 7)
+	}
+	for range 100 {
+		p.call(2, all, 1)
+	}
+	p.exit(2)
+	o := p.options()
+	o.Intervals = 64
+	a := New(o)
+	feed(a, p.ds)
+	got := map[string]int64{}
+	for _, x := range a.Finish(p.now, p.now, itself).Kinds[0].Path {
+		via := ""
+		if x.Via != nil {
+			via = x.Via.Site + " for " + x.Who + " "
+		}
+		got[via+x.What] += x.Ns
+	}
+	const open = 100 - 64 // system calls beyond the horizon
+	if d := cmp.Diff(map[string]int64{"testing.(*T).Run for testing.tRunner unknown": 200, "unknown": 30 + 2*7 + open, "syscall": 64}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if len(a.subTests) > 0 || a.keptSubTests > 0 {
+		t.Errorf("%d sub-tests are kept: %v", a.keptSubTests, a.subTests)
+	}
+}
+
+// What the time of a goroutine was divided into for one of those who waited for it is what it is for
+// the others.
+func TestPortions(t *testing.T) {
+	p := newPlay(t)
+	start, load := p.stack("main.main"), p.stack("main.worker", "main.load", "syscall.read")
+	ask, lock := p.stack("main.job", "main.ask", "runtime.chanrecv1"), p.stack("main.worker", "main.put", "sync.(*Mutex).Lock")
+	p.begin(1).create(1, 2, "main.worker", start).create(1, 3, "main.other", start)
+	p.create(1, 90, "main.job", start).call(90, p.stack("main.job:2", "os.Open"), 1e9).exit(90) // whose segments are kept
+	for g := int64(4); g < 40; g++ {
+		p.create(1, g, "main.job", start).stop(g, reference.ReasonChanReceive, ask).after(3)
+	}
+	for g := int64(4); g < 40; g++ {
+		for i := range 40 + g {
+			p.call(2, load, 10*i).after(1).stop(2, reference.ReasonSync, lock).call(3, load, 5).wake(3, 2)
+		}
+		p.wake(2, g).after(1).exit(g)
+	}
+	var results [2]Units
+	for i := range results {
+		o := p.options()
+		o.Slowest = 1
+		a := New(o)
+		a.walk.followed.share = 100 // so that all is followed
+		if i > 0 {
+			a.walk.recording = &portion{} // no other is recorded meanwhile
+		}
+		feed(a, p.ds)
+		results[i] = a.Finish(p.now, p.now, itself)
+		if kept := slices.ContainsFunc(a.walk.portions, func(p portion) bool { return p.n > 0 }); kept != (i == 0) {
+			t.Errorf("%d: portions are kept: %v", i, kept)
+		}
+	}
+	if d := cmp.Diff(results[1], results[0]); d != "" {
+		t.Errorf("(-without +with):\n%s", d)
 	}
 }
 

@@ -1,5 +1,7 @@
 package work
 
+import "slices"
+
 // Bounds of a path.
 const (
 	maxSegments = 256 // of a unit that is kept
@@ -71,8 +73,9 @@ func (a *allowance) begin(intervals int64) {
 type walk struct {
 	ring          *ring
 	own, followed allowance
-	class         int32   // of the owner
-	via           ownWait // of the owner
+	class         int32     // of the owner
+	subTests      []subTest // likewise
+	via           ownWait   // of the owner
 	hops          uint8
 	kind          *kind      // that the unit is of
 	bin           int        // of its latency
@@ -80,9 +83,9 @@ type walk struct {
 	keeps         bool       // all segments, in out
 	out           []segment  // the last first
 	kept          [256]uint8 // late ones, by a hash of their cells
-	holds         []hold     // late ones, by their links
-	holding       *hold      // that is divided; nil: none
-	holdBase      uint8      // hops before it
+	portions      []portion  // late ones, by their intervals
+	recording     *portion   // nil: none
+	hopsBefore    uint8      // it
 }
 
 func newWalk(r *ring) walk {
@@ -113,51 +116,72 @@ func (w *walk) book(x *interval, ns int64, queue uint64) {
 	w.last = segment{c, w.hops, ns}
 }
 
-// hold is how the time was divided in which a goroutine held a thing, for the next in a line.
-type hold struct {
-	link, from, to int64
-	via            ownWait
-	depth          int
-	segments       []segment // hops count from the begin
-	hops           uint8
+// portion is how the time in some intervals of a life was divided, from the end to the begin.
+type portion struct {
+	n, to, serve int64 // as for follow
+	via          ownWait
+	depth        int
+	next, begin  int64 // the interval before them
+	class        int32
+	hops         uint8
+	sums         []segment // by cell; their hops count from the end of the portion
 }
 
 const (
-	numHolds    = 1 << 10
-	maxHeld     = 8 // segments
-	maxHoldHops = 16
+	numPortions  = 1 << 10
+	portionBits  = 8 // its intervals have the same number, but for so many bits
+	portionSums  = 16
+	portionsHops = 16
 )
 
-// hold books the time (from, to] of a goroutine that gave a thing to one that waited for it, along
-// the life of which interval link is the last part.
-//
-// OPT: all who stand in a line come by the same holders.
-func (w *walk) hold(link, from, to int64, depth int) {
-	if w.holds == nil {
-		w.holds = make([]hold, numHolds)
+// portion returns where the portion is or may be kept that ends with interval n, at a time.
+func (w *walk) portion(n, to, serve int64, depth int) (p *portion, is bool) {
+	if w.portions == nil {
+		w.portions = make([]portion, numPortions)
 	}
-	h, base := &w.holds[link%numHolds], w.hops
-	if h.link == link && h.from == from && h.to == to && h.via == w.via && h.depth == depth && base <= maxHops-maxHoldHops {
-		for _, s := range h.segments {
-			w.flush()
-			w.last = s
-			w.last.hops += base
+	p = &w.portions[n>>portionBits%numPortions]
+	return p, p.n == n && p.to == to && p.serve == serve && p.via == w.via && p.depth == depth && w.hops <= maxHops-portionsHops
+}
+
+// replay books a portion.
+func (w *walk) replay(p *portion) {
+	w.flush()
+	for _, s := range p.sums {
+		s.hops += w.hops
+		w.sum(&s)
+	}
+	w.hops += p.hops
+}
+
+// record begins a portion, recorded ends it. It is not kept if it does not reach the interval next.
+func (w *walk) record(p *portion, n, to, serve int64, depth int) {
+	w.flush()
+	*p = portion{n: n, to: to, serve: serve, via: w.via, depth: depth, sums: p.sums[:0]}
+	w.recording, w.hopsBefore = p, w.hops
+}
+
+func (w *walk) recorded(next, begin int64, class int32) {
+	w.flush()
+	p := w.recording
+	w.recording = nil
+	if p.next, p.begin, p.class, p.hops = next, begin, class, w.hops-w.hopsBefore; next == 0 || len(p.sums) > portionSums || p.hops > portionsHops {
+		p.n = 0
+	}
+}
+
+// sum adds a segment to the sums of the kind, and of the portion that is recorded.
+func (w *walk) sum(s *segment) {
+	if p := w.recording; p != nil && len(p.sums) <= portionSums {
+		i := slices.IndexFunc(p.sums, func(x segment) bool { return x.cell == s.cell })
+		if i < 0 {
+			i = len(p.sums)
+			p.sums = append(p.sums, segment{cell: s.cell})
 		}
-		w.hops += h.hops
-		return
+		x := &p.sums[i]
+		x.ns += s.ns
+		x.hops = max(x.hops, s.hops-w.hopsBefore)
 	}
-	if w.holding != nil { // this is a part of another's
-		w.follow(link, from, to, depth, noUnit)
-		return
-	}
-	w.flush()
-	*h = hold{link: link, from: from, to: to, via: w.via, depth: depth, segments: h.segments[:0]}
-	w.holding, w.holdBase = h, base
-	w.follow(link, from, to, depth, noUnit)
-	w.flush()
-	if w.holding, h.hops = nil, w.hops-base; len(h.segments) > maxHeld || h.hops > maxHoldHops || w.followed.left == 0 {
-		h.link = 0
-	}
+	w.kind.book(s, w.bin)
 }
 
 // bookWait books time in which the owner waited and it is not known for whom, or which lies
@@ -180,12 +204,7 @@ func (w *walk) flush() {
 	if w.keeps {
 		w.keep()
 	}
-	if h := w.holding; h != nil && len(h.segments) <= maxHeld {
-		x := w.last
-		x.hops -= w.holdBase
-		h.segments = append(h.segments, x)
-	}
-	w.kind.book(&w.last, w.bin)
+	w.sum(&w.last)
 	w.last.ns = 0
 }
 
@@ -216,9 +235,13 @@ func (w *walk) keep() {
 }
 
 // follow books the time (from, to] along the life of which interval n is a part. Before serve
-// the goroutine did another unit: who is waited for is known, and queues.
+// the goroutine did another unit: who is waited for is known, and queues. Beyond the horizon only
+// that is known, and not of a lock that the goroutine may not have held so long.
+//
+// OPT: those who wait for the same goroutine follow the same intervals. What these are booked on is
+// recorded by portions, unless all segments are kept.
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
-	steps := &w.followed
+	steps, class, last, records := &w.followed, int32(0), n, false
 	if depth == 0 {
 		steps = &w.own
 	}
@@ -228,17 +251,37 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 		}
 		x := w.ring.at(n)
 		if x == nil || steps.left == 0 {
+			if depth == 0 {
+				to = w.beyond(from, to)
+			} else if since := max(from, serve); since < to && class != 0 && (serve >= 0 || w.via.what() != onLock) {
+				w.book(&interval{class: class}, to-since, 0)
+				to = since
+			}
 			w.bookWait(from, to)
-			return
+			break
 		}
 		steps.left--
+		if last>>portionBits != n>>portionBits && depth > 0 && !w.keeps {
+			if records {
+				w.recorded(n, to, class)
+			}
+			p, is := w.portion(n, to, serve, depth)
+			if records = !is && w.recording == nil; records {
+				w.record(p, n, to, serve, depth)
+			} else if is && p.begin >= from {
+				w.replay(p)
+				n, to, class = p.next, p.begin, p.class
+				continue // last is of another portion still
+			}
+		}
+		last, class = n, x.class
 		if x.end < to {
 			w.bookWait(max(from, x.end), to)
 			to = max(from, x.end)
 		}
 		if x.born {
 			w.beforeBirth(n, x, from, to, depth)
-			return
+			break
 		}
 		if begin := max(from, x.begin); begin < to {
 			if x.activity.waits() || depth > 0 && begin < serve {
@@ -250,6 +293,26 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 		}
 		n = back(n, x.prev)
 	}
+	if records {
+		w.recorded(0, to, class)
+	}
+}
+
+// beyond books the time (from, to] of the owner, which lies beyond the horizon, as far as it is known
+// for which of its sub-tests it waited. It returns the end of the rest.
+func (w *walk) beyond(from, to int64) int64 {
+	for i := len(w.subTests) - 1; i >= 0 && to > from; i-- {
+		s := &w.subTests[i]
+		begin, end := max(from, s.begin), min(to, s.end)
+		if begin >= end {
+			continue
+		}
+		w.bookWait(end, to)
+		w.via = waitAt(onChannel, s.site)
+		w.book(&interval{class: s.class}, end-begin, 0)
+		to, w.via = begin, 0
+	}
+	return to
 }
 
 // waits reports whether a goroutine waits for something that another one may do.
@@ -295,12 +358,12 @@ func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
 		if y == nil || y.link == 0 || y.end <= max(from, serve) || y.end >= to {
 			break
 		}
-		w.hold(link, y.end, to, depth)
+		w.follow(link, y.end, to, depth, y.end)
 		w.hops++
 		to, link, serve, x = y.end, back(n, y.link), y.serve, y
 	}
 	if lock && serve > from && serve < to {
-		w.follow(link, serve, to, depth, noUnit)
+		w.follow(link, serve, to, depth, serve)
 		w.bookWait(from, serve) // it came later: who held it before is not known
 		return
 	}

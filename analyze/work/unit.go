@@ -78,6 +78,7 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 	}
 	ns := to.at - from.at
 	keeps := k.keeps(ns)
+	a.walk.subTests = a.subTests[g]
 	path := a.walk.divide(k, k.add(ns), k.class, from.at, to, keeps)
 	if keeps {
 		kept = k.keep(g, from.at, to.at, path)
