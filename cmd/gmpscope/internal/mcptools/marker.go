@@ -91,6 +91,14 @@ func namesIn(r *analyze.Result) []string {
 			_, site := k.Path[j].Own()
 			all = append(all, k.Path[j].Who, k.Path[j].Where, site)
 		}
+		for j := range k.Slowest {
+			for _, region := range k.Slowest[j].Regions {
+				all = append(all, region.Name)
+			}
+			for _, l := range k.Slowest[j].Logs {
+				all = append(all, l.Text)
+			}
+		}
 	}
 	frames := func(stack []string) {
 		for _, f := range stack {
