@@ -79,7 +79,7 @@ func (w *wording) known() map[string]string {
 	if c, computes := w.SlowBy(); c != nil && computes {
 		m["busiest"], m["busy"] = w.class(c.Name), quantity.Duration(c.RunningNs)
 	} else {
-		m["busiest"], m["busy"] = "Goroutines", m["ran"]
+		m["busiest"], m["busy"] = "goroutines", m["ran"]
 	}
 	if s := w.Slow; s != nil {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)

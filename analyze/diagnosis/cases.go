@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -89,7 +90,7 @@ func (d *Diagnosis) cases() []Case {
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
 			"Act only if that is too slow for you: it may be what is meant. Then: $advice"},
 		{"more work than Ps, by a cause", moreWork && note != nil, note, more, "$finding", ifWanted},
-		{"more work than Ps", moreWork, nil, more, "$busiest ran for $busy, while others waited $waited for a P", ifWanted + " $next"},
+		{"more work than Ps", moreWork, nil, more, "There was " + strings.ToLower(more[:1]) + more[1:] + ": $busiest ran for $busy, others waited $waited", ifWanted + " $next"},
 		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
 		{"minor", note != nil, note, "Note; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
