@@ -27,31 +27,31 @@ func (r *Result) scale() {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.WorkShare = explained(f, entries)
-		if s := r.felt(f); !s.AtLeast(f.Severity) {
+		if s := r.atMost(f, entries); !s.AtLeast(f.Severity) {
 			f.Severity = s
 		}
 	}
 	r.Findings = findings.Rank(r.Findings)
 }
 
-// felt returns the severity that a finding has at most. What goroutines are blocked by takes elapsed
+// atMost returns the severity that a finding has at most. What goroutines are blocked by takes elapsed
 // time; what keeps Ps takes P-time that others wanted, as do timers and the network, which find no P.
-// Waits for a P are felt in a server's units, and meant by who loads a program to test it; elsewhere the grade of their detector stands, as does
-// that of what is sure to be the machine's.
-func (r *Result) felt(f *findings.Finding) findings.Severity {
+// Waits for a P count as far as units of a server have them, or goroutines that do no such units, and
+// not in tests, which load a program as they mean to. Elsewhere the grade of their detector stands, as
+// does that of what is sure to be the machine's.
+func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.Severity {
 	share, wanted := f.WorkShare, 0.0
-	switch used, _ := r.Procs.InUse(); {
-	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure():
+	used, _ := r.Procs.InUse()
+	server, tested, blocked := r.Program.Kind == Server, r.Program.Tested(), f.CostOf == findings.OfBlocked && f.Kind == findings.KindCause
+	switch {
+	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure(), !server && !tested && !blocked:
 		return findings.Critical
-	case r.Program.Tested() && !f.Counted && (f.CostOf == findings.OfWaiting || f.CostOf == findings.OfIdle):
-		return findings.Note
-	case r.Program.Kind != Server && (f.Counted || f.CostOf != findings.OfBlocked || f.Kind != findings.KindCause):
-		return findings.Critical
-	case f.Kind == findings.KindMachine:
-	case f.CostOf == findings.OfPTime, f.Kind == findings.KindSymptom && f.CostOf == findings.OfBlocked:
-		wanted = quantity.Ratio(f.CostNs, used)
-	case f.CostOf != findings.OfWaiting:
+	case blocked:
 		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))
+	case tested && f.Counted, server && f.Kind != findings.KindMachine && f.CostOf != findings.OfWaiting:
+		wanted = quantity.Ratio(f.CostNs, used)
+	case server && f.Kind != findings.KindMachine:
+		share = max(share, r.waited(f, entries))
 	}
 	switch {
 	case max(share, wanted) >= criticalShare && float64(f.CostNs)*1e9 >= criticalNs*float64(r.RecordedNs()):
@@ -60,6 +60,19 @@ func (r *Result) felt(f *findings.Finding) findings.Severity {
 		return findings.Warning
 	}
 	return findings.Note
+}
+
+// waited is the largest share of their time that goroutines which suffer from a finding waited for a
+// P, of those that do no units.
+func (r *Result) waited(f *findings.Finding, entries []*work.UnitKind) (share float64) {
+	for i := range r.Breakdown.Classes {
+		c := &r.Breakdown.Classes[i]
+		unit := slices.ContainsFunc(entries, func(k *work.UnitKind) bool { return findings.Short(c.Name) == k.Name || c.Name == k.Class })
+		if !unit && f.Names(findings.Victim, findings.Short(c.Name)) {
+			share = max(share, quantity.Ratio(c.RunnableNs, c.LifeNs()))
+		}
+	}
+	return share
 }
 
 // explained is the share of the time of units that a finding explains: of slow ones, if those of any

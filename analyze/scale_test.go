@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/work"
@@ -20,7 +21,9 @@ func TestScale(t *testing.T) {
 	}
 	waits := of(findings.KindCause, findings.OfWaiting, 900*ms)
 	waits.Actors = []findings.Actor{{Role: findings.Victim, Class: "main.handle, started by net/http.(*conn).serve"}}
-	counted := lock("main.elsewhere", ms)
+	starved := of(findings.KindSymptom, findings.OfWaiting, 500*ms)
+	starved.Actors = []findings.Actor{{Role: findings.Victim, Class: "main.send"}}
+	counted := of(findings.KindCause, findings.OfPTime, 40*ms)
 	counted.Counted = true
 	proven := of(findings.KindMachine, findings.OfPTime, ms)
 	proven.Proven = true
@@ -39,6 +42,7 @@ func TestScale(t *testing.T) {
 		{"another lock", Server, 0, lock("main.elsewhere", 100*ms), findings.Note, 0},
 		{"another lock, for much of the time", Server, 0, lock("main.elsewhere", 300*ms), findings.Warning, 0},
 		{"waits of the units", Server, 0, waits, findings.Critical, 0.5},
+		{"waits of those that do no units", Server, 0, starved, findings.Critical, 0.25},
 		{"waits of others", Server, 0, of(findings.KindCause, findings.OfWaiting, 100*ms), findings.Note, 0.05},
 		{"P-time", Server, 0, of(findings.KindCause, findings.OfPTime, 60*ms), findings.Warning, 0.03},
 		{"little P-time", Server, 0, of(findings.KindCause, findings.OfPTime, 40*ms), findings.Note, 0.02},
@@ -50,7 +54,7 @@ func TestScale(t *testing.T) {
 		{"half of it", Batch, 0, lock("main.get", 500*ms), findings.Critical, 0},
 		{"waits of a job", Batch, 0, waits, findings.Critical, 0},
 		{"waits of tests", Tests, 0, waits, findings.Note, 0},
-		{"counted in tests", Tests, 0, counted, findings.Critical, 0},
+		{"counted in tests", Tests, 0, counted, findings.Note, 0},
 	} {
 		r := &Result{Program: Program{Kind: c.program}, Findings: []findings.Finding{c.f}}
 		r.Trace.DurationNs = 1000 * ms
@@ -60,6 +64,7 @@ func TestScale(t *testing.T) {
 			{Leaf: work.Leaf{Who: "main.handle", What: "runnable"}, Ns: ms, TypicalNs: ms, SlowNs: 100 * ms},
 			{Leaf: work.Leaf{Who: "main.handle", What: "running"}, Ns: ms, TypicalNs: ms, SlowNs: c.runs},
 		}}}
+		r.Breakdown.Classes = []breakdown.Class{{Name: "main.send", TimeByState: breakdown.TimeByState{RunnableNs: 500 * ms, RunningNs: 500 * ms}}}
 		r.scale()
 		if f := r.Findings[0]; f.Severity != c.want || f.WorkShare < c.share-0.001 || f.WorkShare > c.share+0.001 {
 			t.Errorf("%s: %s, share %v of units, want %s, %v", c.name, f.Severity, f.WorkShare, c.want, c.share)

@@ -92,8 +92,8 @@ func (w *wording) benchmarks() (lines []string, did string) {
 	var timed, n int64
 	for i := range w.r.Work.Kinds {
 		k := &w.r.Work.Kinds[i]
-		if k.How != work.Benchmark.String() || k.Count == 0 {
-			continue
+		if k.How != work.Benchmark.String() || k.Count == 0 || slices.ContainsFunc(w.r.Work.Kinds, func(sub work.UnitKind) bool { return sub.How == k.How && strings.HasPrefix(sub.Name, k.Name+".func") }) {
+			continue // what benchmarks do that have others is to run these
 		}
 		timed += k.TotalNs
 		if n++; n <= mostLegs {
@@ -101,7 +101,11 @@ func (w *wording) benchmarks() (lines []string, did string) {
 			if k.Count > 1 {
 				runs = fmt.Sprintf(" in %d runs", k.Count)
 			}
-			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s: timed for %s%s: %s", words.Visible(KindName(w.names, k)), quantity.Duration(k.TotalNs), runs, words.List(w.spent(k))), ": ")+".")
+			name := words.Visible(KindName(w.names, k))
+			if strings.HasPrefix(k.Name, "testing.") {
+				name = "Benchmarks that no stack shows"
+			}
+			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s: timed for %s%s: %s", name, quantity.Duration(k.TotalNs), runs, words.List(w.spent(k))), ": ")+".")
 		}
 	}
 	if n == 0 {

@@ -38,14 +38,14 @@ func (d *Diagnosis) cases() []Case {
 	switch {
 	case d.r.Program.Tested(): // tests and benchmarks load the program as they mean to
 		blocked = nil
-		note = d.first(func(f *findings.Finding) bool { return f.Counted && !f.OfTest && d.large(f) })
+		note = d.first(func(f *findings.Finding) bool { return f.Counted && !f.OfTest && float64(f.CostNs) >= testCost*float64(d.RanNs) })
 	case blocked != nil:
 	case !d.MuchWaiting:
 		note = findings.Lead(r.Findings, d.costs)
 	case moreWork:
 		note = d.first(d.behindHalf)
 	case judged:
-		if note = findings.Chief(r.Findings, findings.Note); note != nil && (!d.felt(note) || d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
+		if note = findings.Chief(r.Findings, findings.Note); note != nil && (!d.affects(note) || d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
 	}
@@ -84,7 +84,7 @@ func (d *Diagnosis) cases() []Case {
 
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
-		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.felt(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
+		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
@@ -147,6 +147,7 @@ const (
 	largeCost    = 0.15      // cost of a note from which on it leads, even if there was little waiting
 	smallPart    = 0.05      // share of all waiting below which a finding is about a small part of it
 	smallLife    = 0.05      // share of a class's life below which waiting for a P is no headline
+	testCost     = 0.01      // share of the time that tests ran from which on a note about what was counted leads
 	littleUse    = 0.1       // share of P-time at least that cost is compared with: a program that ran for less is idle
 	mostUse      = 0.8       // share of P-time in use below which there was more work than Ps at times only
 	wholeLife    = 0.99      // share of its life from which on a goroutine does nothing else
@@ -178,7 +179,7 @@ func small(f *findings.Finding) bool {
 
 // blocks reports whether by a cause goroutines were blocked for longer than all waited for a P.
 func (d *Diagnosis) blocks(f *findings.Finding) bool {
-	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && d.felt(f) && !d.meant(f)
+	return f.Kind == findings.KindCause && f.CostOf == findings.OfBlocked && len(f.SymptomOf) == 0 && f.CostNs > d.r.Waits.User.TotalNs && d.large(f) && d.affects(f) && !d.meant(f)
 }
 
 // costs reports whether a cause cost much, although there was not much waiting: garbage

@@ -23,8 +23,8 @@ type Slow struct {
 	Machine *findings.Finding
 }
 
-// feltShare is the share of the time of units of work below which nobody minds.
-const feltShare = 0.2
+// smallShare is the share of the time of units of work below which nobody minds.
+const smallShare = 0.2
 
 // farLonger is how many times as long as typical ones slow units run, at least, that may have had no CPU.
 const farLonger = 5
@@ -90,14 +90,14 @@ func (d *Diagnosis) waits() bool {
 			more += float64(p.SlowNs - p.TypicalNs)
 		}
 	}
-	return waited >= feltShare*float64(d.Slow.All.Ns) || more >= feltShare*float64(d.Slow.All.MoreNs())
+	return waited >= smallShare*float64(d.Slow.All.Ns) || more >= smallShare*float64(d.Slow.All.MoreNs())
 }
 
-// felt reports whether units of work feel what a finding costs. What goroutines are blocked by may
+// affects reports whether a finding affects units of work. What goroutines are blocked by may
 // make them, or their waits for a unit, longer; but not where they do none.
-func (d *Diagnosis) felt(f *findings.Finding) bool {
+func (d *Diagnosis) affects(f *findings.Finding) bool {
 	switch {
-	case d.r.Program.Kind != analyze.Server || f.Counted || f.WorkShare >= feltShare:
+	case d.r.Program.Kind != analyze.Server || f.Counted || f.WorkShare >= smallShare:
 		return true
 	case f.Kind == findings.KindMachine:
 		return f.Sure()
