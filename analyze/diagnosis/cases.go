@@ -38,7 +38,9 @@ func (d *Diagnosis) cases() []Case {
 	switch {
 	case d.r.Program.Tested(): // tests and benchmarks load the program as they mean to
 		blocked = nil
-		note = d.first(func(f *findings.Finding) bool { return f.Counted && !f.OfTest && float64(f.CostNs) >= testCost*float64(d.RanNs) })
+		note = d.first(func(f *findings.Finding) bool {
+			return f.Counted && !f.OfTest && float64(f.CostNs) >= testCost*float64(d.RanNs)
+		})
 	case blocked != nil:
 	case !d.MuchWaiting:
 		note = findings.Lead(r.Findings, d.costs)
