@@ -1,86 +1,80 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on the text about the machine.
+// Bounds on what is shown of the machine: in text, and on the page.
 const (
 	textProcesses    = 8
 	textOffClasses   = 8
+	pageOffClasses   = 60
 	textCPUs         = 32
+	pageCPUs         = 256
 	maxProcessLetter = 40 // letters of the name of a process
 )
 
-// machine shows what the kernel's records tell, if there are any.
-func (t *text) machine(r *analyze.Result) {
+// MachineSection reports what the kernel's records tell; nil if there are none.
+func MachineSection(r *analyze.Result) *doc.Section {
 	k := r.Kernel
 	if k == nil {
-		return
+		return nil
 	}
-	t.head("The machine")
-	for _, s := range MachineLead(k) {
-		t.para(2, s)
+	s := &doc.Section{ID: "machine", Title: "The machine"}
+	for _, text := range MachineLead(k) {
+		s.Blocks = append(s.Blocks, doc.Para{Text: text})
 	}
-	tb := newTable("who had the CPUs", "threads", "on a CPU", "while the program waited for that CPU")
-	for i, p := range k.ByProcess {
-		if i < textProcesses || p.Program {
-			tb.add(ProcessName(&p), quantity.Count(p.Threads), quantity.Duration(p.CPUNs), quantity.Duration(p.InsteadNs))
+	processes := doc.Table{Most: textProcesses, One: "more process", Many: "more processes", Columns: []doc.Column{{Title: "who had the CPUs", Left: true}, {Title: "threads"}, {Title: "on a CPU"}, {Title: "while the program waited for that CPU"}}}
+	by := slices.Clone(k.ByProcess)
+	if at := slices.IndexFunc(by, func(p kernel.ProcessUse) bool { return p.Program }); at >= textProcesses { // text shows it too
+		by = slices.Insert(slices.Delete(by, at, at+1), textProcesses-1, k.ByProcess[at])
+	}
+	for i := range by {
+		p := &by[i]
+		processes.Rows = append(processes.Rows, doc.Row{Cells: []doc.Cell{{Text: processName(p)}, doc.Count(p.Threads), doc.Duration(p.CPUNs), doc.Duration(p.InsteadNs)}})
+	}
+	cpus := doc.Table{Most: textCPUs, More: max(0, len(k.CPUs)-pageCPUs), One: "more CPU", Many: "more CPUs", Columns: []doc.Column{{Title: "CPU", Left: true}, {Title: "program"}, {Title: "others"}, {Title: "idle"}, {Title: "not known"}}}
+	for _, c := range k.CPUs[:min(len(k.CPUs), pageCPUs)] {
+		row := doc.Row{Cells: []doc.Cell{{Text: "CPU " + quantity.Count(int64(c.CPU))}}}
+		for _, ns := range []int64{c.ProgramNs, c.OthersNs, c.IdleNs, c.UnknownNs} {
+			row.Cells = append(row.Cells, doc.Share(ns, c.ProgramNs+c.OthersNs+c.IdleNs+c.UnknownNs))
 		}
+		cpus.Rows = append(cpus.Rows, row)
 	}
-	t.line("")
-	t.table(2, tb)
-	t.line("")
-	tb = newTable("CPU", "program", "others", "idle", "not known")
-	for _, c := range k.CPUs[:min(len(k.CPUs), textCPUs)] {
-		whole := c.ProgramNs + c.OthersNs + c.IdleNs + c.UnknownNs
-		part := func(ns int64) string { return quantity.Part(ns, whole) }
-		tb.add(quantity.Count(int64(c.CPU)), part(c.ProgramNs), part(c.OthersNs), part(c.IdleNs), part(c.UnknownNs))
-	}
-	t.table(2, tb)
-	if n := len(k.CPUs) - textCPUs; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more CPU", "more CPUs")))
-	}
-	t.wakePaths(k)
-	if k.OffCPUNs == 0 {
-		return
-	}
-	tb = newTable("start function", "ran by the trace", "on a CPU", "off it", "share off it")
-	for _, c := range k.Classes[:min(len(k.Classes), textOffClasses)] {
-		if WorthOff(k, &c) {
-			tb.add(words.Cut(t.names.Class(c.Name), 40), quantity.Duration(c.RunningNs), quantity.Duration(c.OnCPUNs), quantity.Duration(c.OffCPUNs), quantity.Percent(c.OffShare()))
-		}
-	}
-	t.line("")
-	t.table(2, tb)
-}
-
-// wakePaths shows what woken threads went through.
-func (t *text) wakePaths(k *kernel.Machine) {
-	if len(k.WakePaths) == 0 {
-		return
-	}
-	tb := newTable("threads that were woken", "number", "until asked, p50", "p99", "until on a CPU, p50", "p99", "until it ran, p50", "p99")
+	s.Blocks = append(s.Blocks, processes, cpus)
+	woken := doc.Table{Columns: []doc.Column{{Title: "threads that were woken", Left: true}, {Title: "number"}, {Title: "until asked, p50"}, {Title: "p99"}, {Title: "until on a CPU, p50"}, {Title: "p99"}, {Title: "until it ran, p50"}, {Title: "p99"}}}
 	for i := range k.WakePaths {
 		p := &k.WakePaths[i]
-		row := []string{WakeKind(p.Kind), quantity.Count(p.Count)}
+		row := doc.Row{Cells: []doc.Cell{{Text: wakeKind(p.Kind)}, doc.Count(p.Count)}}
 		for _, part := range []kernel.WakePart{p.Decided, p.Woken, p.Ran} {
-			row = append(row, quantity.Duration(part.P50Ns), quantity.Duration(part.P99Ns))
+			row.Cells = append(row.Cells, doc.Duration(part.P50Ns), doc.Duration(part.P99Ns))
 		}
-		tb.add(row...)
+		woken.Rows = append(woken.Rows, row)
 	}
-	t.line("")
-	t.table(2, tb)
+	off := doc.Table{Most: textOffClasses, One: "more group", Many: "more groups", Columns: []doc.Column{{Title: "goroutine group", Left: true, Cut: 40}, {Title: "ran by the trace"}, {Title: "on a CPU"}, {Title: "off it"}, {Title: "share off it"}}}
+	for _, c := range k.Classes[:min(len(k.Classes), pageOffClasses)] {
+		if c.OffCPUNs > 0 && 1000*c.OffCPUNs >= k.OffCPUNs {
+			off.Rows = append(off.Rows, doc.Row{Cells: []doc.Cell{{Name: cmp.Or(c.Name, words.Unknown)}, doc.Duration(c.RunningNs), doc.Duration(c.OnCPUNs), doc.Duration(c.OffCPUNs), doc.Number(quantity.Percent(c.OffShare()), c.OffShare())}})
+		}
+	}
+	for _, t := range []doc.Table{woken, off} {
+		if len(t.Rows) > 0 {
+			s.Blocks = append(s.Blocks, t)
+		}
+	}
+	return s
 }
 
-// WakeKind reports what a kind of kernel.WakePath is.
-func WakeKind(kind string) string {
+// wakeKind reports what a kind of kernel.WakePath is.
+func wakeKind(kind string) string {
 	switch kind {
 	case "steal":
 		return "of them, to steal"
@@ -105,13 +99,8 @@ func idleWaitsInWords(k *kernel.Machine) string {
 		quantity.Duration(missed), quantity.Duration(ns[kernel.CauseMissedKernel]), quantity.Duration(waking), quantity.Duration(ns[kernel.CauseWakingKernel]))
 }
 
-// WorthOff reports whether a class lacked CPUs for a thousandth of what all did, or more.
-func WorthOff(k *kernel.Machine, c *kernel.ClassOnOff) bool {
-	return c.OffCPUNs > 0 && 1000*c.OffCPUNs >= k.OffCPUNs
-}
-
-// ProcessName is what a process is called, safe to show.
-func ProcessName(p *kernel.ProcessUse) string {
+// processName is what a process is called, safe to show.
+func processName(p *kernel.ProcessUse) string {
 	name := words.Cut(words.Visible(p.Name), maxProcessLetter)
 	if p.Program {
 		name += " (this program)"

@@ -13,6 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -228,12 +229,5 @@ func (t *text) warningList(ws []string) {
 	if len(ws) == 0 {
 		return
 	}
-	t.head("Warnings")
-	for i, w := range ws {
-		if i == textWarnings {
-			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(ws)-i), "more", "more")))
-			break
-		}
-		t.hang("  - ", 4, words.Cut(words.Visible(w), 600))
-	}
+	t.section(&doc.Section{Title: "Warnings", Blocks: []doc.Block{doc.List{Items: warnings(ws)}}})
 }

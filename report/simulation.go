@@ -63,7 +63,7 @@ func (t *text) replaySimulation(r *replay.Result) {
 		t.table(2, tb)
 	}
 
-	t.splitSection(f.Decomposition)
+	t.section(SplitSection(f.Decomposition))
 
 	if len(f.WhatIf) > 0 {
 		t.head("What if")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -58,27 +59,38 @@ func errorLine(makespan, waited *float64) string {
 	return fmt.Sprintf("makespan %s, time waited %s", signed(makespan), signed(waited))
 }
 
-// splitSection shows where the waiting came from, held against the reference.
-func (t *text) splitSection(s *replay.Decomposition) {
+// SplitSection reports where the waiting came from, held against the reference; nil if it was not.
+func SplitSection(s *replay.Decomposition) *doc.Section {
 	if s == nil {
-		return
+		return nil
 	}
-	t.head("Against the reference")
+	out := &doc.Section{ID: "reference", Title: "Against the reference"}
 	for _, l := range SplitLines(s) {
-		t.hang("  - ", 4, ended(words.Sentence(words.Visible(l))))
+		out.Blocks = append(out.Blocks, doc.Para{Text: ended(words.Sentence(words.Cut(words.Visible(l), 1200)))})
 	}
 	if s.Untrusted != "" {
-		return
+		return out
 	}
-	t.line("")
-	tb := newTable("class", "waited", "capacity", "policy", "excess")
-	row := func(name string, p replay.Parts) {
-		tb.add(t.names.Shortened(name, 44), quantity.Duration(p.ObservedNs), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+	split := func(p replay.Parts) []doc.Part {
+		return []doc.Part{{Key: "behind", Title: "capacity: unavoidable", Ns: p.CapacityNs}, {Key: "overtaken", Title: "policy: Go's own rules", Ns: p.PolicyNs}, {Key: "missed", Title: "excess: neither explains it", Ns: p.ExcessNs}}
 	}
-	row("all", s.Total)
+	whole := int64(1)
+	for i := range s.Classes {
+		sum := int64(0)
+		for _, p := range split(s.Classes[i].Parts) {
+			sum += max(p.Ns, 0) // a part below zero has no bar
+		}
+		whole = max(whole, sum)
+	}
+	t := doc.Table{Columns: []doc.Column{{Title: "goroutine group", Left: true, Cut: 44}, {Title: "waited"}, {Title: "capacity"}, {Title: "policy"}, {Title: "excess"}}}
+	row := func(name doc.Cell, p replay.Parts) {
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{name, doc.Duration(p.ObservedNs), doc.Duration(p.CapacityNs), doc.Duration(p.PolicyNs), doc.Duration(p.ExcessNs)}})
+	}
+	row(doc.Cell{Text: "all"}, s.Total)
 	for i := range s.Classes {
 		c := &s.Classes[i]
-		row(cmp.Or(c.Name, words.Unknown), c.Parts)
+		row(doc.Cell{Name: cmp.Or(c.Name, words.Unknown), Bars: [][]doc.Part{split(c.Parts)}, Whole: whole}, c.Parts)
 	}
-	t.table(2, tb)
+	out.Blocks = append(out.Blocks, doc.Legend(split(replay.Parts{})), t, doc.Para{Text: "The three parts add up to what was waited. A part below zero has no bar.", Small: true, Where: doc.Page})
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -29,6 +30,25 @@ func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	}
 	slices.SortStableFunc(out, func(x, y BlockedFor) int { return cmp.Compare(y.Ns, x.Ns) })
 	return out
+}
+
+// BlockedKey is the colour of a reason for which goroutines are blocked.
+func BlockedKey(r breakdown.Reason) string {
+	switch r {
+	case breakdown.ReasonNetwork:
+		return "network"
+	case breakdown.ReasonSelect, breakdown.ReasonChanReceive, breakdown.ReasonChanSend, breakdown.ReasonForever, breakdown.ReasonCoroutine:
+		return "channel"
+	case breakdown.ReasonSync:
+		return "lock"
+	case breakdown.ReasonCond:
+		return "sync"
+	case breakdown.ReasonSleep:
+		return "sleep"
+	case breakdown.ReasonAssist, breakdown.ReasonGCEnds, breakdown.ReasonSuspended:
+		return "gc"
+	}
+	return "notknown"
 }
 
 // ClassesByWaiting returns the classes with a life: those of the program, then those of the
@@ -62,25 +82,30 @@ func BlockedInWords(s *breakdown.TimeByState, most int) string {
 	return words.List(parts)
 }
 
-// timeInStates answers whether it was the scheduler: what the goroutines of each class did.
-func (t *text) timeInStates(r *analyze.Result) {
+// StatesSection reports what the goroutines of each group did all the time; nil if that is not
+// known.
+func StatesSection(r *analyze.Result) *doc.Section {
 	cs := ClassesByWaiting(r)
 	if len(cs) == 0 {
-		return
+		return nil
 	}
-	t.head("Was it the scheduler?")
-	t.para(2, StatesLead(r))
-	tb := newTable("start function", "life", "running", "runnable", "blocked", "syscall", "unknown", "most blocked for").alignLeft(7)
-	for i := range cs[:min(len(cs), textClasses)] {
+	t := doc.Table{Most: textClasses, More: max(0, len(cs)-pageClasses), One: "more group", Many: "more groups", Columns: []doc.Column{
+		{Title: "goroutine group", Left: true, Cut: 24}, {Title: "lifetime"}, {Title: "running"}, {Title: "runnable"}, {Title: "blocked"}, {Title: "syscall"}, {Title: "unknown"}, {Title: "most blocked for", Left: true}}}
+	states := func(s *breakdown.TimeByState) []doc.Part {
+		return []doc.Part{{Key: "user", Title: "running", Ns: s.RunningNs}, {Key: "runnable", Title: "runnable", Ns: s.RunnableNs}, {Key: "idle", Title: "blocked", Ns: s.Blocked()},
+			{Key: "syscall", Title: "system call", Ns: s.SyscallNs}, {Key: "unused", Title: "unknown", Ns: s.UnknownNs}}
+	}
+	for i := range cs[:min(len(cs), pageClasses)] {
 		c := &cs[i]
-		whole := c.LifeNs()
-		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 24), quantity.Duration(whole), quantity.Part(c.RunningNs, whole), quantity.Part(c.RunnableNs, whole),
-			quantity.Part(c.Blocked(), whole), quantity.Part(c.SyscallNs, whole), quantity.Part(c.UnknownNs, whole), cmp.Or(BlockedInWords(&c.TimeByState, 1), "-"))
+		whole, by := c.LifeNs(), states(&c.TimeByState)
+		row := doc.Row{Dim: c.Runtime, Cells: []doc.Cell{{Name: cmp.Or(c.Name, words.Unknown), Bars: [][]doc.Part{by}, Whole: whole}, doc.Duration(whole)}}
+		for _, p := range by {
+			row.Cells = append(row.Cells, doc.Share(p.Ns, whole))
+		}
+		t.Rows = append(t.Rows, doc.Row{Dim: row.Dim, Cells: append(row.Cells, doc.Cell{Text: cmp.Or(BlockedInWords(&c.TimeByState, 1), "-")})})
 	}
-	t.table(2, tb)
-	if n := len(cs) - textClasses; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
-	}
+	return &doc.Section{ID: "lives", Title: "Time breakdown", Blocks: []doc.Block{doc.Para{Text: StatesLead(r)}, doc.Fold{Title: "By goroutine group", Note: quantity.Count(int64(len(cs))),
+		Blocks: []doc.Block{doc.Legend(states(&breakdown.TimeByState{})), t}}}}
 }
 
 // StatesLead reports how much of their life goroutines of the program waited for a P.
@@ -89,7 +114,7 @@ func StatesLead(r *analyze.Result) string {
 	if s.LifeNs() == 0 {
 		return "The trace does not show what goroutines of the program did."
 	}
-	lead := fmt.Sprintf("Of %s that goroutines of the program existed, they waited %s for a processor (%s): that is scheduling. They ran %s, were blocked %s, and in system calls %s.",
+	lead := fmt.Sprintf("Of %s that goroutines of the program existed, they were runnable, without a P, for %s (%s): that is scheduling. They ran %s, were blocked %s, and in system calls %s.",
 		quantity.Duration(s.LifeNs()), quantity.Duration(s.RunnableNs), quantity.Part(s.RunnableNs, s.LifeNs()),
 		quantity.Part(s.RunningNs, s.LifeNs()), quantity.Part(s.Blocked(), s.LifeNs()), quantity.Part(s.SyscallNs, s.LifeNs()))
 	if s.UnknownNs > 0 {

@@ -62,14 +62,16 @@ func TestLivesInText(t *testing.T) {
 	if err := WriteText(&b, Build(handlers(), "test"), TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(b.String(), "WAS IT THE SCHEDULER?\n")
-	section, _, _ = strings.Cut(section, "\n\n")
-	const want = `  Of 4.2 s that goroutines of the program existed, they waited 530 ms for a processor (13 %): that
-  is scheduling. They ran 21 %, were blocked 64 %, and in system calls 1.7 %.
-  start function       life  running  runnable  blocked  syscall  unknown  most blocked for
-  srv.worker            1 s     50 %      40 %     10 %      0 %      0 %  network 5 %
-  srv.handle          3.2 s     12 %     4.1 %     81 %    2.2 %      0 %  network 81 %
-  runtime.bgscavenge    1 s    0.1 %      90 %    9.9 %      0 %      0 %  chan receive 9.9 %`
+	_, section, _ := strings.Cut(b.String(), "TIME BREAKDOWN\n")
+	section, _, _ = strings.Cut(section, "\n\nFAIRNESS")
+	const want = `  Of 4.2 s that goroutines of the program existed, they were runnable, without a P, for 530 ms
+  (13 %): that is scheduling. They ran 21 %, were blocked 64 %, and in system calls 1.7 %.
+
+  By goroutine group
+  goroutine group     lifetime  running  runnable  blocked  syscall  unknown  most blocked for
+  srv.worker               1 s     50 %      40 %     10 %      0 %      0 %  network 5 %
+  srv.handle             3.2 s     12 %     4.1 %     81 %    2.2 %      0 %  network 81 %
+  runtime.bgscavenge       1 s    0.1 %      90 %    9.9 %      0 %      0 %  chan receive 9.9 %`
 	if section != want {
 		t.Errorf("got:\n%s\nwant:\n%s", section, want)
 	}

@@ -19,9 +19,8 @@ const Width = 100
 const (
 	textLongWaits = 5
 	textClasses   = 15
-	textPs        = 32
 	textFindings  = 12 // in full; notes and further ones take a line each
-	textWarnings  = 20
+	pageClasses   = 400
 )
 
 // TextOptions are the choices of WriteText.
@@ -44,22 +43,19 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	t := &text{w: lineWriter(w), o: o, names: doc.names}
 	t.verdict(doc)
 	t.section(WorkSection(doc.Result, doc.names))
-	t.trace(doc.Result)
 	t.findings(doc.Result, doc.Split)
-	t.waiting(doc.Result)
+	t.section(WaitingSection(doc.Result))
 	t.longestWaits(doc.Result)
-	t.processors(doc.Result)
-	t.machine(doc.Result)
-	t.movements(doc.Result)
+	t.section(ProcessorsSection(doc.Result))
+	t.section(MachineSection(doc.Result))
 	t.classes(doc.Result)
 	t.wakers(doc.Result)
-	t.timeInStates(doc.Result)
+	t.section(StatesSection(doc.Result))
 	t.stacks(doc.Result)
-	t.fairness(doc.Result)
-	t.splitSection(doc.Split)
-	t.confidence(doc.Result)
+	t.section(FairnessSection(doc.Result))
+	t.section(SplitSection(doc.Split))
+	t.section(TraceSection(doc.Result))
 	t.elsewhere(doc.Result)
-	t.warnings(doc.Result)
 	return t.w.Flush()
 }
 

@@ -18,13 +18,19 @@ func (t *text) section(s *doc.Section) {
 }
 
 func (t *text) blocks(bs []doc.Block) {
+	drawn := false
 	for i, b := range bs {
+		was := drawn
+		drawn = true
 		switch b := b.(type) {
 		case doc.Para:
-			if b.Where != doc.Page {
-				t.line("")
-				t.para(2, b.Text)
+			if b.Where == doc.Page {
+				continue
 			}
+			if _, follows := bs[max(i-1, 0)].(doc.Para); !follows {
+				t.line("")
+			}
+			t.para(2, b.Text)
 		case doc.List:
 			if b.Where == doc.Page {
 				continue
@@ -34,11 +40,21 @@ func (t *text) blocks(bs []doc.Block) {
 			}
 		case doc.Facts:
 			for _, f := range b {
-				t.hang(fmt.Sprintf("  %-12s", f.Term), 14, t.cell(f.Value, 400))
+				value := t.cell(f.Value, 400)
+				if f.Value.Note != "" {
+					value += "; " + f.Value.Note
+				}
+				t.hang(fmt.Sprintf("  %-12s", f.Term), 14, value)
 			}
+		case doc.Warning:
+			t.para(2, b.Title+":")
+			t.blocks([]doc.Block{doc.List{Items: b.Items}})
+			t.line("")
+		case doc.Chart:
+			t.blocks(b.Blocks)
 		case doc.Table:
 			if b.Where != doc.Page {
-				if i > 0 {
+				if was {
 					t.line("")
 				}
 				t.docTable(b)
@@ -49,6 +65,8 @@ func (t *text) blocks(bs []doc.Block) {
 				t.para(2, b.Title)
 				t.blocks(b.Blocks)
 			}
+		default:
+			drawn = was
 		}
 	}
 }

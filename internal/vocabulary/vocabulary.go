@@ -91,7 +91,7 @@ func Lookup(k Kind, name string) (t Term, ok bool) {
 // metrics. The caller may keep the slice.
 func Terms() []Term { return slices.Concat(words, causes, sources, states, metrics) }
 
-// Find returns the entries with that name or alias. Case, and the difference
+// Find returns the entries with that name, title or alias. Case, and the difference
 // between spaces, hyphens and underlines, do not matter; the last part of a
 // metric's path is enough. Entries whose term is the name come first. What is neither
 // may be a basis: a level, a rule, or both with a colon between them.
@@ -105,7 +105,7 @@ func Find(name string) []Term {
 		switch _, last, dotted := cut(t.Name); {
 		case norm(t.Name) == n:
 			exact = append(exact, t)
-		case slices.ContainsFunc(t.Aliases, func(a string) bool { return norm(a) == n }):
+		case norm(t.Title) == n, slices.ContainsFunc(t.Aliases, func(a string) bool { return norm(a) == n }):
 			alias = append(alias, t)
 		case dotted && norm(last) == n, strings.TrimSuffix(norm(last), "-ns") == n:
 			tail = append(tail, t)

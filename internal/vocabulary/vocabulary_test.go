@@ -104,7 +104,7 @@ func TestEntriesAreWhole(t *testing.T) {
 func TestFind(t *testing.T) {
 	for name, want := range map[string]string{
 		"RUNNEXT": "runnext", "Local Queue": "local run queue", "p99": "waits.p99_ns", "p99_ns": "waits.p99_ns", "tail-mass": "waits.tail_mass",
-		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p/missed",
+		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p/missed", "idle P available": "idle-p/missed", "queueing": "behind",
 		"causes[]": "waits.causes", "max": "waits.max_ns", "g": "goroutine",
 		"passed": "passed", "taint": "taint",
 	} {

@@ -3,18 +3,13 @@ package html
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 
-	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
-	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // The interactive charts. go-echarts makes the options and nothing else: its
@@ -73,12 +68,8 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 		id string
 		c  *chart
 	}{
-		{"chart_causes", causesChart(r.Waits.Classes, names)},
 		{"chart_causetime", causeTimeChart(r)},
-		{"chart_waits", waitsChart(r)},
 		{"chart_queues", queuesChart(r.Timeline)},
-		{"chart_steals", stealsChart(r.Procs.Steals)},
-		{"chart_lines", linesChart(r.Timeline)},
 	} {
 		if c.c == nil {
 			continue
@@ -103,87 +94,6 @@ func option(j map[string]any, grid map[string]any) map[string]any {
 
 func base(id string) charts.GlobalOpts {
 	return charts.WithInitializationOpts(opts.Initialization{ChartID: id})
-}
-
-// causesChart is a stacked bar of causes per class.
-func causesChart(classes []waits.Class, names *words.Names) *chart {
-	cs := chartedClasses(classes)
-	if len(cs) == 0 {
-		return nil
-	}
-	c := charts.NewBar()
-	out := &chart{Kind: "causes"}
-	labels := make([]string, len(cs))
-	for i, k := range cs {
-		n := className(k.Name, names)
-		labels[i] = words.Cut(n.Short, 48)
-		out.Names = append(out.Names, words.Cut(words.Visible(k.Name), 300))
-	}
-	c.SetGlobalOptions(base("causes"),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time spent waiting", NameLocation: "middle", NameGap: 28}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Inverse: opts.Bool(true)}),
-	)
-	c.SetXAxis(labels).XYReversal()
-	for _, cause := range waits.Causes() {
-		d := make([]opts.BarData, len(cs))
-		sum := int64(0)
-		for i, k := range cs {
-			ns := waits.CauseNs(classCauses(k), cause)
-			d[i] = opts.BarData{Value: ns}
-			sum += ns
-		}
-		if sum > 0 {
-			c.AddSeries(words.Cause(cause), d, charts.WithBarChartOpts(opts.BarChart{Stack: "causes"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: "@" + causeKey(cause)}))
-		}
-	}
-	for i := range c.MultiSeries {
-		c.MultiSeries[i].BarMaxWidth = "24"
-	}
-	c.Validate()
-	out.Option = option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 36, "bottom": 44, "containLabel": true})
-	return out
-}
-
-// waitsChart is the distribution of waits over ranges of length.
-func waitsChart(r *analyze.Result) *chart {
-	h := r.Waits.User.Histogram
-	if len(h) == 0 {
-		h = r.Waits.All.Histogram
-	}
-	h = shownBuckets(h)
-	if len(h) == 0 {
-		return nil
-	}
-	out := &chart{Kind: "waits"}
-	var n, sum int64
-	for _, b := range h {
-		n += b.Count
-		sum += b.SumNs
-	}
-	out.Total = []int64{n, sum}
-	labels := make([]string, len(h))
-	counts, times := make([]opts.BarData, len(h)), make([]opts.BarData, len(h))
-	for i, b := range h {
-		labels[i] = quantity.Duration(b.FromNs)
-		counts[i] = opts.BarData{Value: round(quantity.Ratio(b.Count, n)*100, 4)}
-		times[i] = opts.BarData{Value: round(quantity.Ratio(b.SumNs, sum)*100, 4)}
-		out.Rows = append(out.Rows, [4]int64{b.FromNs, b.ToNs, b.Count, b.SumNs})
-	}
-	c := charts.NewBar()
-	c.SetGlobalOptions(base("waits"),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Name: "length of a wait, from (logarithmic)", NameLocation: "middle", NameGap: 28}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "share, %"}),
-	)
-	c.SetXAxis(labels)
-	c.AddSeries("share of the number of waits", counts, charts.WithItemStyleOpts(opts.ItemStyle{Color: "@count"}))
-	c.AddSeries("share of the time waited", times, charts.WithItemStyleOpts(opts.ItemStyle{Color: "@time"}))
-	c.Validate()
-	out.Option = option(c.JSON(), map[string]any{"left": 8, "right": 16, "top": 56, "bottom": 44, "containLabel": true})
-	return out
 }
 
 // queuesChart is the heat map of queue lengths, P × time.
@@ -222,32 +132,6 @@ func queuesChart(t timeline.Result) *chart {
 	return out
 }
 
-// stealsChart is the heat map of steals, thief × victim.
-func stealsChart(s procs.Steals) *chart {
-	if s.Count == 0 {
-		return nil
-	}
-	m, labels := foldMatrix(s.Matrix)
-	var cells [][3]any
-	most := int64(0)
-	for y, r := range m {
-		for x, v := range r {
-			if v > 0 {
-				cells = append(cells, [3]any{x, y, v})
-				most = max(most, v)
-			}
-		}
-	}
-	if len(cells) == 0 {
-		return nil
-	}
-	c := heat("steals", labels, labels, cells, float64(most), "victim: stolen from", "thief")
-	c.Validate()
-	out := &chart{Kind: "steals"}
-	out.Option = option(c.JSON(), map[string]any{"left": 8, "right": 16, "top": 56, "bottom": 44, "containLabel": true})
-	return out
-}
-
 // heat makes a heat map. Its categories must go through the axis options:
 // SetXAxis has no effect on it.
 func heat(id string, xs, ys []string, cells [][3]any, most float64, xName, yName string) *charts.HeatMap {
@@ -264,57 +148,6 @@ func heat(id string, xs, ys []string, cells [][3]any, most float64, xName, yName
 	)
 	c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{Name: id, Type: "heatmap", Data: cells})
 	return c
-}
-
-// linesChart shows what waited, and which Ps were idle, over time.
-func linesChart(t timeline.Result) *chart {
-	ls := timeLines(t, chartPoints)
-	if len(ls) == 0 || t.EndNs <= t.FromNs {
-		return nil
-	}
-	s, y := seriesScale(t), opts.YAxis{Type: "value", Name: "mean number"}
-	if s.floor > 0 {
-		y = opts.YAxis{Type: "log", Name: "mean number (logarithmic)", Min: s.floor, Max: s.top}
-	}
-	c := charts.NewLine()
-	c.SetGlobalOptions(base("lines"),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 18, ItemHeight: 10}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time since the trace began", NameLocation: "middle", NameGap: 28, Max: t.EndNs - t.FromNs}),
-		charts.WithYAxisOpts(y),
-		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
-	)
-	for _, l := range ls {
-		d := make([][]any, len(l.Values))
-		for i, v := range l.Values {
-			at := math.Round((float64(i) + 0.5) / float64(len(l.Values)) * float64(t.EndNs-t.FromNs))
-			switch v := round(v, 3); {
-			case inGap(t.NotRecorded, t.FromNs+int64(at)):
-				d[i] = []any{at, "-"}
-			case v < s.floor: // drawn on the lowest line, told as it is
-				d[i] = []any{at, s.floor, v}
-			default:
-				d[i] = []any{at, v}
-			}
-		}
-		c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{
-			Name: l.Title, Type: "line", Data: d, ShowSymbol: opts.Bool(false),
-			ItemStyle: &opts.ItemStyle{Color: "@" + l.Key}, LineStyle: &opts.LineStyle{Color: "@" + l.Key, Width: 1.5, Type: dash(l.Key)},
-		})
-	}
-	c.Validate()
-	return &chart{Kind: "lines", End: t.EndNs - t.FromNs, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
-}
-
-// dash distinguishes the curves without their colours.
-func dash(key string) string {
-	switch {
-	case strings.HasSuffix(key, "2"):
-		return "dashed"
-	case strings.HasSuffix(key, "3"):
-		return "dotted"
-	}
-	return "solid"
 }
 
 // round keeps so many decimals, and is finite.

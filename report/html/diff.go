@@ -326,7 +326,7 @@ func waterfall(c *compare.Result) template.HTML {
 	level = float64(c.Waiting.BeforeNs)
 	for i, x := range steps {
 		c := waits.Cause(x.Cause)
-		bar(i+1, causeKey(c), words.Cause(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
+		bar(i+1, report.CauseKey(c), words.Cause(c), typeset(words.Difference(x.BeforeNs, x.AfterNs)), level, level+float64(x.DeltaNs))
 		level += float64(x.DeltaNs)
 	}
 	bar(len(steps)+1, "time", "after", quantity.Duration(c.Waiting.AfterNs), 0, float64(c.Waiting.AfterNs))
@@ -341,7 +341,7 @@ func diffCauses(c *compare.Result) []row {
 			continue
 		}
 		cause := waits.Cause(x.Cause)
-		out = append(out, row{Key: causeKey(cause), Label: words.Cause(cause), Help: words.Meaning(vocabulary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs)}, {Text: quantity.Part(max(x.DeltaNs, -x.DeltaNs), all)}}})
+		out = append(out, row{Key: report.CauseKey(cause), Label: words.Cause(cause), Help: words.Meaning(vocabulary.Cause, string(cause)), Cells: []cell{lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs)}, {Text: quantity.Part(max(x.DeltaNs, -x.DeltaNs), all)}}})
 	}
 	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs)}, {}}})
 }

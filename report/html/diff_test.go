@@ -51,7 +51,7 @@ func TestDiffPage(t *testing.T) {
 	if s != writeDiff(t, c, b, a) {
 		t.Error("two pages of one comparison differ")
 	}
-	for _, want := range []string{"Goroutines wait more", "all waiting", "only before", "Perhaps renamed", "The traces by themselves", "WHERE THE WAITING WENT"} {
+	for _, want := range []string{"Goroutines wait more", "all waiting", "only before", "Perhaps renamed", "The traces by themselves", "WAITING IN RUN QUEUES"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is not on the page", want)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -29,7 +30,8 @@ type finding struct {
 	Basis    string
 	Window   string
 	Href     string
-	Evidence []findings.Evidence
+	Evidence []findings.Evidence // with thresholds
+	Further  []findings.Evidence
 	Actors   []actor
 	MoreAct  int
 	Advice   [][]piece
@@ -117,7 +119,7 @@ var isDetector = func() map[string]bool {
 	return m
 }()
 
-func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Decomposition) {
+func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Decomposition, leader int) {
 	first := map[string]int{}
 	for i, f := range r.Findings[:min(len(r.Findings), maxFindings)] {
 		if _, ok := first[f.ID]; !ok {
@@ -136,7 +138,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Headline: words.Cut(names.Prose(cmp.Or(f.Headline, f.Title)), 200), Title: words.Cut(names.Prose(f.Title), 600),
 			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
 		}
-		o.Brief = i >= openFindings || f.Severity == findings.Note
+		o.Brief = i != leader
 		o.Doubts = words.Doubts(f.Doubts)
 		switch f.Severity {
 		case findings.Note, findings.Warning, findings.Critical:
@@ -154,7 +156,11 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 			o.Picture = newPicture(r, &r.Findings[i])
 		}
 		for _, e := range f.Evidence {
-			o.Evidence = append(o.Evidence, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
+			list := &o.Further
+			if e.Limit != "" {
+				list = &o.Evidence
+			}
+			*list = append(*list, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {
@@ -193,7 +199,14 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 				o.Gain = append(o.Gain, words.Cut(words.Visible(l), 1200))
 			}
 		}
-		v.Findings = append(v.Findings, o)
+		switch {
+		case i == leader:
+			v.Findings = slices.Insert(v.Findings, 0, o)
+		case f.Severity == findings.Note:
+			v.Notes = append(v.Notes, o)
+		default:
+			v.Findings = append(v.Findings, o)
+		}
 	}
 	v.Suppressed, v.SuppressedBy = names.Suppressed(r.Suppressed)
 	for _, d := range r.Detectors {

@@ -10,7 +10,9 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -49,12 +51,14 @@ const (
 )
 
 // first fills in the first screen.
-func (v *view) first(doc *report.Document) {
-	r, names := doc.Result, doc.Names()
+func (v *view) first(d *report.Document) {
+	r, names := d.Result, d.Names()
 	v.First = &firstView{}
-	if i := doc.Verdict.Finding; i >= 0 && i < len(r.Findings) {
+	blocked := false
+	if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
-		if x := &r.Findings[i]; x.CostOf != findings.OfBlocked || x.Kind == findings.KindSymptom { // else no wait for a P tells of it
+		blocked = r.Findings[i].CostOf == findings.OfBlocked
+		if x := &r.Findings[i]; !blocked || x.Kind == findings.KindSymptom { // else no wait for a P tells of it
 			if m := newMoment(&r.Waits, x, names); m != nil {
 				v.First.Moment = m
 				v.Gaps = v.Gaps || slices.Contains(m.Legend, notKept)
@@ -64,14 +68,14 @@ func (v *view) first(doc *report.Document) {
 			v.First.Href = fmt.Sprintf("#finding-%d", i+1)
 		}
 	}
-	v.First.also(r, names, doc.Verdict.Finding)
-	v.First.bars(r)
-	v.First.Issue = issueText(doc)
+	v.First.also(r, names, d.Verdict.Finding)
+	v.First.bars(r, blocked)
+	v.First.Issue = issueText(d)
 }
 
 func (f *firstView) about(x *findings.Finding, names *words.Names) {
 	f.Basis, f.Window = words.Basis(x.Basis), window(x.FromNs, x.ToNs)
-	for _, role := range []struct{ role, title string }{{findings.Cause, "Who does it"}, {findings.Victim, "Who waits"}} {
+	for _, role := range []struct{ role, title string }{{findings.Cause, "Caused by"}, {findings.Victim, "Affected"}} {
 		n := 0
 		for i := range x.Actors {
 			a := &x.Actors[i]
@@ -121,36 +125,46 @@ func (f *firstView) also(r *analyze.Result, names *words.Names, but int) {
 	}
 }
 
-// bars shows what the Ps did, and why goroutines of the program waited.
-func (f *firstView) bars(r *analyze.Result) {
-	var ns [len(stateKeys)]int64
-	life := int64(0)
-	for _, p := range r.Procs.Ps {
-		for i, n := range parts(p) {
-			ns[i] += n
-			life += n
-		}
-	}
-	if life > 0 {
-		b := firstBar{Title: "What the Ps did", Note: fmt.Sprintf("%s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.DurationNs))}
-		var segs []segment
-		for i, n := range ns {
-			if n*200 >= life {
-				title := procStates[i].Title + " " + quantity.Part(n, life)
-				segs, b.Legend = append(segs, segment{stateKeys[i], n, title}), append(b.Legend, legendItem{stateKeys[i], title})
+// bars shows what the Ps did, and what goroutines were blocked on or, if the headline is about
+// waits for a P, why they waited.
+func (f *firstView) bars(r *analyze.Result, blocked bool) {
+	var ps, why []doc.Part
+	for i := range r.Procs.Ps {
+		for j, n := range report.PStates(&r.Procs.Ps[i]) {
+			if i == 0 {
+				ps = append(ps, doc.Part{Key: report.StateKeys[j], Title: procStates[j].Title})
 			}
+			ps[j].Ns += n
 		}
-		b.Bar = bar(segs, life, 18, "P-time by what the Ps did")
-		f.Bars = append(f.Bars, b)
 	}
-	if u := r.Waits.User; u.TotalNs > 0 {
-		b := firstBar{Title: "Why goroutines waited for a P", Note: quantity.Duration(u.TotalNs) + " in all"}
-		for _, c := range words.BySize(u.Causes) {
-			if c.Ns*200 >= u.TotalNs {
-				b.Legend = append(b.Legend, legendItem{causeKey(c.Cause), words.Cause(c.Cause) + " " + quantity.Part(c.Ns, u.TotalNs)})
-			}
+	f.bar("What the Ps did", fmt.Sprintf("%s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.DurationNs)), ps)
+	if blocked {
+		for _, b := range report.BlockedBySize(&r.Breakdown.Program) {
+			why = append(why, doc.Part{Key: report.BlockedKey(b.Reason), Title: words.Title(vocabulary.Blocked, b.Reason.String()), Ns: b.Ns})
 		}
-		b.Bar = bar(causeSegments(u.Causes, u.TotalNs), u.TotalNs, 18, "waiting by cause")
-		f.Bars = append(f.Bars, b)
+		f.bar("What goroutines were blocked on", quantity.Duration(r.Breakdown.Program.Blocked())+" in all", why)
+		return
 	}
+	for _, c := range words.BySize(r.Waits.User.Causes) {
+		why = append(why, doc.Part{Key: report.CauseKey(c.Cause), Title: words.Cause(c.Cause), Ns: c.Ns})
+	}
+	f.bar("Why runnable goroutines waited", quantity.Duration(r.Waits.User.TotalNs)+" in all", why)
+}
+
+// bar adds a bar, with a legend of what is a two-hundredth or more, if there is anything.
+func (f *firstView) bar(title, note string, parts []doc.Part) {
+	whole := int64(0)
+	for _, p := range parts {
+		whole += p.Ns
+	}
+	if whole == 0 {
+		return
+	}
+	b := firstBar{Title: title, Note: note, Bar: newBar(parts, whole, 18, title)}
+	for _, p := range parts {
+		if p.Ns*200 >= whole {
+			b.Legend = append(b.Legend, legendItem{p.Key, p.Title + " " + quantity.Part(p.Ns, whole)})
+		}
+	}
+	f.Bars = append(f.Bars, b)
 }

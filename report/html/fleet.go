@@ -30,6 +30,8 @@ const (
 )
 
 // fleetPage is what fleet.tmpl gets.
+type keyFigure struct{ Value, Label, Note string }
+
 type fleetPage struct {
 	CSP     string
 	CSS     template.CSS
@@ -164,7 +166,7 @@ func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 	for i := range f.Worst {
 		s := &f.Worst[i]
 		p.Waits = append(p.Waits, fleetWait{
-			Wait: quantity.Duration(s.WaitNs), Cause: words.Cause(waits.Cause(s.Cause)), Key: causeKey(waits.Cause(s.Cause)),
+			Wait: quantity.Duration(s.WaitNs), Cause: words.Cause(waits.Cause(s.Cause)), Key: report.CauseKey(waits.Cause(s.Cause)),
 			Command: words.FleetCommand(&s.FleetTrace), Class: name(cmp.Or(s.Class, words.Unknown), names), G: s.G,
 		})
 	}
@@ -185,9 +187,9 @@ func (p *fleetPage) sums(f *jsondoc.Fleet) {
 		quantity.Number(f.Parallelism.P10), quantity.Number(f.Parallelism.P50), quantity.Number(f.Parallelism.P90))}
 	for _, c := range f.Causes {
 		if c.Ns > 0 {
-			p.Causes = append(p.Causes, row{Key: causeKey(c.Cause), Label: words.Cause(c.Cause), Help: words.Meaning(vocabulary.Cause, string(c.Cause)),
+			p.Causes = append(p.Causes, row{Key: report.CauseKey(c.Cause), Label: words.Cause(c.Cause), Help: words.Meaning(vocabulary.Cause, string(c.Cause)),
 				Cells: []cell{lasting(c.Ns), {Text: quantity.Part(c.Ns, f.WaitingNs)}}})
-			p.Legend = append(p.Legend, legendItem{causeKey(c.Cause), words.Cause(c.Cause)})
+			p.Legend = append(p.Legend, legendItem{report.CauseKey(c.Cause), words.Cause(c.Cause)})
 		}
 	}
 }
@@ -199,7 +201,7 @@ func causesBar(causes []waits.CauseTime, sum int64, share float64, label string)
 	}
 	var segs []segment
 	for _, c := range causes {
-		segs = append(segs, segment{causeKey(c.Cause), c.Ns, words.Cause(c.Cause) + ": " + quantity.Part(c.Ns, sum)})
+		segs = append(segs, segment{report.CauseKey(c.Cause), c.Ns, words.Cause(c.Cause) + ": " + quantity.Part(c.Ns, sum)})
 	}
 	return bar(segs, int64(float64(sum)/min(share, 1)), 12, label)
 }
@@ -207,7 +209,7 @@ func causesBar(causes []waits.CauseTime, sum int64, share float64, label string)
 func newFleetOutlier(o *jsondoc.FleetOutlier, open bool, names *words.Names) fleetOutlier {
 	x := fleetOutlier{
 		Kind: o.Kind, Group: words.Cut(words.FleetGroup(o.Labels), shortName), Trace: wholeName(o.Trace), Command: words.FleetCommand(&o.FleetTrace),
-		Cause: words.Cause(waits.Cause(o.Cause)), CauseKey: causeKey(waits.Cause(o.Cause)), Finding: words.Visible(o.Finding), Open: open,
+		Cause: words.Cause(waits.Cause(o.Cause)), CauseKey: report.CauseKey(waits.Cause(o.Cause)), Finding: words.Visible(o.Finding), Open: open,
 	}
 	peers := "The median of its group is " + words.PerRunning(o.Median) + ", of " + quantity.Plural(o.PeerN, "trace", "traces")
 	if o.Kind == "group" {
@@ -230,7 +232,7 @@ func comparison(o *jsondoc.FleetOutlier) template.HTML {
 	}
 	d := newDrawing("bar", fmt.Sprintf("waiting by running time: %s, the median of its peers %s", words.PerRunning(o.Value), words.PerRunning(o.Median)), 16)
 	d.rect("f-idle", 0, max(o.Median/o.Value, 0.002), 0, 6, "")
-	d.rect("f-"+causeKey(waits.Cause(o.Cause)), 0, 1, 8, 8, "")
+	d.rect("f-"+report.CauseKey(waits.Cause(o.Cause)), 0, 1, 8, 8, "")
 	return d.end()
 }
 
@@ -252,7 +254,7 @@ func (p *fleetPage) groups(f *jsondoc.Fleet, names *words.Names) {
 		}
 		chief := cell{Text: "–"}
 		if by := words.BySize(g.Causes); g.WaitingNs > 0 {
-			chief = cell{Text: words.Cause(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, g.WaitingNs)}
+			chief = cell{Text: words.Cause(by[0].Cause), Key: report.CauseKey(by[0].Cause), More: quantity.Part(by[0].Ns, g.WaitingNs)}
 		}
 		x.Cells = append(x.Cells, chief)
 		class := cell{Text: "–"}

@@ -1,6 +1,9 @@
 package html
 
 import (
+	"html/template"
+	"strings"
+
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -17,6 +20,14 @@ func typeset(s string) string {
 	}
 	return quantity.NoBreak(s)
 }
+
+// breaks is the template function that lets the name of a function be broken after a dot or a
+// slash, and nowhere else if that will do.
+func breaks(s string) template.HTML {
+	return template.HTML(nameBreaks.Replace(template.HTMLEscapeString(s)))
+}
+
+var nameBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
 // Name is a string from a trace, safe to be looked at.
 type Name struct {

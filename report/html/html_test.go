@@ -162,12 +162,12 @@ func TestNamesHaveTitles(t *testing.T) {
 	result.Waits.Classes[0].Name = "a.com/x/server.Run"
 	result.Waits.Classes[1].Name = "b.com/y/server.Run"
 	doc := report.Build(result, "")
-	const title = `<span class="name" title="a.com/x/server.Run"><bdi>x/server.Run</bdi></span>`
+	const title = `<span class="name" title="a.com/x/server.Run"><bdi>x/<wbr>server.<wbr>Run</bdi></span>`
 	if s := write(t, doc, Options{}); !strings.Contains(s, title) {
 		t.Errorf("the page lacks %s", title)
 	}
 	doc.ShowFullNames()
-	if s := write(t, doc, Options{}); !strings.Contains(s, `<span class="name"><bdi>a.com/x/server.Run</bdi></span>`) || strings.Contains(s, "<bdi>x/server.Run") {
+	if s := write(t, doc, Options{}); !strings.Contains(s, `<span class="name"><bdi>a.<wbr>com/<wbr>x/<wbr>server.<wbr>Run</bdi></span>`) || strings.Contains(s, "<bdi>x/<wbr>server") {
 		t.Error("the page does not show names in full")
 	}
 }

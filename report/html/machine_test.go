@@ -14,7 +14,7 @@ import (
 func TestMachine(t *testing.T) {
 	k := &kernel.Machine{
 		OnOff:     kernel.OnOff{RunningNs: 100, OnCPUNs: 60, OffCPUNs: 40},
-		CPUs:      make([]kernel.CPUUse, maxCPUs+3),
+		CPUs:      make([]kernel.CPUUse, 259),
 		ByProcess: []kernel.ProcessUse{{Name: "<script>x</script>\u202e", Threads: 1, CPUNs: 40, InsteadNs: 40}},
 		WakePaths: []kernel.WakePath{{Kind: "handoff", Count: 7}},
 		Classes:   []kernel.ClassOnOff{{Name: "main.<b>", OnOff: kernel.OnOff{RunningNs: 100, OnCPUNs: 60, OffCPUNs: 40}}},
@@ -24,7 +24,7 @@ func TestMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := b.String()
-	for _, want := range []string{`<section id="machine">`, `href="#machine"`, "&lt;script&gt;x", "and 3 more CPUs", "main.&lt;b&gt;", "for a P handed off"} {
+	for _, want := range []string{`<section id="machine">`, `href="#machine"`, "&lt;script&gt;x", "and 3 more CPUs", "main.<wbr>&lt;b&gt;", "for a P handed off"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q", want)
 		}

@@ -43,7 +43,11 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 		G: fmt.Sprintf("G%d", s.G), Name: className(s.Name, names), Waited: quantity.Duration(s.WaitNs),
 		Href: waitWindow(s), Text: names.WaitSentences(*s),
 	}
-	if len(s.Runs) > 0 {
+	drawn := int64(0)
+	for _, r := range s.Runs {
+		drawn += r.ToNs - r.FromNs
+	}
+	if 2*drawn >= s.WaitNs { // else the lane of its P would be mostly blank
 		m.draw(s, names)
 	}
 	if s.MoreRuns > 0 {
@@ -133,10 +137,10 @@ func (m *moment) drawP(d *drawing, s *waits.WaitDetail, at func(int64) float64, 
 		d.rect("f-"+key, x, width, momentStep, momentRow, fmt.Sprintf("%s: G%d %s ran for %s; it %s", since(r.FromNs-s.FromNs), r.G, words.Cut(names.Class(r.Name), 120), quantity.Duration(r.ToNs-r.FromNs), order))
 	}
 	if earlier {
-		m.Legend = append(m.Legend, legendItem{"behind", "runs of those who became runnable earlier"})
+		m.Legend = append(m.Legend, legendItem{"behind", "ran first: queued earlier"})
 	}
 	if later {
-		m.Legend = append(m.Legend, legendItem{"overtaken", "of those who did later"})
+		m.Legend = append(m.Legend, legendItem{"overtaken", "ran first: queued later"})
 	}
 	if known > s.FromNs {
 		m.Legend = append(m.Legend, notKept)

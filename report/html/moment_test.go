@@ -56,7 +56,7 @@ func TestMomentIsDrawn(t *testing.T) {
 	w := momentWaits()
 	s := &w.Worst[2]
 	s.By = &waits.By{G: 5, Name: "main.<b>"}
-	s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms, Later: true}}
+	s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 45*ms, Later: true}}
 	s.MoreRuns = 2
 	m := newMoment(w, &findings.Finding{FromNs: 0, ToNs: 200 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}, nil)
 	if m.G != "G9" || plainSpaces(m.Waited) != "50 ms" || m.Href != "#frame=100000000-150000000-9" {
@@ -65,8 +65,8 @@ func TestMomentIsDrawn(t *testing.T) {
 	svg := plainSpaces(string(m.SVG))
 	for _, want := range []string{
 		`G5 main.&lt;b&gt; made it runnable`,
-		`class="f-overtaken" x="47%" width="17%"`, // from two to three fifths
-		`+20 ms: G6 main.c ran for 10 ms; it became runnable later`,
+		`class="f-overtaken" x="47%" width="42.5%"`, // from two fifths to nine tenths
+		`+20 ms: G6 main.c ran for 25 ms; it became runnable later`,
 		`>waits 50 ms<`, `>+50 ms<`, `P3 took it from its own queue`,
 	} {
 		if !strings.Contains(svg, want) {
@@ -95,7 +95,7 @@ func TestMomentHatchesWhatIsNotKept(t *testing.T) {
 		w := momentWaits()
 		s := &w.Worst[2]
 		s.AheadFromNs, s.MoreRuns = s.FromNs+c.lost, c.moreRuns
-		s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 30*ms}}
+		s.Runs = []waits.Run{{G: 6, Name: "main.c", FromNs: s.FromNs + 20*ms, ToNs: s.FromNs + 45*ms}}
 		m := newMoment(w, &findings.Finding{FromNs: 0, ToNs: 200 * ms, Actors: []findings.Actor{{Role: findings.Victim, Class: "main.a"}}}, nil)
 		svg := string(m.SVG)
 		if strings.Contains(svg, `"f-idle"`) || strings.Contains(svg, `"f-unused"`) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -113,7 +114,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	p.caption(c, lanes, most, marked, len(waits) > 0)
 	for s := timeline.User; s <= timeline.Stopped; s++ {
 		if seen[s] {
-			p.Legend = append(p.Legend, legendItem{stateKeys[s-1], procStates[s-1].Title})
+			p.Legend = append(p.Legend, legendItem{report.StateKeys[s-1], procStates[s-1].Title})
 		}
 	}
 	p.Legend = append(p.Legend, legendItem{"idle", "idle"})
@@ -298,7 +299,7 @@ func (c *canvas) shares(d *drawing, lane int, y0, height float64, seen map[timel
 		}
 		if path.Len() > 0 {
 			seen[s] = true
-			key := stateKeys[s-1]
+			key := report.StateKeys[s-1]
 			if s == unused {
 				key = "unused"
 			}

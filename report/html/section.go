@@ -1,12 +1,14 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -25,6 +27,9 @@ type blockView struct {
 	Table       *tableView
 	Fold        *foldView
 	Legend      []legendItem
+	Warning     *doc.Warning
+	Bar         template.HTML
+	Chart       *chartView
 	Figure      *figureView
 }
 
@@ -58,6 +63,11 @@ type cellView struct {
 	Sort string
 	Left bool
 	Bars []template.HTML
+}
+
+type chartView struct {
+	doc.Chart
+	Blocks []blockView
 }
 
 // figureView is a drawing below what it shows; bars below each other if there are several.
@@ -115,6 +125,14 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 				items = append(items, legendItem{p.Key, p.Title})
 			}
 			out = append(out, blockView{Legend: items})
+		case doc.Warning:
+			out = append(out, blockView{Warning: &b})
+		case doc.Bar:
+			out = append(out, blockView{Bar: newBar(b.Parts, 0, 14, b.Label)})
+		case doc.Chart:
+			out = append(out, blockView{Chart: &chartView{b, newBlocks(b.Blocks, names)}})
+		case doc.Matrix:
+			out = append(out, blockView{Figure: &figureView{Caption: b.Caption, SVG: matrixSVG(b.N)}})
 		case doc.Histogram:
 			out = append(out, blockView{Figure: &figureView{Caption: b.Label, SVG: latencySVG(b)}})
 		case doc.Waterfall:
@@ -125,7 +143,7 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 }
 
 func newTable(t doc.Table, names *words.Names) *tableView {
-	v := &tableView{Caption: t.Caption, Short: len(t.Rows) > 14}
+	v := &tableView{Caption: t.Caption, Short: len(t.Rows) > 10}
 	for _, c := range t.Columns {
 		if c.Where != doc.Text {
 			v.Columns = append(v.Columns, c)
@@ -163,18 +181,30 @@ func newCell(c doc.Cell, names *words.Names, left bool) cellView {
 	if c.Sorts {
 		v.Sort = strconv.FormatFloat(finite(c.Value), 'g', -1, 64)
 	}
+	switch kind, name := vocabulary.Kind(c.Term[0]), c.Term[1]; {
+	case kind == vocabulary.Metric:
+		v.Href = measureID(name)
+	case name != "":
+		v.Href = termID(kind, name)
+	}
 	for _, b := range c.Bars {
-		var segments []segment
-		whole := int64(0)
-		for _, p := range b {
-			whole += p.Ns
-		}
-		for _, p := range b {
-			segments = append(segments, segment{p.Key, p.Ns, fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, max(c.Whole, 1)))})
-		}
-		v.Bars = append(v.Bars, bar(segments, max(c.Whole, 1), 9, "what "+quantity.Duration(whole)+" consist of"))
+		v.Bars = append(v.Bars, newBar(b, c.Whole, 9, "what it consists of"))
 	}
 	return v
+}
+
+// newBar draws parts of a whole, or of their sum if whole is 0.
+func newBar(parts []doc.Part, whole int64, height int, label string) template.HTML {
+	sum := int64(0)
+	for _, p := range parts {
+		sum += p.Ns
+	}
+	whole = max(cmp.Or(whole, sum), 1)
+	var segments []segment
+	for _, p := range parts {
+		segments = append(segments, segment{p.Key, p.Ns, fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))})
+	}
+	return bar(segments, whole, height, label)
 }
 
 // latencySVG draws units by latency: a column is as high as they are many, and coloured by

@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -73,7 +74,7 @@ func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class, names *words
 	}
 	chief := cell{Text: "–"}
 	if by := words.BySize(row.Causes); len(by) > 0 {
-		chief = cell{Text: words.Cause(by[0].Cause), Key: causeKey(by[0].Cause), More: quantity.Part(by[0].Ns, row.WaitNs)}
+		chief = cell{Text: words.Cause(by[0].Cause), Key: report.CauseKey(by[0].Cause), More: quantity.Part(by[0].Ns, row.WaitNs)}
 	}
 	o.Cells = []cell{
 		intCell(quantity.Duration(row.WaitNs), row.WaitNs), {Text: quantity.Part(row.WaitNs, c.Waits.TotalNs)},

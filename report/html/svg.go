@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -116,89 +115,6 @@ func nice(f float64) float64 {
 	return 10 * unit
 }
 
-// fillGaps puts empty buckets where waits of a length are missing, so that the
-// axis stays logarithmic.
-func fillGaps(h []waits.Bucket) []waits.Bucket {
-	var out []waits.Bucket
-	for i, b := range h {
-		if i > 0 {
-			for at := h[i-1].ToNs; at > 0 && at < b.FromNs && len(out) < 200; at *= 2 {
-				out = append(out, waits.Bucket{FromNs: at, ToNs: min(at*2, b.FromNs)})
-			}
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// shownBuckets drops the empty ends of a distribution, and merges neighbours
-// where there are too many to be seen; those left out in between come back.
-func shownBuckets(h []waits.Bucket) []waits.Bucket {
-	for len(h) > 0 && h[0].Count == 0 {
-		h = h[1:]
-	}
-	for len(h) > 0 && h[len(h)-1].Count == 0 {
-		h = h[:len(h)-1]
-	}
-	h = fillGaps(h)
-	const most = 48 // as many as can be told apart
-	k := (len(h) + most - 1) / most
-	if k <= 1 {
-		return h
-	}
-	var out []waits.Bucket
-	for i := 0; i < len(h); i += k {
-		b := h[i]
-		for _, c := range h[i+1 : min(i+k, len(h))] {
-			b.ToNs, b.Count, b.SumNs = c.ToNs, b.Count+c.Count, b.SumNs+c.SumNs
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// histogramSVG draws the distribution of waits: number and time per bucket.
-func histogramSVG(h []waits.Bucket) template.HTML {
-	h = shownBuckets(h)
-	if len(h) == 0 {
-		return ""
-	}
-	var n, sum int64
-	for _, b := range h {
-		n += b.Count
-		sum += b.SumNs
-	}
-	most := 0.0
-	for _, b := range h {
-		most = math.Max(most, math.Max(quantity.Ratio(b.Count, n), quantity.Ratio(b.SumNs, sum)))
-	}
-	if most == 0 {
-		return ""
-	}
-	most = math.Min(nice(most), 1)
-	const top, height = 8.0, 180.0
-	d := newDrawing("chart", "Distribution of waits by length: number of waits and time spent in them", 226)
-	for i := 0; i <= 4; i++ {
-		y := top + height*float64(i)/4
-		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", quantity.Percent(most*float64(4-i)/4))
-	}
-	w := plotWidth / float64(len(h))
-	for i, b := range h {
-		x := leftMargin + w*float64(i)
-		c, t := quantity.Ratio(b.Count, n)/most*height, quantity.Ratio(b.SumNs, sum)/most*height
-		title := fmt.Sprintf("%s to %s: %s (%s), %s in them (%s)", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Plural(b.Count, "wait", "waits"), quantity.Part(b.Count, n), quantity.Duration(b.SumNs), quantity.Part(b.SumNs, sum))
-		d.rect("f-count", x+w*0.08, w*0.42, top+height-c, c, title)
-		d.rect("f-time", x+w*0.5, w*0.42, top+height-t, t, title)
-	}
-	step := max(1, (len(h)+5)/6)
-	for i := 0; i < len(h); i += step {
-		d.text(leftMargin+w*float64(i), top+height+18, "start", quantity.Duration(h[i].FromNs))
-	}
-	d.text(leftMargin+plotWidth/2, top+height+36, "middle", "length of a wait (each bar pair: one range of lengths, growing by a constant factor)")
-	return d.end()
-}
-
 // levels is the number of shades of a heat map.
 const levels = 7
 
@@ -265,77 +181,6 @@ func meanOf(s []float32, recorded []float64) float64 {
 // inGap reports whether a time is in a gap.
 func inGap(gaps []timeline.Span, at int64) bool {
 	return slices.ContainsFunc(gaps, func(s timeline.Span) bool { return s.From <= at && at < s.To })
-}
-
-// heatSVG draws queue length over time, one row per P.
-func heatSVG(t timeline.Result) (template.HTML, string) {
-	if len(t.Lanes) == 0 || t.Bins == 0 {
-		return "", ""
-	}
-	const cols = 160
-	rows := make([][]float64, 0, len(t.Lanes))
-	most := 0.0
-	group := (len(t.Lanes) + 63) / 64
-	ns := recorded(&t)
-	for i := 0; i < len(t.Lanes); i += group {
-		var sum []float64
-		for _, l := range t.Lanes[i:min(i+group, len(t.Lanes))] {
-			r := rebin(l.Queue.Mean, ns, cols)
-			if sum == nil {
-				sum = make([]float64, len(r))
-			}
-			for j := range sum {
-				if j < len(r) {
-					sum[j] += r[j]
-				}
-			}
-		}
-		for _, v := range sum {
-			most = math.Max(most, v)
-		}
-		rows = append(rows, sum)
-	}
-	if most == 0 {
-		return "", "No local queue ever held a goroutine for a measurable time."
-	}
-	h := 18.0
-	switch {
-	case len(rows) > 32:
-		h = 9
-	case len(rows) > 16:
-		h = 12
-	}
-	d := newDrawing("chart", "Length of each P's local queue over time", int(h)*len(rows)+24)
-	d.plot(leftMargin, plotWidth, 0, h*float64(len(rows)), cols, len(rows)*10)
-	paths := make([]strings.Builder, levels+1)
-	for y, r := range rows {
-		scale := float64(cols) / float64(max(len(r), 1))
-		for x := 0; x < len(r); {
-			l := shade(r[x], most)
-			x2 := x + 1
-			for x2 < len(r) && shade(r[x2], most) == l {
-				x2++
-			}
-			if l > 0 {
-				fmt.Fprintf(&paths[l], "M%s %dh%sv9h-%sz", px(float64(x)*scale), y*10, px(float64(x2-x)*scale), px(float64(x2-x)*scale))
-			}
-			x = x2
-		}
-	}
-	fmt.Fprintf(&d.b, `<rect class="f-cell0" width="%d" height="%d"/>`, cols, len(rows)*10)
-	for l := 1; l <= levels; l++ {
-		if paths[l].Len() > 0 {
-			fmt.Fprintf(&d.b, `<path class="f-heat%d" d="%s"/>`, l, paths[l].String())
-		}
-	}
-	d.closePlot()
-	d.gaps(t.NotRecorded, axisOf(t), 0, h*float64(len(rows)))
-	every := max(1, int(math.Ceil(14/h)))
-	for i := 0; i < len(rows); i += every {
-		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", t.Lanes[i*group].P))
-	}
-	timeAxis(d, h*float64(len(rows))+16, axisOf(t))
-	return d.end(), fmt.Sprintf("Strongest: a mean of %s in the queue.", quantity.Amount(most, "goroutine", "goroutines"))
 }
 
 // gaps hatches what is not recorded of a plot over time.

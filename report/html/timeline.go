@@ -41,7 +41,7 @@ func newTime(r *analyze.Result) *timeView {
 	if c := t.CPUs; c != nil {
 		v.CPUs, v.MoreCPUs = len(c.Lanes), int(c.OmittedCPUs)
 	}
-	for i, k := range stateKeys {
+	for i, k := range report.StateKeys {
 		if k != "unused" && (k != "gap" || notRecorded(r)) { // what is unused is not drawn
 			v.States = append(v.States, legendItem{k, procStates[i].Title})
 		}
@@ -203,11 +203,11 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	}
 	p.States = append(p.States, legendItem{"idle", "idle"})
 	for s := timeline.User; s <= timeline.Stopped; s++ {
-		p.States = append(p.States, legendItem{stateKeys[s-1], procStates[s-1].Title})
+		p.States = append(p.States, legendItem{report.StateKeys[s-1], procStates[s-1].Title})
 	}
 	if notRecorded(r) {
 		p.Gaps = spans(t.NotRecorded, begin)
-		p.States = append(p.States, legendItem{stateKeys[len(stateKeys)-1], procStates[len(stateKeys)-1].Title})
+		p.States = append(p.States, legendItem{report.StateKeys[len(report.StateKeys)-1], procStates[len(report.StateKeys)-1].Title})
 	}
 	p.Waits = packWaits(r, names)
 	p.Named = packNamed(r, names, begin)

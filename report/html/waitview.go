@@ -6,6 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -21,7 +22,7 @@ func newWaitView(s waits.WaitDetail, names *words.Names) waitView {
 	o.Href = waitWindow(&s)
 	for _, c := range ordered(s.Causes) {
 		if c.Ns > 0 {
-			o.Legend = append(o.Legend, legendItem{causeKey(c.Cause), fmt.Sprintf("%s %s", words.Cause(c.Cause), quantity.Duration(c.Ns))})
+			o.Legend = append(o.Legend, legendItem{report.CauseKey(c.Cause), fmt.Sprintf("%s %s", words.Cause(c.Cause), quantity.Duration(c.Ns))})
 		}
 	}
 	for i, st := range s.Path {
@@ -65,7 +66,7 @@ type runRow struct {
 
 // heldWords reports what kept a P from running anyone.
 func heldWords(h waits.PHold, names *words.Names) heldRow {
-	r := heldRow{Ns: quantity.Duration(h.Ns), Key: causeKey(h.Cause), Text: names.Held(h)}
+	r := heldRow{Ns: quantity.Duration(h.Ns), Key: report.CauseKey(h.Cause), Text: names.Held(h)}
 	if h.Cause == waits.CauseUnavailable && len(h.Stack) > 0 {
 		r.Where = words.Cut(words.Visible(h.Stack[0]), 300)
 	}

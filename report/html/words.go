@@ -6,30 +6,10 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// causeKeys name the colours of the causes; they are those of the states of a P
-// where the two speak of the same thing.
-var causeKeys = map[waits.Cause]string{
-	waits.CauseSTW: "stopped", waits.CauseUnavailable: "syscall", waits.CauseGC: "gc", waits.CauseIdlePWaking: "waking",
-	waits.CauseIdlePMissed: "missed", waits.CauseBehind: "behind", waits.CauseOvertaken: "overtaken", waits.CauseTracer: "tracer",
-	waits.CauseResidue: "sched",
-}
-
-func causeKey(c waits.Cause) string {
-	if k, ok := causeKeys[c]; ok {
-		return k
-	}
-	return "sched"
-}
-
-// stateKeys name the colours of the states of a P, in the order of the
-// vocabulary.
-var stateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused", "gap"}
-
-// procStates are the states of a P, in the order of stateKeys.
+// procStates are the states of a P, in the order of report.StateKeys.
 var procStates = vocabulary.Of(vocabulary.State)
 
 // slug makes a fragment of a term.
@@ -59,13 +39,6 @@ func heading(name string) vocabulary.Term {
 		t, _ = vocabulary.Lookup(vocabulary.State, name)
 	}
 	return t
-}
-
-// measure is a row of a table about a metric: what it is called, what it means,
-// and its value.
-func measure(name, value string) row {
-	t, _ := vocabulary.Lookup(vocabulary.Metric, name)
-	return row{Label: t.Title, Help: t.Short, Link: measureID(name), Cells: []cell{{Text: value}}}
 }
 
 // measureID is the fragment of a metric that the glossary of the page explains;

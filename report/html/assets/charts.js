@@ -37,23 +37,6 @@
   }
 
   const kinds = {
-    causes(c, o) {
-      o.xAxis[0].axisLabel = { formatter: v => dur(v), hideOverlap: true };
-      o.yAxis[0].axisLabel = { width: 210, overflow: "truncate" };
-      o.tooltip.axisPointer = { type: "shadow" };
-      o.tooltip.formatter = ps => {
-        const total = ps.reduce((s, p) => s + p.value, 0);
-        return tipBox(c.names[ps[0].dataIndex] || ps[0].name, ps.filter(p => p.value > 0).map(p => [p.seriesName, dur(p.value) + ", " + percent(p.value / total)]).concat([["all", dur(total)]]));
-      };
-    },
-    waits(c, o) {
-      o.xAxis[0].axisLabel = { hideOverlap: true };
-      o.tooltip.axisPointer = { type: "shadow" };
-      o.tooltip.formatter = ps => {
-        const [from, to, n, ns] = c.rows[ps[0].dataIndex];
-        return tipBox(dur(from) + " to " + dur(to), [["waits", group(n) + ", " + percent(n / c.total[0])], ["time in them", dur(ns) + ", " + percent(c.total[1] ? ns / c.total[1] : 0)]]);
-      };
-    },
     queues(c, o) {
       o.series[0].progressive = 0;
       o.tooltip.formatter = p => tipBox(o.yAxis[0].data[p.value[1]] + " at " + o.xAxis[0].data[p.value[0]], [["mean length", sig(p.value[2])]]);
@@ -61,14 +44,6 @@
       o.visualMap[0].formatter = v => sig(v);
       o.visualMap[0].min = 0;
       timeZoom(o);
-    },
-    steals(c, o) {
-      o.tooltip.formatter = p => tipBox(o.yAxis[0].data[p.value[1]] + " stole from " + o.xAxis[0].data[p.value[0]], [["steals", group(p.value[2])]]);
-      o.visualMap[0].formatter = v => group(v);
-      o.visualMap[0].min = 0;
-      o.series[0].progressive = 0;
-      o.yAxis[0].nameLocation = "start"; // on top: the axis is inverse
-      o.series[0].label = { show: o.xAxis[0].data.length <= 16, formatter: p => group(p.value[2]) };
     },
     causetime(c, o) {
       o.xAxis[0].axisLabel = { formatter: v => dur(v + view.origin), hideOverlap: true };
@@ -79,13 +54,6 @@
         const total = ps.reduce((s, p) => s + p.value[1], 0);
         return tipBox("from " + dur(ps[0].value[0] + view.origin), ps.filter(p => p.value[1] > 0).map(p => [p.seriesName, sig(p.value[1])]).concat([["all", sig(total)]]));
       };
-      timeZoom(o);
-    },
-    lines(c, o) {
-      o.xAxis[0].axisLabel = { formatter: v => dur(v + view.origin), hideOverlap: true };
-      o.xAxis[0].min = 0;
-      o.tooltip.formatter = ps => tipBox(dur(ps[0].value[0] + view.origin), ps.map(p => [p.seriesName, p.value[1] === "-" ? "not recorded" : sig(p.value[p.value.length - 1])]));
-      if (o.yAxis[0].type === "log") o.yAxis[0].axisLabel = { formatter: v => sig(v) };
       timeZoom(o);
     },
   };
@@ -119,9 +87,8 @@
   }
 
   function height(fig) {
-    const rows = Number(fig.dataset.rows || 0), width = fig.clientWidth;
+    const rows = Number(fig.dataset.rows || 0);
     if (fig.dataset.height !== "auto") return Number(fig.dataset.height);
-    if (fig.dataset.square) return Math.min(760, Math.max(280, rows * 26 + 110), width * 0.9 + 60);
     const each = rows > 64 ? 7 : rows > 32 ? 11 : rows > 12 ? 18 : 28;
     return Math.max(240, rows * each + 140);
   }
@@ -151,7 +118,6 @@
     if (!c) return;
     const div = el("div", "live");
     div.style.height = height(fig) + "px";
-    if (fig.dataset.square) div.style.maxWidth = height(fig) + 120 + "px";
     div.setAttribute("role", "img");
     div.setAttribute("aria-label", fig.querySelector("figcaption").textContent.trim());
     const drawn = fig.querySelector(".drawn");

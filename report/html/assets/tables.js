@@ -3,7 +3,7 @@
    classes. */
 (() => {
   /** How many rows of a table are shown at first; style.css hides the others. */
-  const shown = 12;
+  const shown = 8;
   for (const table of document.querySelectorAll("table.short")) {
     const n = table.tBodies[0].rows.length;
     if (n <= shown + 2) { table.classList.add("all"); continue; }

@@ -2,6 +2,8 @@
 // words. Text and HTML only draw it.
 package doc
 
+import "github.com/gmpscope/gmpscope/internal/quantity"
+
 // A Section is a part of a report under a heading.
 type Section struct {
 	ID     string // fragment of its address on the page
@@ -10,7 +12,8 @@ type Section struct {
 }
 
 // A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a
-// [Histogram] or a [Waterfall]. Text has no histograms and waterfalls.
+// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Histogram] or a [Waterfall]. Text has none of
+// the last six, but for what stands for a chart.
 type Block interface{ block() }
 
 func (Para) block()      {}
@@ -19,6 +22,10 @@ func (Facts) block()     {}
 func (Table) block()     {}
 func (Fold) block()      {}
 func (Legend) block()    {}
+func (Warning) block()   {}
+func (Bar) block()       {}
+func (Chart) block()     {}
+func (Matrix) block()    {}
 func (Histogram) block() {}
 func (Waterfall) block() {}
 
@@ -33,6 +40,12 @@ type Para struct {
 type List struct {
 	Items []string
 	Where Where
+}
+
+// Warning is a list of what to keep in mind.
+type Warning struct {
+	Title string
+	Items []string
 }
 
 // Facts are terms and what they are.
@@ -88,12 +101,36 @@ type Cell struct {
 	Plain bool     // Name is what it is called
 	Value float64  // by which the column is sorted, if Sorts
 	Sorts bool     // else it is sorted by Text
-	Note  string   // small, on the page
+	Note  string   // small; text shows it of facts only
+	Term  Term     // of the glossary that explains it, on the page
 	Key   string   // colour of a mark before it, on the page
 	Href  string   // link, on the page
 	Bars  [][]Part // drawn below it, on the page, each as long as its parts of Whole
 	Whole int64
 }
+
+// Term is a word of the vocabulary: its kind and name.
+type Term [2]string
+
+// Count is a cell with a whole number.
+func Count(n int64) Cell { return Cell{Text: quantity.Count(n), Value: float64(n), Sorts: true} }
+
+// Duration is a cell with a time, ns.
+func Duration(ns int64) Cell {
+	s := quantity.Duration(ns)
+	if ns < 0 {
+		s = "-" + quantity.Duration(-ns)
+	}
+	return Cell{Text: s, Value: float64(ns), Sorts: true}
+}
+
+// Share is a cell with the share of a part.
+func Share(part, whole int64) Cell {
+	return Cell{Text: quantity.Part(part, whole), Value: float64(part), Sorts: true}
+}
+
+// Number is a cell with a number as text has it.
+func Number(text string, f float64) Cell { return Cell{Text: text, Value: f, Sorts: true} }
 
 // A Part is a part of a bar.
 type Part struct {
@@ -111,6 +148,26 @@ type Fold struct {
 	Note      string
 	Blocks    []Block
 	Where     Where
+}
+
+// Bar is a bar of its own, on the page.
+type Bar struct {
+	Label string // what is drawn, for those who do not see it
+	Parts []Part
+}
+
+// Chart is an interactive chart, on the page. Its blocks stand for it in print, without scripts
+// and in text.
+type Chart struct {
+	ID, Caption string
+	Rows        int // by which its height goes; 0 for the usual height
+	Blocks      []Block
+}
+
+// Matrix is how many goroutines each P, a row, stole from each other, on the page.
+type Matrix struct {
+	Caption string
+	N       [][]int64
 }
 
 // Histogram is how many units there are by their length, and what these consist of.
