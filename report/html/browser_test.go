@@ -78,7 +78,7 @@ func TestBrowser(t *testing.T) {
 	js := browserScript(t)
 	charts := 0
 	if len(js) > 0 {
-		charts = 6
+		charts = 2
 	}
 	file := writePage(t, fakeDoc(8, 1200), Options{ECharts: js})
 	plain := writePage(t, fakeDoc(8, 1200), Options{})
@@ -133,7 +133,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) {
 		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})
 		p.Screenshot("noscript", true)
-		for _, want := range []string{"Requests wait up to 48 ms", "waiting in line", "Runs of search.", "What the processors did", "Jain", "stole it from another"} {
+		for _, want := range []string{"Requests wait up to 48 ms", "queueing", "Runs of search.", "What the Ps did", "Jain"} {
 			if !browsertest.Eval[bool](p, fmt.Sprintf(`document.body.innerText.replaceAll("\u00a0", " ").includes(%q)`, want)) {
 				t.Errorf("%q is not on the page", want)
 			}
@@ -178,7 +178,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		p := b.Open(t, writePage(t, doc, Options{ECharts: js}), "", browsertest.View{Width: 1280, Height: 900})
 		charts := 0
 		if len(js) > 0 {
-			charts = 6
+			charts = 2
 		}
 		ready(t, p, charts)
 		// Hover over everything that shows a name in a tooltip.
@@ -266,7 +266,7 @@ func TestBrowserUse(t *testing.T) {
 	p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900})
 	charts := 0
 	if len(js) > 0 {
-		charts = 6
+		charts = 2
 	}
 	ready(t, p, charts)
 
@@ -312,7 +312,7 @@ func TestBrowserUse(t *testing.T) {
 		t.Errorf("after six turns of the wheel the window is %g ns wide", zoomed)
 	}
 	if charts > 0 {
-		browsertest.Eval[bool](p, `(() => { document.querySelector("figure[data-chart=chart_lines]").scrollIntoView(); return true })()`)
+		browsertest.Eval[bool](p, `(() => { document.querySelector("figure[data-chart=chart_causetime]").scrollIntoView(); return true })()`)
 		p.Wait(`gms.charts.some(l => l.seen && !l.stale)`)
 	}
 	from := browsertest.Eval[float64](p, `gms.view.from`)
@@ -327,7 +327,7 @@ func TestBrowserUse(t *testing.T) {
 			t.Errorf("%d charts out of sight followed", n)
 		}
 		browsertest.Eval[bool](p, `(async () => { for (const l of gms.charts.filter(l => l.c.end)) { l.div.scrollIntoView(); while (!(`+follows+`)) await new Promise(r => setTimeout(r, 10)); } document.getElementById("timeline").scrollIntoView(); return true })()`)
-		browsertest.Eval[bool](p, `(() => { gms.charts.find(l => l.c.kind === "lines").chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: 50, end: 60 }); return true })()`)
+		browsertest.Eval[bool](p, `(() => { gms.charts.find(l => l.c.kind === "causetime").chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: 50, end: 60 }); return true })()`)
 		p.Wait(`Math.abs(gms.view.from / gms.view.end - 0.5) < 0.01`)
 	}
 	// From a finding to its window.

@@ -107,7 +107,7 @@ func fakeDoc(ps, bins int) *report.Document {
 	longest.AheadFromNs = longest.FromNs + 3_000_000
 	for i := range int64(8) {
 		from := longest.AheadFromNs + i*3_000_000
-		longest.Runs = append(longest.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 1_500_000, End: "block", Later: i%2 > 0})
+		longest.Runs = append(longest.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 2_500_000, End: "block", Later: i%2 > 0})
 	}
 	r.Waits.OverTime = waits.OverTime{BinNs: 1 << 26}
 	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePMissed, waits.CauseBehind, waits.CauseOvertaken} {

@@ -89,6 +89,7 @@ func TestBrowserFlame(t *testing.T) {
 		}
 	}
 	total("blocked, of class 2", blocked)
+	p.Click("#finding-2 summary")
 	p.Click("#finding-2 a.where")
 	p.Wait(`document.getElementById("flame-class").value === "2" && document.getElementById("flame-measure").value === "waiting"`)
 	total("class 2, by a link", sum(2, "all"))

@@ -25,8 +25,8 @@ func TestBrowserFolded(t *testing.T) {
 
 	rows := `[...document.querySelectorAll("#class-table > tbody > tr")].filter(r => r.offsetParent).length`
 	all := browsertest.Eval[int](p, `document.querySelectorAll("#class-table > tbody > tr").length`)
-	if n := browsertest.Eval[int](p, rows); n != 12 || all < 30 {
-		t.Errorf("%d of %d rows are shown, want 12 of 30 and more", n, all)
+	if n := browsertest.Eval[int](p, rows); n != 8 || all < 30 {
+		t.Errorf("%d of %d rows are shown, want 8 of 30 and more", n, all)
 	}
 	browsertest.Eval[bool](p, `(() => { const f = document.getElementById("class-filter"); f.value = "main.worker2"; f.dispatchEvent(new Event("input")); return true })()`)
 	if n := browsertest.Eval[int](p, rows); n != 11 {

@@ -12,6 +12,28 @@ import (
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 )
 
+// The most that a report shows before anything is unfolded, and that its first screen has, in
+// words and in windows of 1440 × 900 px.
+const (
+	mostWords      = 3500
+	mostScreens    = 12
+	mostFirstWords = 250
+)
+
+// firstWords counts the words that stand in the first window.
+const firstWords = `(() => {
+	let n = 0;
+	const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+	for (let t; t = walk.nextNode();) {
+		if (t.parentElement.closest("svg title") || !t.parentElement.checkVisibility()) continue;
+		const r = document.createRange();
+		r.selectNodeContents(t);
+		const b = r.getBoundingClientRect();
+		if (b.height && b.top < innerHeight) n += t.textContent.split(/\s+/).filter(Boolean).length;
+	}
+	return n;
+})()`
+
 // TestBrowserWords counts the words that a reader of a report sees before anything is
 // unfolded, by section, and the sheets of paper that it takes: of the reports that REPORTS
 // names, or of a made one. See scripts/words.
@@ -22,9 +44,13 @@ func TestBrowserWords(t *testing.T) {
 	}
 	b := browsertest.Start(t)
 	for _, file := range files {
-		p := b.Open(t, file, "", browsertest.View{Width: 1400, Height: 900})
+		p := b.Open(t, file, "", browsertest.View{Width: 1440, Height: 900})
 		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 		seen := browsertest.Eval[int](p, `document.body.innerText.split(/\s+/).length`)
+		first, screens := browsertest.Eval[int](p, firstWords), browsertest.Eval[float64](p, `document.documentElement.scrollHeight / innerHeight`)
+		if seen > mostWords || first > mostFirstWords || screens > mostScreens {
+			t.Errorf("%s: %d words, of which %d on the first screen, on %.1f screens; want at most %d, %d and %d", file, seen, first, screens, mostWords, mostFirstWords, mostScreens)
+		}
 		by := browsertest.Eval[string](p, `[...document.querySelectorAll("body > header, main > section, main > div, body > section, body > footer")].map(e => (e.id || e.className || e.tagName) + " " + e.innerText.split(/\s+/).length).join(", ")`)
 		sheets := bytes.Count(p.Print(), []byte("/Type /Page\n"))
 		all := browsertest.Eval[int](p, `(document.querySelectorAll("details").forEach(d => d.open = true), document.body.innerText.split(/\s+/).length)`)
@@ -34,6 +60,6 @@ func TestBrowserWords(t *testing.T) {
 		if sheets == 0 {
 			t.Errorf("%s: nothing is printed", file)
 		}
-		fmt.Printf("%s: %d words (%s), %d unfolded; %d pages in print\n", filepath.Base(file), seen, by, all, sheets)
+		fmt.Printf("%s: %d words (%s), %d on the first screen; %.1f screens; %d unfolded; %d pages in print\n", filepath.Base(file), seen, by, first, screens, all, sheets)
 	}
 }
