@@ -7,7 +7,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
-	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -89,18 +88,22 @@ func (a *analysis) clip(b *block) {
 	}
 }
 
-// close has the steps measure what is open when the trace, or the window, ends at end.
-func (a *analysis) close(end int64) {
-	var b ledger.Block
-	if a.clipper == nil {
-		a.ledger.Close(&b, end)
-	} else {
-		a.clipper.Finish(&b, end)
-		a.fairness.Add(&b)
-		a.addToTimeline(&block{inside: &b})
-		a.found.Add(&b)
+// close has the steps measure what is open at the end of the trace, or of the window.
+func (a *analysis) close(traceEnd int64) {
+	var b block
+	b.inside = &b.Block
+	a.ledger.Close(&b.Block, traceEnd)
+	if a.Observer != nil {
+		a.observe(&b)
 	}
-	a.procs.Add(&b)
+	if a.clipper != nil {
+		b.inside = &b.part
+		a.clipper.Finish(b.inside, a.windowEnd(traceEnd))
+		a.fairness.Add(b.inside)
+		a.addToTimeline(&b)
+		a.found.Add(b.inside)
+	}
+	a.procs.Add(b.inside)
 }
 
 // windowEnd is the end of the window, if the trace ends at end.

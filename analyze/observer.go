@@ -15,7 +15,8 @@ type Observer interface {
 	// Observe is called with each block of decisions, in order, and the waits that ended
 	// in it and count. It is called from a goroutine of its own; its last call is over when
 	// Run returns. Blocks are those of the whole trace, waits those of Options.Focus. Both
-	// are valid during the call only. An error ends the analysis.
+	// are valid during the call only. A last block has no decisions, but the intervals that are
+	// open at the end of the trace. An error ends the analysis.
 	Observe(b *ledger.Block, ended []Wait) error
 }
 

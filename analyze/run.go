@@ -293,6 +293,7 @@ func (a *analysis) measure() {
 	a.focusOn()
 	a.draw()
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
+	a.ledger.Runs = a.Observer != nil
 	if !a.NoDetail {
 		a.breakdown = breakdown.New(a.breakdownOptions())
 		a.stacks = stacks.New(a.where())
@@ -499,7 +500,7 @@ func (a *analysis) result() (*Result, error) {
 		return res, nil
 	}
 	open := a.ledger.Live()
-	a.close(end)
+	a.close(st.End)
 	var err error
 	part := func(add func()) {
 		if err == nil {

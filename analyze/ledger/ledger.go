@@ -12,6 +12,9 @@ import (
 // memory depends on the numbers of goroutines alive at one time, of classes, and of Ps.
 // It is not safe for concurrent use.
 type Ledger struct {
+	// Runs has blocks have the run intervals of goroutines, too.
+	Runs bool
+
 	now int64
 
 	gors     ids.Table[goroutine]
@@ -22,6 +25,7 @@ type Ledger struct {
 
 	ps       States
 	since    []int64 // by P: when it came into its state, or unborn
+	runs     []Run   // by P: what runs on it, with Runs
 	local    []int32 // by P: length of its queue
 	global   int32
 	queued   int64 // sum of all lengths
@@ -36,6 +40,7 @@ type goroutine struct {
 	id       int64
 	since    int64
 	class    int32 // index
+	p        int32 // on which it runs, if it does
 	flags    reference.Flags
 	activity Activity
 }
@@ -67,7 +72,7 @@ func (l *Ledger) Annotate(b *Block) {
 	if cap(b.Notes) < len(ds) {
 		b.Notes = l.room(len(ds))
 	}
-	b.Notes, b.Ps, b.PIntervals = b.Notes[:len(ds)], b.Ps[:0], b.PIntervals[:0]
+	b.Notes, b.Ps, b.PIntervals, b.Runs = b.Notes[:len(ds)], b.Ps[:0], b.PIntervals[:0], b.Runs[:0]
 	b.Lengths, b.Rare = b.Lengths[:0], b.Rare[:0]
 	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet
 	for i := range ds {
@@ -81,6 +86,7 @@ func (l *Ledger) Annotate(b *Block) {
 		case reference.KindReady:
 			l.turn(d, n, l.find(d.G), Runnable)
 			n.link = l.waker(d)
+			n.wakerP = l.runsOn(n.link)
 			l.runnable++
 			l.lengths(b, i)
 		case reference.KindMove:
@@ -109,6 +115,7 @@ func (l *Ledger) Annotate(b *Block) {
 				to = Waiting
 			}
 			l.turn(d, n, l.findOn(d), to)
+			l.gors.At(n.G).p = d.P
 			l.ps.leave(d)
 			l.change(b, i)
 		default:
@@ -168,6 +175,7 @@ func (l *Ledger) empty(b *Block, i int) {
 func (l *Ledger) start(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
+	l.gors.At(n.G).p = d.P
 	// A goroutine that the trace shows running first was never counted.
 	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
 		l.runnable--
@@ -210,6 +218,14 @@ func (l *Ledger) waker(d *reference.Decision) int32 {
 		}
 	}
 	return l.gors.Find(d.By)
+}
+
+// runsOn returns the P on which the goroutine at a slot runs, or reference.NoP.
+func (l *Ledger) runsOn(slot int32) int32 {
+	if g := l.gors.At(slot); g.activity == Running {
+		return g.p
+	}
+	return reference.NoP
 }
 
 // turn follows the goroutine of d, which is at a slot if it was seen before, into an
@@ -289,6 +305,46 @@ func (l *Ledger) pass(b *Block, i int, p int32, from, to State) {
 	since := &l.since[p]
 	b.PIntervals = append(b.PIntervals, PInterval{From: min(*since, l.now), To: l.now, P: p, At: int32(i), State: from, Next: to})
 	*since = l.now
+	if l.Runs {
+		l.run(b, i, p, from, to)
+	}
+}
+
+// run ends what runs on a P with decision i of a block, which may be behind the last one.
+func (l *Ledger) run(b *Block, i int, p int32, from, to State) {
+	for int(p) >= len(l.runs) {
+		l.runs = append(l.runs, Run{P: int32(len(l.runs))})
+	}
+	r := &l.runs[p]
+	if from.Running() {
+		b.Runs = append(b.Runs, *r)
+		r := &b.Runs[len(b.Runs)-1]
+		r.To, r.At = l.now, int32(i)
+		if i < len(b.Decisions) {
+			r.endedBy(&b.Decisions[i], &b.Notes[i])
+		}
+	}
+	if to.Running() && i < len(b.Decisions) {
+		d, n := &b.Decisions[i], &b.Notes[i]
+		*r = Run{From: l.now, G: d.G, M: d.M, Wait: -1, P: p, Slot: n.G, Class: n.Class}
+		if d.Kind == reference.KindStart {
+			r.Started, r.Src, r.Wait = true, d.Src, d.Wait
+		}
+	}
+}
+
+// endedBy notes what a decision tells of a run interval that it ends.
+func (r *Run) endedBy(d *reference.Decision, n *Note) {
+	if n.G != r.Slot {
+		return
+	}
+	r.Class = n.Class
+	switch d.Kind {
+	case reference.KindStop:
+		r.Why = d.Why
+	case reference.KindSyscall:
+		r.Why = reference.WhySyscall
+	}
 }
 
 // unborn is the beginning of what a P does of which nothing is known yet.

@@ -278,3 +278,65 @@ func TestNoteOfAnnotation(t *testing.T) {
 		slices.Reverse(b.Notes)
 	}
 }
+
+// TestRuns holds run intervals, and the Ps of wakers, against what a map by id says of random
+// streams, however they are cut into blocks.
+func TestRuns(t *testing.T) {
+	for seed := range uint64(20) {
+		s := procstest.Generate(rand.New(rand.NewPCG(seed, 4)).IntN, procstest.Options{Steps: 1000, Ps: 6, Gaps: seed%2 == 1, NoTruth: true})
+		on := map[int64]ledger.Run{} // by goroutine
+		var want, got []ledger.Run
+		end := func(d *reference.Decision, why reference.Why) {
+			if r, ok := on[d.G]; ok {
+				r.To, r.Class, r.Why = d.Time, d.Class, why
+				want = append(want, r)
+				delete(on, d.G)
+			}
+		}
+		feed := ledger.NewFeed(func(b *ledger.Block) {
+			for _, r := range b.Runs {
+				if int(r.At) < len(b.Decisions) && (b.Decisions[r.At].G != r.G || b.Decisions[r.At].Time != r.To || b.Notes[r.At].G != r.Slot) {
+					t.Errorf("seed %d: %+v ends with %+v", seed, r, b.Decisions[r.At])
+				}
+				r.At, r.Slot, r.Class = 0, 0, b.Classes[r.Class]
+				got = append(got, r)
+			}
+			for i := range b.Decisions {
+				d := &b.Decisions[i]
+				switch d.Kind {
+				case reference.KindReady:
+					if r, ok := on[d.By]; ok && b.WakerP(i) != r.P || !ok && b.WakerP(i) >= 0 {
+						t.Errorf("seed %d: %+v: waker on %d, want %+v", seed, d, b.WakerP(i), r)
+					}
+				case reference.KindStart:
+					on[d.G] = ledger.Run{From: d.Time, G: d.G, M: d.M, Wait: d.Wait, P: d.P, Started: true, Src: d.Src}
+				case reference.KindSyscallExit:
+					if d.P >= 0 {
+						on[d.G] = ledger.Run{From: d.Time, G: d.G, M: d.M, Wait: -1, P: d.P}
+					}
+				case reference.KindStop:
+					end(d, d.Why)
+				case reference.KindSyscall:
+					end(d, reference.WhySyscall)
+				}
+			}
+		})
+		feed.Runs = true
+		for ds := range slices.Chunk(s.Decisions, 1+int(seed)*7) {
+			feed.AddAll(ds)
+		}
+		done := len(want)
+		if diff := cmp.Diff(want, got); diff != "" || done == 0 {
+			t.Errorf("seed %d: -want +got:\n%s", seed, diff)
+		}
+		feed.Close(s.End)
+		if len(got) != done+len(on) {
+			t.Errorf("seed %d: %d are open, want %d", seed, len(got)-done, len(on))
+		}
+		for _, r := range got[done:] {
+			if o := on[r.G]; r.To != s.End || r.From != o.From || r.P != o.P || r.Why != reference.WhyUnknown {
+				t.Errorf("seed %d: open: %+v, want %+v", seed, r, o)
+			}
+		}
+	}
+}

@@ -34,6 +34,7 @@ type Note struct {
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
 	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
 	link     int32 // KindReady: slot of the waker; KindSyscall: calls that begin here
+	wakerP   int32 // KindReady: P on which the waker runs
 	Changed  Changed
 	Was      Activity
 	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
@@ -57,6 +58,9 @@ type Block struct {
 	Ps        []Ps   // for each note with Counts
 	// PIntervals are what Ps did until they did something else, in the order of their ends.
 	PIntervals []PInterval
+	// Runs are the run intervals that end in the block, in the order of their ends; none without
+	// Ledger.Runs.
+	Runs []Run
 	// Lengths are how long queues became, in the order of the decisions.
 	Lengths []Length
 	// Rare are the numbers of the decisions by which no goroutine changes what it does and no queue
@@ -93,6 +97,22 @@ type PInterval struct {
 	Next     State // State where one goroutine directly followed another of its kind, and at the end of the stream
 }
 
+// Run is an interval [From, To), ns, in which a goroutine ran on a P. A system call ends one; when
+// the goroutine goes on, another begins.
+type Run struct {
+	From, To int64
+	G        int64
+	M        int64 // thread; reference.NoM if unknown
+	Wait     int64 // before its start, ns; -1 if unknown
+	P        int32
+	At       int32            // number in the block of the decision that ended it; len(Decisions) at the end of the stream
+	Slot     int32            // of the goroutine
+	Class    int32            // index in Block.Classes, as known at the end
+	Started  bool             // it began with a start: not with the return from a system call
+	Src      reference.Source // of the start
+	Why      reference.Why    // why it ended; reference.WhyUnknown at the end of the stream, too
+}
+
 // Length reports that from Time on, ns, a queue was N goroutines long.
 type Length struct {
 	Time int64
@@ -121,6 +141,14 @@ func (b *Block) Waker(i int) int32 {
 		return 0
 	}
 	return b.Notes[i].link
+}
+
+// WakerP returns the P on which that goroutine runs, or reference.NoP.
+func (b *Block) WakerP(i int) int32 {
+	if b.Waker(i) == 0 {
+		return reference.NoP
+	}
+	return b.Notes[i].wakerP
 }
 
 // Calls returns how many decisions from number i on are brief system calls of one

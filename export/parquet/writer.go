@@ -34,7 +34,6 @@ type Writer struct {
 	lookup analyze.Lookup
 	names  *export.Names
 	window export.Window
-	follow *export.Runs
 	now    int64
 
 	waits    *table[Wait]
@@ -49,13 +48,11 @@ type Writer struct {
 // NewWriter returns a Writer to these files, in the order of [Files]. names are those of
 // [analyze.Options.Anonymize], if it is set: then units are held until Finish.
 func NewWriter(files [7]io.Writer, names *analyze.Pseudonyms) *Writer {
-	w := &Writer{
+	return &Writer{
 		waits: newTable[Wait](files[0]), starts: newTable[Start](files[1]), runs: newTable[Run](files[2]),
 		classes: newTable[Class](files[3]), findings: newTable[Finding](files[4]),
 		units: heldUnits{table: newTable[Unit](files[5]), names: names}, paths: newTable[Path](files[6]),
 	}
-	w.follow = export.NewRuns(w.run)
-	return w
 }
 
 // Begin implements [analyze.Observer].
@@ -77,13 +74,15 @@ func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
 			continue
 		}
 		w.now = max(w.now, d.Time)
-		if err := w.follow.Add(b, i); err != nil {
-			return err
-		}
 		if d.Kind == reference.KindStart {
 			if err := w.start(b, i); err != nil {
 				return err
 			}
+		}
+	}
+	for i := range b.Runs {
+		if err := w.run(b, &b.Runs[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -137,23 +136,21 @@ func known[N int32 | int64](n N) *N {
 	return &n
 }
 
-func (w *Writer) run(r *export.Run) error {
-	from, to, ok := w.window.Cut(r.FromNs, r.ToNs)
-	if !ok || !w.lookup.Chosen(r.G, r.Class) {
+func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
+	class := b.Classes[r.Class]
+	from, to, ok := w.window.Cut(r.From, r.To)
+	if !ok || !w.lookup.Chosen(r.G, class) {
 		return nil
 	}
 	row := Run{
-		Goroutine: r.G, Class: w.names.Class(r.Class), ClassID: r.Class, P: r.P, M: known(r.M),
-		FromNs: from, ToNs: to, RunNs: to - from, Started: r.Started, Stop: r.StopWhy.String(),
+		Goroutine: r.G, Class: w.names.Class(class), ClassID: class, P: r.P, M: known(r.M),
+		FromNs: from, ToNs: to, RunNs: to - from, Started: r.Started, Stop: r.Why.String(),
 	}
 	return w.runs.add(&row)
 }
 
 // Finish writes what is known in the end only, and ends the files.
 func (w *Writer) Finish(res *analyze.Result) error {
-	if err := w.follow.Finish(res.Trace.DurationNs); err != nil {
-		return err
-	}
 	for i := range res.Waits.Classes {
 		if err := w.class(&res.Waits.Classes[i]); err != nil {
 			return err

@@ -13,9 +13,6 @@ import (
 // Finish writes what is known in the end only: the run intervals that are not over, the
 // findings, and what the trace is.
 func (w *Writer) Finish(res *analyze.Result) error {
-	if err := w.runs.Finish(res.Trace.DurationNs); err != nil {
-		return err
-	}
 	if err := w.findings(res.Findings); err != nil {
 		return err
 	}

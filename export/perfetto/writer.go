@@ -43,7 +43,6 @@ type Writer struct {
 	names  *export.Names
 	lookup analyze.Lookup
 	window export.Window
-	runs   *export.Runs
 	now    int64
 
 	tracks      uint64 // so many have a number
@@ -87,14 +86,12 @@ const (
 
 // NewWriter returns a Writer to out.
 func NewWriter(out io.Writer) *Writer {
-	w := &Writer{
+	return &Writer{
 		out: packets{w: bufio.NewWriterSize(out, 256<<10)},
 		ps:  map[int32]*track{}, threads: map[int64]*track{}, tracks: lastFixed,
 		global: gauge{name: "global run queue", rank: -1}, runnable: gauge{name: "runnable", rank: -2},
 		classes: map[int32]uint64{}, annotations: map[string]uint64{},
 	}
-	w.runs = export.NewRuns(w.run)
-	return w
 }
 
 // Begin implements [analyze.Observer].
@@ -113,18 +110,26 @@ func (w *Writer) Observe(b *ledger.Block, _ []analyze.Wait) error {
 	if int(b.Slots) > len(w.arrows) {
 		w.arrows = append(w.arrows, make([]arrows, int(b.Slots)-len(w.arrows))...)
 	}
+	runs := b.Runs
 	for i := range b.Decisions {
 		if b.Decisions[i].Kind.Annotates() {
 			continue
 		}
 		w.now = max(w.now, b.Decisions[i].Time)
-		if err := w.runs.Add(b, i); err != nil {
-			return err
+		for ; len(runs) > 0 && int(runs[0].At) == i; runs = runs[1:] {
+			if err := w.run(b, &runs[0]); err != nil {
+				return err
+			}
 		}
 		if !w.window.Has(w.now) {
 			continue
 		}
 		if err := w.decision(b, i); err != nil {
+			return err
+		}
+	}
+	for i := range runs { // at the end of the trace
+		if err := w.run(b, &runs[i]); err != nil {
 			return err
 		}
 	}
@@ -215,11 +220,11 @@ func (w *Writer) count(c *gauge, value int64) error {
 func (w *Writer) wake(b *ledger.Block, i int) error {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	w.arrows[n.G].wake = 0
-	by := b.Waker(i)
-	if by == 0 || !w.lookup.Chosen(d.G, d.Class) {
+	on := b.WakerP(i)
+	if on < 0 || !w.lookup.Chosen(d.G, d.Class) {
 		return nil
 	}
-	p, err := w.p(w.runs.On(by))
+	p, err := w.p(on)
 	if p == nil || err != nil {
 		return err
 	}
@@ -251,14 +256,14 @@ func (w *Writer) arrow(p *track, name string, g int64) (uint64, error) {
 }
 
 // run writes a run interval, on the tracks of its P and its thread.
-func (w *Writer) run(r *export.Run) error {
-	a := w.arrows[r.Slot]
+func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
+	a, class := w.arrows[r.Slot], b.Classes[r.Class]
 	w.arrows[r.Slot] = arrows{}
-	from, to, ok := w.window.Cut(r.FromNs, r.ToNs)
-	if !ok || !w.lookup.Chosen(r.G, r.Class) {
+	from, to, ok := w.window.Cut(r.From, r.To)
+	if !ok || !w.lookup.Chosen(r.G, class) {
 		return nil
 	}
-	name, err := w.class(r.Class)
+	name, err := w.class(class)
 	if err != nil {
 		return err
 	}
@@ -269,7 +274,7 @@ func (w *Writer) run(r *export.Run) error {
 	if p != nil {
 		begin := event{at: from, kind: sliceBegin, track: p.slices, nameIID: name}
 		for _, id := range []uint64{a.wake, a.steal} {
-			if id != 0 && from == r.FromNs {
+			if id != 0 && from == r.From {
 				begin.terminating = append(begin.terminating, id)
 			}
 		}
@@ -287,16 +292,16 @@ func (w *Writer) run(r *export.Run) error {
 }
 
 // note notes what is known of a run interval.
-func (w *Writer) note(r *export.Run) {
+func (w *Writer) note(r *ledger.Run) {
 	w.out.noteInt(w.annotations[noteG], r.G)
 	if r.Started {
-		w.out.noteString(w.annotations[noteSource], r.Source.String())
+		w.out.noteString(w.annotations[noteSource], r.Src.String())
 	}
-	if r.WaitNs >= 0 {
-		w.out.noteInt(w.annotations[noteWait], r.WaitNs)
+	if r.Wait >= 0 {
+		w.out.noteInt(w.annotations[noteWait], r.Wait)
 	}
-	if r.StopWhy != reference.WhyUnknown {
-		w.out.noteString(w.annotations[noteWhy], r.StopWhy.String())
+	if r.Why != reference.WhyUnknown {
+		w.out.noteString(w.annotations[noteWhy], r.Why.String())
 	}
 }
 
