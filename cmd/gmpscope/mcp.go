@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
@@ -42,6 +43,10 @@ and go to whoever runs the assistant.`,
 				return usagef("name the folder of the traces with --root")
 			case memory < analyze.MinMemory:
 				return usagef("--max-memory %v: must be %v at least", memory, size(analyze.MinMemory))
+			case address != "":
+				if err := mcptools.CheckAddress(address); err != nil {
+					return usagef("--http %s: %v", address, err)
+				}
 			}
 			s, err := mcptools.New(mcptools.Options{Roots: roots, Version: tool(), MaxMemory: int64(memory)})
 			if err != nil {
@@ -51,9 +56,9 @@ and go to whoever runs the assistant.`,
 			if address == "" {
 				return s.Run(ctx, &mcp.IOTransport{Reader: files.Reader(ctx, a.stdin), Writer: nopCloser{a.stdout}})
 			}
-			l, err := mcptools.Listen(ctx, address)
+			l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 			if err != nil {
-				return usagef("--http %s: %v", address, err)
+				return fmt.Errorf("serving HTTP: %w", err)
 			}
 			if _, err := fmt.Fprintf(a.stderr, "gmpscope: serving http://%s until interrupted\n", l.Addr()); err != nil {
 				return errors.Join(err, l.Close())

@@ -12,17 +12,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Listen opens the port of a server by HTTP. The address must be of this machine: there is no
+// CheckAddress returns an error unless an address is of this machine alone: there is no
 // authentication.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
+func CheckAddress(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return nil, errors.New("it is not of this machine alone: name localhost, 127.0.0.1 or [::1], since whoever can connect can read the traces")
+		return errors.New("it is not of this machine alone: name localhost, 127.0.0.1 or [::1], since whoever can connect can read the traces")
 	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", address)
+	return nil
 }
 
 // ServeHTTP serves clients (streamable HTTP) until the context ends. Requests of web sites, and

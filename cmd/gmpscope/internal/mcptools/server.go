@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -50,6 +51,9 @@ func New(o Options) (*Server, error) {
 		r, err := openRoot(name)
 		if err != nil {
 			s.Close()
+			if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+				err = pe.Err
+			}
 			return nil, fmt.Errorf("opening the root %s: %w", name, err)
 		}
 		s.roots = append(s.roots, r)

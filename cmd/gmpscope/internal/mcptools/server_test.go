@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -332,9 +333,13 @@ func TestKept(t *testing.T) {
 
 func TestHTTP(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "example.com:80", "localhost"} {
-		if l, err := Listen(t.Context(), address); err == nil {
-			l.Close()
-			t.Errorf("%s: listens", address)
+		if CheckAddress(address) == nil {
+			t.Errorf("%s: is taken", address)
+		}
+	}
+	for _, address := range []string{"localhost:80", "127.0.0.1:0", "[::1]:80"} {
+		if err := CheckAddress(address); err != nil {
+			t.Errorf("%s: %v", address, err)
 		}
 	}
 	dir := t.TempDir()
@@ -344,7 +349,7 @@ func TestHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
