@@ -9,7 +9,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
-	"github.com/gmpscope/gmpscope/export"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -111,22 +110,20 @@ const mostRuns = 2000
 // watcher finds the run intervals in a window.
 type watcher struct {
 	from, to int64
-	runs     *export.Runs
-	found    []export.Run
+	found    []run
 	lookup   analyze.Lookup
 	out      atOut
 	ps       ledger.Ps
-	last     int64 // time of the last decision
 }
 
-// errEnough ends an analysis of which no more is wanted.
-var errEnough = errors.New("enough")
+// run is a run interval, and the handle of its goroutine's class.
+type run struct {
+	ledger.Run
+	class int32
+}
 
 // Begin implements [analyze.Observer].
-func (w *watcher) Begin(l analyze.Lookup) {
-	w.lookup = l
-	w.runs = export.NewRuns(w.ran)
-}
+func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
 
 // Observe implements [analyze.Observer].
 func (w *watcher) Observe(b *ledger.Block, _ []analyze.Wait) error {
@@ -136,45 +133,30 @@ func (w *watcher) Observe(b *ledger.Block, _ []analyze.Wait) error {
 		if n.Changed&ledger.Counts != 0 {
 			w.ps, counts = counts[0], counts[1:]
 		}
-		if err := w.runs.Add(b, i); err != nil {
-			return err
-		}
 		if t >= w.from && t < w.to {
 			w.out.Runnable, w.out.Idle = max(w.out.Runnable, n.Runnable), max(w.out.Idle, w.ps.Idle)
 		}
 	}
-	if n := len(b.Decisions); n > 0 {
-		w.last = b.Decisions[n-1].Time
-	}
-	if w.last > w.to+lookAhead {
-		return errEnough
-	}
-	return nil
-}
-
-// lookAhead is for how long after the window, ns, the ends of intervals are waited for.
-const lookAhead int64 = 100e6
-
-func (w *watcher) ran(r *export.Run) error {
-	if r.ToNs <= w.from || r.FromNs >= w.to {
-		return nil
-	}
-	if len(w.found) < mostRuns {
-		w.found = append(w.found, *r)
-	} else {
-		w.out.Omitted++
+	for i := range b.Runs {
+		switch r := &b.Runs[i]; {
+		case r.To <= w.from || r.From >= w.to:
+		case len(w.found) < mostRuns:
+			w.found = append(w.found, run{*r, b.Classes[r.Class]})
+		default:
+			w.out.Omitted++
+		}
 	}
 	return nil
 }
 
 // line is a run interval in words.
-func (w *watcher) line(r *export.Run) string {
-	s := fmt.Sprintf("P%d %s for %s: %d %s", r.P, instantOf(r.FromNs), quantity.Duration(r.ToNs-r.FromNs), r.G, marked(w.lookup.Class(r.Class)))
-	if r.WaitNs > 0 {
-		s += ", waited " + quantity.Duration(r.WaitNs)
+func (w *watcher) line(r *run) string {
+	s := fmt.Sprintf("P%d %s for %s: %d %s", r.P, instantOf(r.From), quantity.Duration(r.To-r.From), r.G, marked(w.lookup.Class(r.class)))
+	if r.Wait > 0 {
+		s += ", waited " + quantity.Duration(r.Wait)
 	}
-	if r.StopWhy != reference.WhyUnknown {
-		s += ", " + r.StopWhy.String()
+	if r.Why != reference.WhyUnknown {
+		s += ", " + r.Why.String()
 	}
 	return s
 }
@@ -197,16 +179,13 @@ func (s *Server) at(ctx context.Context, in atIn) (out atOut, err error) {
 	}
 	defer s.store.unlock()
 	w := &watcher{from: f.From, to: f.To}
-	if _, err := s.run(ctx, file, analyze.Options{Observer: w, NoDetail: true, NoFindings: true}); err != nil && !errors.Is(err, errEnough) {
+	if _, err := s.run(ctx, file, analyze.Options{Observer: w, NoDetail: true, NoFindings: true}); err != nil {
 		return out, err
-	}
-	if w.runs != nil {
-		w.runs.Finish(w.last) // our own function has no error
 	}
 	out = w.out
 	out.Basis = "observed"
-	slices.SortStableFunc(w.found, func(x, y export.Run) int {
-		return cmp.Or(cmp.Compare(x.P, y.P), cmp.Compare(x.FromNs, y.FromNs))
+	slices.SortStableFunc(w.found, func(x, y run) int {
+		return cmp.Or(cmp.Compare(x.P, y.P), cmp.Compare(x.From, y.From))
 	})
 	lines := []string{}
 	for i := range w.found {
