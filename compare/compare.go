@@ -27,23 +27,30 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 			return nil, fmt.Errorf("comparing %s: it was not measured (Options.DecisionsOnly)", r.Trace.Name)
 		}
 	}
-	r := &Result{Method: Traces, Before: sideOf(before), After: sideOf(after)}
-	if min(len(before), len(after)) < minPerSide {
-		r.Method = Windows
-	}
+	r := &Result{Before: sideOf(before), After: sideOf(after), Machine: machineOf(before, after)}
 	r.Basis = basisOf(&r.Before, &r.After)
-	ms := metricsFor(r.Basis, before, after)
-	bv, av := values(ms, before), values(ms, after)
-	r.Metrics = test(ms, bv, av)
-	if r.Method == Windows {
-		byWindows(r.Metrics, before, after, bv, av)
+	var cs []*candidate
+	r.Work, cs = kindChanges(before, after, r.Basis)
+	for i := range r.Work {
+		explain(&r.Work[i], before, after)
+	}
+	decisions := r.decisions(before, after, cs)
+	r.Metrics = []Metric{}
+	for _, d := range decisions {
+		if d.kind != nil {
+			d.kind.Metrics = append(d.kind.Metrics, *d.Metric)
+		} else {
+			r.Metrics = append(r.Metrics, *d.Metric)
+		}
+	}
+	for i := range described {
+		r.Metrics = append(r.Metrics, described[i].describe(before, after))
 	}
 	whole := plain(slices.Concat(before, after))
 	b, a := accountOf(before, r.Basis, whole), accountOf(after, r.Basis, whole)
 	r.Waiting = Waiting{BeforeNs: b.total, AfterNs: a.total, DeltaNs: a.total - b.total}
 	r.Causes = causesOf(&b, &a)
 	r.Classes = classesOf(&b, &a)
-	r.Work = kindChanges(before, after)
 	r.Distribution = distribution(before, after)
 	r.Renames = renames(r.Classes)
 	r.Findings = changes(before, after, r.Basis)
@@ -52,19 +59,8 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	}
 	r.Suppressed = findings.MergeSuppressed(r.Suppressed)
 	r.Caveats = caveats(r, before, after)
-	r.held, r.waited = amountOf(heldNs, before, after), amountOf(waitingNs, before, after)
-	r.judge()
+	r.judge(decisions)
 	return r, nil
-}
-
-func values(ms []metric, rs []*analyze.Result) [][]float64 {
-	out := make([][]float64, len(ms))
-	for i, m := range ms {
-		for _, r := range rs {
-			out[i] = append(out[i], m.of(r))
-		}
-	}
-	return out
 }
 
 func sideOf(rs []*analyze.Result) Side {
@@ -95,9 +91,7 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 	out := []string{}
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	b, a := &r.Before, &r.After
-	if r.Method == Windows {
-		say("There are too few traces to tell a change of the program from the difference between one run and the next: windows within the traces were compared, which is weaker. Record at least %d traces a side.", minPerSide)
-	}
+	out = append(out, r.Machine.Differs...)
 	if !slices.Equal(b.GOMAXPROCS, a.GOMAXPROCS) {
 		say("GOMAXPROCS differs: %s before, %s after.", list(b.GOMAXPROCS), list(a.GOMAXPROCS))
 	}
@@ -120,11 +114,8 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The load differs: the program kept %s busy before and %s after, on average; waiting is given per second of running, and part of the change may be the load's.",
 			quantity.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), quantity.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
 	}
-	switch {
-	case lacksCPUs(before, findings.Certain) || lacksCPUs(after, findings.Certain):
-		say("Threads lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
-	case lacksCPUs(before) || lacksCPUs(after):
-		say("Threads seem to have lacked CPUs in at least one trace: part of what differs may be the machine's doing.")
+	if r.Machine.Busy && len(r.Machine.Differs) == 0 {
+		say("Threads seem to have lacked CPUs in at least one trace: programs differ more from one run to the next then, which is allowed for.")
 	}
 	damaged := func(rs []*analyze.Result) bool {
 		return slices.ContainsFunc(rs, func(r *analyze.Result) bool { return r.Trace.Incomplete || r.Trace.LostBytes > 0 })

@@ -27,16 +27,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s, by %s\n", c.Verdict, c.Method)
+	fmt.Println(c.Verdict)
 	for _, m := range c.Metrics {
-		if m.Primary && m.Significant && m.Better == compare.Lower {
-			fmt.Printf("%s: less is better, and it got less: %t\n", m.Name, m.After.Median < m.Before.Median)
+		if m.Significant {
+			fmt.Printf("%s: less is better, and it got less: %t\n", m.Name, m.After.Value < m.Before.Value)
 		}
 	}
 	// Output:
-	// better, by traces
+	// better
 	// held_share: less is better, and it got less: true
-	// waiting_share: less is better, and it got less: true
-	// waits.user.time_weighted.p50_ns: less is better, and it got less: true
-	// pressure.some: less is better, and it got less: true
 }

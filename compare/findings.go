@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// grown is by which factor a cost must change where chance cannot be told.
+// grown is by which factor a cost must change.
 const grown = 2
 
 // changes holds the findings of both sides against each other, by detector. A
@@ -84,21 +81,6 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 			x.Change = Grown
 		case float64(x.BeforeCostNs) >= grown*float64(x.AfterCostNs) && x.BeforeCostNs > 0:
 			x.Change = Shrunk
-		}
-		if len(b.costs) >= minPerSide && len(a.costs) >= minPerSide {
-			p := benchmath.AssumeNothing.Compare(
-				benchmath.NewSample(slices.Clone(b.costs), &benchmath.DefaultThresholds),
-				benchmath.NewSample(slices.Clone(a.costs), &benchmath.DefaultThresholds)).P
-			x.P = &p
-			x.Significant = p < alpha
-			if !x.Significant {
-				x.Change = Same
-			} else if x.Change == Same && quantity.Duration(x.AfterCostNs) != quantity.Duration(x.BeforeCostNs) {
-				x.Change = Grown
-				if x.AfterCostNs < x.BeforeCostNs {
-					x.Change = Shrunk
-				}
-			}
 		}
 		out = append(out, x)
 	}

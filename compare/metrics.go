@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
@@ -11,79 +13,109 @@ import (
 type metric struct {
 	name, title, unit string
 	better            Direction
-	primary           bool
 	of                func(r *analyze.Result) float64
 }
 
-// metrics are what is compared. Primary ones are few: each more makes it harder
-// to tell any of them from chance.
-var metrics = []metric{
-	{waitingName, "waiting / (waiting + running)", "share", Lower, true, waitingShare},
-	{"waits.user.time_weighted.p50_ns", "wait that half of all waiting is in, or longer", "ns", Lower, true, user(func(s *waits.Summary) float64 { return float64(s.TimeWeighted.P50) })},
-	{"pressure.some", "time in which somebody waited", "share", Lower, true, func(r *analyze.Result) float64 { return r.Pressure.Some }},
+// The metrics of whole traces that decide: how long the same work took beside the units of work,
+// the other where these do not change.
+var (
+	durationMetric = metric{"trace.duration_ns", "duration of the same work", "ns", Lower, func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }}
+	heldMetric     = metric{"held_share", "time held up / (time held up + running)", "share", Lower, heldShare}
+)
 
-	// By number of waits: a change that makes fewer but longer ones moves them,
-	// whether or not anybody waits more.
-	{"waits.user.mean_ns", "mean wait", "ns", Lower, false, func(r *analyze.Result) float64 {
-		return ratio(float64(r.Waits.User.TotalNs), float64(r.Waits.User.Count))
-	}},
-	{"waits.user.p99_ns", "wait, p99", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P99) })},
-	{"waits.user.p50_ns", "wait, median", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P50) })},
-	{"waits.user.p999_ns", "wait, p99.9", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.P999) })},
-	{"waits.user.max_ns", "longest wait", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.MaxNs) })},
-	{"waits.user.time_weighted.p99_ns", "wait, time-weighted p99", "ns", Lower, false, user(func(s *waits.Summary) float64 { return float64(s.TimeWeighted.P99) })},
-	{"waits.user.tail_mass.1ms", "share of waiting in waits over 1 ms", "share", Lower, false, user(func(s *waits.Summary) float64 { return s.TailMass["1ms"] })},
-	{"waits.user.tail_mass.10ms", "share of waiting in waits over 10 ms", "share", Lower, false, user(func(s *waits.Summary) float64 { return s.TailMass["10ms"] })},
-	{"pressure.full", "time in which somebody waited and nothing ran", "share", Lower, false, func(r *analyze.Result) float64 { return r.Pressure.Full }},
-	{"pressure.unclaimed_idle", "P-time idle beside work", "share", Lower, false, func(r *analyze.Result) float64 { return r.Pressure.UnclaimedIdle }},
-	{"pressure.starvation_age.max_ns", "longest that anybody had waited", "ns", Lower, false, func(r *analyze.Result) float64 { return float64(r.Pressure.Age.MaxNs) }},
-	{"fairness.jain", "Jain's index", "", Higher, false, func(r *analyze.Result) float64 { return r.Fairness.Jain }},
-	{"fairness.max_lag_ns", "largest debt of running time", "ns", Lower, false, func(r *analyze.Result) float64 { return float64(r.Fairness.MaxLagNs) }},
-	{"fairness.slowdown.mean", "mean slowdown", "", Lower, false, func(r *analyze.Result) float64 { return r.Fairness.Slowdown.Mean }},
-	{"fairness.slowdown.p99", "slowdown, p99", "", Lower, false, func(r *analyze.Result) float64 { return r.Fairness.Slowdown.P99 }},
-	// Primary, and lower is better, where both sides did the same work: see
-	// metricsFor.
-	{"trace.duration_ns", "duration", "ns", Neither, false, func(r *analyze.Result) float64 { return float64(r.Trace.DurationNs) }},
-	{"utilisation", "P-time that ran the program", "share", Neither, false, func(r *analyze.Result) float64 { return ratio(float64(running(r)), lifetime(r)) }},
-	{"gc_share", "P-time in mark workers", "share", Neither, false, func(r *analyze.Result) float64 {
+// described are metrics that are shown, and not tested.
+var described = []metric{
+	{"waiting_share", "runnable / (runnable + running)", "share", Lower, waitingShare},
+	{"waits.user.p50_ns", "wait for a P, median", "ns", Lower, user(func(s *waits.Summary) float64 { return float64(s.P50) })},
+	{"waits.user.p99_ns", "wait for a P, p99", "ns", Lower, user(func(s *waits.Summary) float64 { return float64(s.P99) })},
+	{"waits.user.max_ns", "longest wait for a P", "ns", Lower, user(func(s *waits.Summary) float64 { return float64(s.MaxNs) })},
+	{"pressure.some", "time in which a goroutine was runnable", "share", Lower, func(r *analyze.Result) float64 { return r.Pressure.Some }},
+	{"pressure.unclaimed_idle", "CPU capacity idle beside work", "share", Lower, func(r *analyze.Result) float64 { return r.Pressure.UnclaimedIdle }},
+	{"fairness.max_lag_ns", "largest debt of running time", "ns", Lower, func(r *analyze.Result) float64 { return float64(r.Fairness.MaxLagNs) }},
+	{"utilisation", "CPU capacity that ran the program", "share", Neither, func(r *analyze.Result) float64 { return ratio(float64(running(r)), lifetime(r)) }},
+	{"gc_share", "CPU capacity in mark workers", "share", Neither, func(r *analyze.Result) float64 {
 		var ns int64
 		for _, p := range r.Procs.Ps {
 			ns += p.GCNs
 		}
 		return ratio(float64(ns), lifetime(r))
 	}},
-	{"starts_per_s", "starts", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Reconstruction.Starts })},
-	{"steals_per_s", "steals", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Steals.Count })},
-	{"retakes_per_s", "retakes", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Retakes.Count })},
-	{"handoffs_per_s", "handoffs", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Handoffs.Count })},
-	{"preemptions_per_s", "preemptions", "1/s", Neither, false, rate(func(r *analyze.Result) int64 { return r.Procs.Preemptions.Count })},
+	{"starts_per_s", "starts", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Reconstruction.Starts })},
+	{"steals_per_s", "steals", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Procs.Steals.Count })},
+	{"preemptions_per_s", "preemptions", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Procs.Preemptions.Count })},
+}
+
+// describe returns a metric without a test: medians.
+func (m *metric) describe(before, after []*analyze.Result) Metric {
+	value := func(rs []*analyze.Result) Estimate {
+		var xs []float64
+		for _, r := range rs {
+			xs = append(xs, m.of(r))
+		}
+		return Estimate{Value: median(xs)}
+	}
+	x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Before: value(before), After: value(after)}
+	x.Delta = x.After.Value - x.Before.Value
+	if x.Before.Value != 0 {
+		r := x.After.Value / x.Before.Value
+		x.Ratio = &r
+	}
+	return x
+}
+
+// sample returns a metric's numbers of some traces.
+func (m *metric) sample(rs []*analyze.Result) (s sample) {
+	to, _ := scaleOf(m.unit)
+	for _, r := range rs {
+		s.values = append(s.values, to(m.of(r)))
+	}
+	return s
+}
+
+// heldShare is the share of the time in which goroutines of the program ran or were held
+// up that they were held up: by the scheduler, by one another at a lock, or by a channel
+// that was full. Waits for something to do are not among it.
+func heldShare(r *analyze.Result) float64 {
+	s := &r.Breakdown.Program
+	held := float64(s.RunnableNs + s.BlockedNs[breakdown.ReasonSync] + s.BlockedNs[breakdown.ReasonChanSend])
+	return ratio(held, held+float64(s.RunningNs))
 }
 
 func waitingShare(r *analyze.Result) float64 {
-	w, x := waitingNs(r), float64(running(r))
+	w, x := float64(r.Waits.User.TotalNs), float64(running(r))
 	return ratio(w, w+x)
 }
 
-// The names of metrics that are asked for by name, besides those of userVisibleMetrics.
-const (
-	durationName = "trace.duration_ns"
-	waitingName  = "waiting_share"
-)
-
-// metricsFor are the metrics to compare on a basis. How long a trace is says something
-// only of the same work; how much got done in a second then says the same.
-func metricsFor(b Basis, before, after []*analyze.Result) []metric {
-	asked, ms := userVisibleMetrics(before, after), slices.Clone(metrics)
-	if b == PerTrace || finished(before, after) {
-		i := slices.IndexFunc(ms, func(m metric) bool { return m.name == durationName })
-		d := ms[i]
-		d.better, d.primary = Lower, true
-		d.title = "duration of the same work"
-		ms = slices.Delete(ms, i, i+1)
-		asked = slices.DeleteFunc(asked, func(m metric) bool { return m.name == workName && b == PerTrace })
-		asked = slices.Insert(asked, 0, d)
+// finished reports whether on both sides the same goroutines were created and came to
+// their end: then the program did the same work, whatever it ran for it.
+func finished(before, after []*analyze.Result) bool {
+	count := func(r *analyze.Result) (n float64) {
+		for _, c := range r.Breakdown.Classes {
+			if !c.Runtime {
+				n += float64(c.Complete)
+			}
+		}
+		return n
 	}
-	return append(asked, ms...)
+	all := slices.Concat(before, after)
+	n := count(all[0])
+	return n >= 2 && !slices.ContainsFunc(all, func(r *analyze.Result) bool {
+		return math.Abs(count(r)-n) > 0.02*n
+	})
+}
+
+// fixedTime reports whether all traces are about as long, as those are that were recorded for a
+// given time.
+func fixedTime(before, after []*analyze.Result) bool {
+	var lengths []int64
+	for _, r := range slices.Concat(before, after) {
+		lengths = append(lengths, r.Trace.DurationNs)
+	}
+	within := 1.03
+	if len(lengths) < 6 { // which may be alike by chance
+		within = 1.01
+	}
+	return float64(slices.Max(lengths)) <= within*float64(slices.Min(lengths))
 }
 
 func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {

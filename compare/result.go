@@ -14,7 +14,7 @@ const (
 	Worse        Verdict = "worse"
 	Mixed        Verdict = "mixed" // some better, some worse
 	NoChange     Verdict = "no significant change"
-	Inconclusive Verdict = "inconclusive" // too few traces to tell, or nothing to compare
+	Inconclusive Verdict = "inconclusive" // too few traces to tell, another machine or load, or nothing to compare
 )
 
 // Result is a comparison. Times are ns.
@@ -22,46 +22,27 @@ type Result struct {
 	Verdict  Verdict `json:"verdict"`  // the answer in a word
 	Headline string  `json:"headline"` // what changed, in some 90 characters
 	// Lines are what else speaks for the verdict and against it, and by which cause.
-	Lines  []string `json:"lines"`
-	Method Method   `json:"method"` // how change was told from chance
-	Basis  Basis    `json:"basis"`  // what times of waiting are put in relation to
-	Before Side     `json:"before"` // the traces from before the change
-	After  Side     `json:"after"`  // the traces from after it
+	Lines   []string   `json:"lines"`
+	Machine Conditions `json:"machine"` // what of the machine differs
+	Basis   Basis      `json:"basis"`   // what times of waiting are put in relation to
+	Before  Side       `json:"before"`  // the traces from before the change
+	After   Side       `json:"after"`   // the traces from after it
 	// Caveats are what makes the two sides differ besides the change, and what cannot
 	// be concluded, in sentences.
 	Caveats []string `json:"caveats"`
-	Metrics []Metric `json:"metrics"` // primary ones first
+	Metrics []Metric `json:"metrics"` // of whole traces, those that decide first
 	Waiting Waiting  `json:"waiting"` // all waiting of the program's goroutines, those that yielded included, on the basis of the comparison
 	// Distribution is where all waiting lies, by the length of the waits.
 	Distribution []Bar           `json:"distribution"`
 	Causes       []CauseChange   `json:"causes"`   // in the order of the causes; they add up to Waiting exactly
 	Classes      []ClassChange   `json:"classes"`  // largest change first; they add up to Waiting exactly
-	Work         []KindChange    `json:"work"`     // units of work by kind, largest change first, then kinds of one side; at most 100
+	Work         []KindChange    `json:"work"`     // units of work by kind: those that decide first, then by their share of the time; at most 100
 	Renames      []Rename        `json:"renames"`  // classes that may be the same under another name
 	Findings     []FindingChange `json:"findings"` // by detector
 	// Suppressed are findings of either side that no comparison is about: of each
 	// detector and class the costliest.
 	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
-
-	held, waited amount // of time held up, and of waiting
 }
-
-// Method specifies how change was told from chance.
-type Method string
-
-// The methods.
-const (
-	// Traces: each trace is a sample; Mann–Whitney, corrected for the number of
-	// primary metrics by the largest statistic over all ways to deal the traces
-	// out to the sides (P. Westfall, S. Young: Resampling-Based Multiple Testing,
-	// 1993).
-	Traces Method = "traces"
-	// Windows: one trace a side; windows of it are resampled in blocks (H. Künsch:
-	// The Jackknife and the Bootstrap for General Stationary Observations, Annals
-	// of Statistics 17(3), 1989). It tells whether the two recordings differ, not
-	// whether the programs do.
-	Windows Method = "windows"
-)
 
 // Basis specifies what times are put in relation to.
 type Basis string
@@ -96,35 +77,37 @@ const (
 	Neither Direction = "neither" // it describes, but does not judge
 )
 
-// Estimate is the median over a side's traces with its confidence interval.
-// Lo and Hi are nil where there are too few.
+// Estimate is a metric on one side, with its confidence interval.
 type Estimate struct {
-	Median float64  `json:"median"` // over the traces of the side
-	Lo     *float64 `json:"lo"`     // lower end of its 95 % confidence interval; null with too few traces
-	Hi     *float64 `json:"hi"`     // upper end
+	// Value is the geometric mean over the side's traces, of shares that of the odds; of a metric
+	// that is not tested it is the median.
+	Value float64  `json:"value"`
+	Lo    *float64 `json:"lo"` // lower end of its 95 % confidence interval; null if it is not tested
+	Hi    *float64 `json:"hi"` // upper end
 }
 
 // Metric is one number of each trace, compared.
 type Metric struct {
-	Name        string      `json:"name"`     // its path in the document of analyze, where it is there
-	Title       string      `json:"title"`    // its name for people
-	Unit        string      `json:"unit"`     // "ns", "share", "1/s" or empty
-	Better      Direction   `json:"better"`   // which direction is an improvement
-	Primary     bool        `json:"primary"`  // takes part in the verdict
-	UserVisible bool        `json:"felt"`     // primary, and about what users feel: it decides before queueing does
-	Before      Estimate    `json:"before"`   // before the change
-	After       Estimate    `json:"after"`    // after it
-	Delta       float64     `json:"delta"`    // after less before, of the medians
-	Ratio       *float64    `json:"ratio"`    // after / before; null where before is 0
-	CI          *[2]float64 `json:"ci"`       // confidence interval of Delta, which it contains; null with too few traces
-	RatioCI     *[2]float64 `json:"ratio_ci"` // confidence interval of Ratio; null with too few traces, and where before may be 0
-	// P is the p value of this metric by itself: Mann–Whitney, or by block bootstrap
-	// with windows. Null where none can be had.
-	P           *float64 `json:"p"`
-	PAdjusted   *float64 `json:"p_adjusted"`  // corrected for the number of primary metrics, of those that are felt or of the others; of a metric that is not primary, P
-	Significant bool     `json:"significant"` // chance alone would hardly do it
+	Name    string      `json:"name"`     // its path in the document of analyze, where it is there
+	Title   string      `json:"title"`    // its name for people
+	Unit    string      `json:"unit"`     // "ns", "share", "1/s" or empty
+	Better  Direction   `json:"better"`   // which direction is an improvement
+	Primary bool        `json:"primary"`  // it is tested, and takes part in the verdict
+	Before  Estimate    `json:"before"`   // before the change
+	After   Estimate    `json:"after"`    // after it
+	Delta   float64     `json:"delta"`    // after less before
+	Ratio   *float64    `json:"ratio"`    // after / before; null where before is 0
+	RatioCI *[2]float64 `json:"ratio_ci"` // 95 % confidence interval of Ratio; null if it is not tested, and for shares
+	// P is how likely it is that a program that did not change differs by as much; null if it is
+	// not tested.
+	P         *float64 `json:"p"`
+	PAdjusted *float64 `json:"p_adjusted"` // corrected for the number of metrics that decide, and for the machine
+	// Detectable is the smallest factor that would have been significant, in four of five
+	// comparisons: of the odds for shares.
+	Detectable  *float64 `json:"detectable"`
+	Significant bool     `json:"significant"` // chance and the machine alone would hardly do it
 
-	suggestive bool // with windows: it changed by more than is usual from one run to the next
+	machine bool // without what the machine may account for it would be significant
 }
 
 // Waiting is all waiting of the program, on the basis of the comparison.
@@ -185,7 +168,7 @@ const (
 	Gone   Change = "gone"
 	Grown  Change = "worse"
 	Shrunk Change = "better"
-	Same   Change = "same" // or within noise
+	Same   Change = "same" // or less than twice as much
 )
 
 // FindingChange is a finding on both sides, matched by its ID.
@@ -200,7 +183,4 @@ type FindingChange struct {
 	Title        string `json:"title"`          // of the costliest, from after if it is there
 	BeforeTitle  string `json:"before_title"`   // Title of this side; empty where it is not
 	AfterTitle   string `json:"after_title"`    // Title of this side; empty where it is not
-	// Significant reports whether chance alone is an unlikely explanation.
-	Significant bool     `json:"significant"`
-	P           *float64 `json:"p"` // the p value; null where none can be had
 }

@@ -1,292 +1,363 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// moves are metrics that changed for certain, by a part worth a word.
-type moves struct{ up, down []*Metric } // improved, worsened
+const (
+	// worthAWord is by how much a metric must change, beside being significant: by a twentieth.
+	worthAWord = 0.05
+	// outweighs is how many times as much as what speaks against it something must change for the
+	// verdict to follow it alone.
+	outweighs = 3
+	// seesTwice is the factor that must have been detectable for "no significant change" to mean
+	// something.
+	seesTwice = 2
+)
 
-func (m *moves) none() bool { return len(m.up)+len(m.down) == 0 }
-
-// without returns the moves but that of one metric.
-func (m *moves) without(name string) moves {
-	other := func(x *Metric) bool { return x.Name == name }
-	return moves{slices.DeleteFunc(slices.Clone(m.up), other), slices.DeleteFunc(slices.Clone(m.down), other)}
+// decision is a metric that decides, with what it is about.
+type decision struct {
+	*Metric
+	outcome
+	kind   *KindChange // nil for a metric of whole traces
+	weight float64     // for the verdict, and of its chances: by the share of the time that it is about
 }
 
-// judge fills in the verdict. What users feel decides: how long the same work took, or
-// one piece of it, and how much got done; where that did not change for certain, for what
-// share of their time goroutines were held up, which also rises where they have less to
-// do. Only then does queueing, and only if goroutines were held up more, or less, as well:
-// who waits for a P instead of for a lock has lost nothing.
-func (r *Result) judge() {
-	var visible, queueing moves
-	tested := false
-	for i := range r.Metrics {
-		m := &r.Metrics[i]
-		if !m.Primary {
+// improvement is by how much a metric got better: the logarithm of the factor; 0 if that is not
+// significant, or hardly anything.
+func (d *decision) improvement() float64 {
+	if d.Name == heldMetric.name && math.Abs(d.Delta) < worthAWord { // of their time
+		return 0
+	}
+	if !d.Significant || math.Abs(d.delta) < math.Log1p(worthAWord) || Value(d.Before.Value, d.Unit) == Value(d.After.Value, d.Unit) {
+		return 0
+	}
+	if d.worse() {
+		return -math.Abs(d.delta)
+	}
+	return math.Abs(d.delta)
+}
+
+// worse reports whether a metric went the wrong way.
+func (m *Metric) worse() bool { return (m.Delta > 0) == (m.Better == Lower) && m.Delta != 0 }
+
+// decisions compares what decides: units of work by kind, and how long the same work took; and, if
+// none of it changed for certain, for which share of their time goroutines were held up.
+func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*decision {
+	var out []*decision
+	add := func(m metric, b, a sample, kind string, k *KindChange, weight float64) {
+		if len(b.values) == 0 || len(a.values) == 0 {
+			return
+		}
+		x, o := metricOf(m, b, a, varianceOf(kind, lastPart(m.name), r.Machine.Busy), r.Machine.Turns)
+		out = append(out, &decision{&x, o, k, weight})
+	}
+	for i, c := range cs {
+		if !c.decides {
 			continue
 		}
-		tested = tested || m.PAdjusted != nil
-		if !m.Significant || m.Delta == 0 || !large(m) {
+		k, b, a := &r.Work[i], c.sums[0], c.sums[1]
+		share := max(c.share, smallShare)
+		path, few := "work.kinds["+c.Name+"].", min(c.Before.Count, c.After.Count)
+		add(metric{name: path + "per_s", title: "throughput", unit: "1/s", better: Higher}, b.rate(), a.rate(), rowOf(c.How), k, 0.3*share)
+		for _, q := range []struct {
+			name, title string
+			q           float64
+			least       int64
+			weight      float64
+		}{{"p50_ns", "p50", 0.5, 1, 0.3}, {"p95_ns", "p95", 0.95, unitsOfP95, 0.2}, {"p99_ns", "p99", 0.99, unitsOfP99, 0.2}} {
+			if few >= q.least {
+				add(metric{name: path + "latency." + q.name, title: q.title, unit: "ns", better: Lower}, b.quantile(q.q), a.quantile(q.q), rowOf(c.How), k, q.weight*share)
+			}
+		}
+	}
+	if (r.Basis == PerTrace || finished(before, after)) && min(r.Before.DurationNs, r.After.DurationNs) > 0 {
+		add(durationMetric, durationMetric.sample(before), durationMetric.sample(after), "whole", nil, 0.5)
+	}
+	decide(out, math.Log(r.Machine.Slower))
+	if slices.ContainsFunc(out, func(d *decision) bool { return d.improvement() != 0 }) || min(heldShare(before[0]), heldShare(after[0])) == 0 {
+		return out
+	}
+	// Nothing that users feel changed for certain.
+	units := len(out)
+	add(heldMetric, heldMetric.sample(before), heldMetric.sample(after), "whole", nil, 1)
+	decide(out[units:], math.Log(r.Machine.Slower))
+	return out
+}
+
+// rowOf returns which row of the table of variances is for units that are found in some way.
+func rowOf(how string) string {
+	switch how {
+	case "test", "benchmark":
+		return "tests"
+	case "phase", "run":
+		return "run"
+	}
+	return "requests"
+}
+
+// judge fills in the verdict.
+func (r *Result) judge(ds []*decision) {
+	type side struct {
+		sum float64
+		ds  []*decision
+	}
+	var up, down side
+	var conflict *decision // of latency and throughput of a kind
+	byKind := map[*KindChange][]*decision{}
+	var order []*KindChange
+	for _, d := range ds {
+		if byKind[d.kind] == nil {
+			order = append(order, d.kind)
+		}
+		byKind[d.kind] = append(byKind[d.kind], d)
+	}
+	for _, k := range order {
+		var good, bad []*decision
+		for _, d := range byKind[k] {
+			switch x := d.improvement(); {
+			case x > 0:
+				good = append(good, d)
+			case x < 0:
+				bad = append(bad, d)
+			}
+		}
+		g, b := strongest(good), strongest(bad)
+		if k != nil && g > 0 && b > 0 && g < outweighs*b && b < outweighs*g && (good[0].Better == Higher) != (bad[0].Better == Higher) {
+			conflict = good[0] // more, and slower; or less, and faster: the load may be what differs
 			continue
 		}
-		of := &queueing
-		if m.UserVisible {
-			of = &visible
+		if g >= outweighs*b {
+			bad = nil
+		} else if b >= outweighs*g {
+			good = nil
 		}
-		if (m.Delta < 0) == (m.Better == Lower) {
-			of.up = append(of.up, m)
-		} else {
-			of.down = append(of.down, m)
+		for _, x := range []struct {
+			to *side
+			ds []*decision
+		}{{&up, good}, {&down, bad}} {
+			if len(x.ds) > 0 {
+				x.to.sum += strongest(x.ds) * x.ds[0].weight
+				x.to.ds = append(x.to.ds, x.ds...)
+			}
 		}
 	}
-	m := visible.without(heldName)
-	if m.none() {
-		m = r.backed(visible, heldName, r.held)
-	}
-	if m.none() {
-		m = r.confirmed(queueing)
-	}
+	machine := slices.ContainsFunc(ds, func(d *decision) bool { return d.machine && !d.Significant })
 	switch {
-	case len(m.up) > 0 && len(m.down) > 0:
-		switch {
-		case m.up[0].Name == durationName:
-			r.Verdict = Better
-			if durationOutweighed(m.up[0], m.down) {
-				r.Verdict = Worse
-				m.up = m.up[1:]
-			}
-		case m.down[0].Name == durationName:
-			r.Verdict = Worse
-			if durationOutweighed(m.down[0], m.up) {
-				r.Verdict = Better
-				m.down = m.down[1:]
-			}
-		default:
-			r.Verdict = Mixed
-		}
-	case len(m.up) > 0:
+	case up.sum > 0 && up.sum >= outweighs*down.sum:
 		r.Verdict = Better
-	case len(m.down) > 0:
+	case down.sum > 0 && down.sum >= outweighs*up.sum:
 		r.Verdict = Worse
-	case !tested:
-		r.Verdict = Inconclusive
-	case slices.ContainsFunc(r.Metrics, func(m Metric) bool { return m.suggestive }):
+	case up.sum > 0:
+		r.Verdict = Mixed
+	case conflict != nil, machine, len(ds) == 0, *best(ds).Detectable > seesTwice:
 		r.Verdict = Inconclusive
 	default:
 		r.Verdict = NoChange
 	}
-	// What speaks against the verdict is told, too.
+	for _, list := range [][]*decision{up.ds, down.ds} {
+		slices.SortStableFunc(list, func(x, y *decision) int {
+			return cmp.Compare(math.Abs(y.improvement())*y.weight, math.Abs(x.improvement())*x.weight)
+		})
+	}
+	r.write(up.ds, down.ds, ds, conflict, machine)
+}
+
+// strongest is the largest change of some.
+func strongest(ds []*decision) (most float64) {
+	for _, d := range ds {
+		most = max(most, math.Abs(d.improvement()))
+	}
+	return most
+}
+
+// write fills in the headline and the lines.
+func (r *Result) write(up, down, all []*decision, conflict *decision, machine bool) {
+	names := r.shortNames()
+	r.Lines = []string{}
+	say := func(format string, args ...any) { r.Lines = append(r.Lines, fmt.Sprintf(format, args...)) }
+	for_, against := up, down
 	switch r.Verdict {
 	case Better:
-		m.down = append(m.down, others(slices.Concat(visible.down, queueing.down), m.down)...)
+		r.Headline = names.sentence(up[0], false)
 	case Worse:
-		m.up = append(m.up, others(slices.Concat(visible.up, queueing.up), m.up)...)
-	}
-	r.Headline, r.Lines = r.headline(m.up, m.down), r.lines(m.up, m.down)
-	if r.Verdict == NoChange && len(queueing.up)+len(queueing.down) > 0 {
-		r.Headline = "No significant change of what users feel, though queueing changed"
-		r.Lines = appendLine(r.Lines, "Queueing", slices.Concat(queueing.up, queueing.down))
-	}
-}
-
-// A duration that changed by less than slightly says less than what changed by more than
-// greatly: it also consists of pauses, and of what nobody waits for.
-const (
-	slightly = 1.1
-	greatly  = 2
-)
-
-// durationOutweighed reports whether what the duration says is little beside what speaks against it.
-func durationOutweighed(duration *Metric, against []*Metric) bool {
-	return timesOf(duration) < slightly && slices.ContainsFunc(against, func(m *Metric) bool { return m.Name != heldName && timesOf(m) > greatly })
-}
-
-// timesOf is the factor by which a metric changed, up or down.
-func timesOf(m *Metric) float64 {
-	x, y := m.Before.Median, m.After.Median
-	switch {
-	case x == y:
-		return 1
-	case min(x, y) <= 0:
-		return math.Inf(1)
-	}
-	return max(x, y) / min(x, y)
-}
-
-// others are those of xs that are not in ys.
-func others(xs, ys []*Metric) (out []*Metric) {
-	for _, x := range xs {
-		if !slices.Contains(ys, x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// backed returns the moves but that of a share which rose or fell because of what it is a
-// share of: goroutines ran less for the same work, or more.
-func (r *Result) backed(m moves, share string, of amount) moves {
-	for _, x := range slices.Concat(m.up, m.down) {
-		if x.Name == share && of.against(x) {
-			return m.without(share)
-		}
-	}
-	return m
-}
-
-// confirmed is what changed of queueing as far as the time that goroutines were held up
-// changed with it: how long they were for the same work, by a factor of two, or else its share.
-func (r *Result) confirmed(queueing moves) moves {
-	queueing = r.backed(queueing, waitingName, r.waited)
-	i := slices.IndexFunc(r.Metrics, func(m Metric) bool { return m.Name == heldName })
-	if i < 0 {
-		return queueing
-	}
-	less, more := greatly*r.held.after <= r.held.before, greatly*r.held.before <= r.held.after
-	if less == more { // neither, or nobody ever was
-		less = large(&r.Metrics[i]) && r.Metrics[i].Delta < 0
-		more = large(&r.Metrics[i]) && r.Metrics[i].Delta > 0
-	}
-	if !less {
-		queueing.up = nil
-	}
-	if !more {
-		queueing.down = nil
-	}
-	return queueing
-}
-
-// say writes how some metrics went.
-func say(ms []*Metric) string {
-	var parts []string
-	for _, m := range ms[:min(2, len(ms))] {
-		parts = append(parts, went(m))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// large reports whether a change is large enough to be worth a word: 5 % of the
-// value, and to be seen in it.
-// Of the share of time that goroutines were held up it is 5 % of their time, or twice the
-// share: a little more is noise in what it is made of.
-func large(m *Metric) bool {
-	x, y := m.Before.Median, m.After.Median
-	if m.Name == heldName && abs64(x-y) < 0.05 && max(x, y) < 2*min(x, y) {
-		return false
-	}
-	return max(x, y) > 0 && abs64(x-y) >= 0.05*max(x, y) && Value(x, m.Unit) != Value(y, m.Unit)
-}
-
-func abs64(x float64) float64 { return max(x, -x) }
-
-// headline reports in some 90 characters what changed for the better or the worse.
-func (r *Result) headline(up, down []*Metric) string {
-	switch r.Verdict {
-	case Better:
-		return lead(up[0], true)
-	case Worse:
-		return lead(down[0], false)
+		for_, against = down, up
+		r.Headline = names.sentence(down[0], false)
 	case Mixed:
-		return fmt.Sprintf("Some got better and some worse: %s, but %s", went(up[0]), went(down[0]))
+		r.Headline = "Some is better and some worse: " + names.went(up[0]) + ", but " + names.went(down[0])
+		for _, d := range []*decision{up[0], down[0]} {
+			if why := names.why(d); why != "" {
+				say("%s: %s.", names.subject(d), why)
+			}
+		}
+		return
 	case Inconclusive:
-		return fmt.Sprintf("Nothing can be concluded from %s before and %s after",
+		r.inconclusive(names, all, conflict, machine)
+		return
+	case NoChange:
+		r.Headline = "No significant change"
+		if d := best(all); d != nil {
+			r.Headline += ": " + names.detectable(d)
+		}
+		return
+	}
+	if why := names.why(for_[0]); why != "" {
+		r.Headline += ": " + why
+	}
+	written := map[*KindChange]bool{for_[0].kind: true}
+	var rest []string
+	for _, d := range for_[1:] {
+		if d.kind == for_[0].kind {
+			rest = append(rest, d.Title+" "+fromTo(d.Metric))
+		}
+	}
+	if rest != nil {
+		say("Likewise: %s.", strings.Join(rest, ", "))
+	}
+	for _, d := range for_[1:] {
+		if !written[d.kind] {
+			written[d.kind] = true
+			say("%s.", names.sentence(d, true))
+		}
+	}
+	if len(against) > 0 {
+		say("On the other hand: %s.", names.sentence(against[0], true))
+	}
+	unchanged := 0
+	for i := range r.Work {
+		if k := &r.Work[i]; len(k.Metrics) > 0 && !slices.ContainsFunc(k.Metrics, func(m Metric) bool { return m.Significant }) {
+			unchanged++
+		}
+	}
+	if unchanged > 0 {
+		say("Not changed significantly: %s of work.", quantity.Plural(int64(unchanged), "other kind", "other kinds"))
+	}
+	if min(r.Before.N, r.After.N) == 1 {
+		say("With one trace on a side this rests on how much other programs differ from one recording to the next; four a side would rest on this one.")
+	}
+}
+
+// inconclusive writes why nothing can be said, and what could have been seen.
+func (r *Result) inconclusive(names shortNames, all []*decision, conflict *decision, machine bool) {
+	say := func(format string, args ...any) { r.Lines = append(r.Lines, fmt.Sprintf(format, args...)) }
+	switch {
+	case conflict != nil:
+		r.Headline = "Inconclusive: the load differs"
+		say("%s: throughput and latency went the same way, as they do with another load.", names.subject(conflict))
+	case machine:
+		r.Headline = "Inconclusive: the machine differs"
+		say("What changed is no more than the machine may account for: up to %s. Record both in turns: gmpscope record --alternate.", quantity.Factor(max(r.Machine.Slower, 1/r.Machine.Slower)))
+	case len(all) == 0:
+		r.Headline = "Inconclusive: the two sides have nothing in common that could be compared"
+	default:
+		r.Headline = fmt.Sprintf("Inconclusive: %s before and %s after are too few for what was measured",
 			quantity.Plural(int64(r.Before.N), "trace", "traces"), quantity.Plural(int64(r.After.N), "trace", "traces"))
 	}
-	return "No significant change of scheduling"
+	if d := best(all); d != nil {
+		say("%s.", names.detectable(d))
+	}
+	if !r.Machine.Turns {
+		say("The sides were not recorded in turns, or it is not known when: gmpscope record --alternate does it.")
+	}
 }
 
-// lines say what else speaks for the verdict and against it, and by which cause.
-func (r *Result) lines(up, down []*Metric) []string {
-	out := []string{}
-	switch r.Verdict {
-	case Better:
-		out = appendLine(out, "Likewise", up[1:])
-		out = appendLine(out, "On the other hand", down)
-	case Worse:
-		out = appendLine(out, "Likewise", down[1:])
-		out = appendLine(out, "On the other hand", up)
-	case Mixed:
-		out = appendLine(out, "Better", up)
-		out = appendLine(out, "Worse", down)
-	case Inconclusive:
-		out = append(out, "A change of the program cannot be told from the difference between two runs: record more on each side.")
-	}
-	if len(up)+len(down) == 0 {
-		return out
-	}
-	if c, share := r.chief(); c != "" {
-		out = append(out, fmt.Sprintf("%s of the change of waiting has the cause “%s”.", quantity.Percent(share), c))
-	}
-	if r.Method == Windows {
-		out = append(out, "These recordings differ by more than runs usually do; several traces a side would make it certain.")
-	}
-	return out
-}
-
-// appendLine adds a line about some metrics, if there are any.
-func appendLine(lines []string, what string, ms []*Metric) []string {
-	if len(ms) == 0 {
-		return lines
-	}
-	return append(lines, what+": "+say(ms)+".")
-}
-
-// lead is the headline where all goes one way: what the first metric means, and how it went.
-func lead(m *Metric, better bool) string {
-	pick := func(good, bad string) string {
-		if better {
-			return good
+// best is the decision in which the smallest change would have been seen, of how long the main work takes
+// if that is known; nil if there is none.
+func best(all []*decision) (b *decision) {
+	rank := func(d *decision) int {
+		switch {
+		case d.kind != nil && d.Unit == "ns":
+			return 0
+		case d.Name == durationMetric.name:
+			return 1
+		case d.kind != nil:
+			return 2
 		}
-		return bad
+		return 3
 	}
-	values := fromTo(m)
-	switch m.Name {
-	case durationName:
-		return pick("The same work is done sooner: ", "The same work takes longer: ") + values
-	case heldName:
-		return pick("Goroutines are held up less: ", "Goroutines are held up more: ") + values + " of their time"
-	case workName:
-		return pick("More gets done: ", "Less gets done: ") + values
-	case lifeName, taskName:
-		return pick("What is asked for is done sooner: ", "What is asked for takes longer: ") + values
+	for _, d := range all {
+		if b == nil || cmp.Or(cmp.Compare(rank(d), rank(b)), cmp.Compare(b.weight, d.weight), cmp.Compare(*d.Detectable, *b.Detectable)) < 0 {
+			b = d
+		}
 	}
-	return pick("Goroutines wait less: ", "Goroutines wait more: ") + went(m)
+	return b
+}
+
+// shortNames are the names of functions for sentences.
+type shortNames struct{ *funcname.Shorts }
+
+func (r *Result) shortNames() shortNames {
+	var all []string
+	for i := range r.Work {
+		k := &r.Work[i]
+		all = append(all, k.Name, k.Was)
+		for _, p := range k.Path {
+			all = append(all, p.Where, p.Who)
+		}
+	}
+	return shortNames{funcname.Shorten(all)}
+}
+
+// subject is what a decision is about.
+func (n shortNames) subject(d *decision) string {
+	if d.kind == nil {
+		return "The whole trace"
+	}
+	return n.Class(d.kind.Name)
+}
+
+// went writes how a metric went, with what it is about.
+func (n shortNames) went(d *decision) string {
+	s := d.Title + " " + fromTo(d.Metric)
+	if d.kind == nil {
+		return s
+	}
+	return n.Class(d.kind.Name) + ": " + s
+}
+
+// sentence is went, with the reason if that is asked for.
+func (n shortNames) sentence(d *decision, why bool) string {
+	s := n.went(d)
+	if d.kind == nil {
+		switch d.Name {
+		case durationMetric.name:
+			s = "The same work " + map[bool]string{true: "takes longer: ", false: "is done sooner: "}[d.worse()] + fromTo(d.Metric)
+		case heldMetric.name:
+			s = "Goroutines are held up " + map[bool]string{true: "more: ", false: "less: "}[d.worse()] + fromTo(d.Metric) + " of their time"
+		}
+	}
+	if why {
+		if because := n.why(d); because != "" {
+			s += ": " + because
+		}
+	}
+	return s
+}
+
+// detectable reports which change would have been seen.
+func (n shortNames) detectable(d *decision) string {
+	by := quantity.Factor(*d.Detectable)
+	if *d.Detectable < 2 {
+		by = quantity.Percent(*d.Detectable - 1)
+	}
+	of := d.Title
+	if d.kind != nil {
+		of += " of " + n.Class(d.kind.Name)
+	}
+	return "a change of the " + of + " by " + by + " or more would have been seen"
 }
 
 // fromTo writes a metric on both sides.
 func fromTo(m *Metric) string {
-	return Value(m.Before.Median, m.Unit) + " → " + Value(m.After.Median, m.Unit)
-}
-
-// went is fromTo with the metric's name.
-func went(m *Metric) string { return m.Title + " " + fromTo(m) }
-
-// chief names the cause that accounts for the most of the change, if it is more than half
-// of it, and its share of all changes, of causes that went the other way, too.
-func (r *Result) chief() (cause string, share float64) {
-	var best *CauseChange
-	var all int64
-	for i := range r.Causes {
-		c := &r.Causes[i]
-		all += abs(c.DeltaNs)
-		if (c.DeltaNs < 0) == (r.Waiting.DeltaNs < 0) && (best == nil || abs(c.DeltaNs) > abs(best.DeltaNs)) {
-			best = c
-		}
-	}
-	if best == nil || 2*abs(best.DeltaNs) < abs(r.Waiting.DeltaNs) || best.DeltaNs == 0 {
-		return "", 0
-	}
-	t, _ := vocabulary.Lookup(vocabulary.Cause, best.Cause)
-	return t.Title, float64(abs(best.DeltaNs)) / float64(all)
+	return Value(m.Before.Value, m.Unit) + " → " + Value(m.After.Value, m.Unit)
 }
 
 // Value writes a metric's value for people. Shares have a digit more than

@@ -21,6 +21,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/growth"
 	"github.com/gmpscope/gmpscope/lab/hostile"
 	"github.com/gmpscope/gmpscope/lab/jsondoc"
+	"github.com/gmpscope/gmpscope/lab/same"
 	"github.com/gmpscope/gmpscope/lab/std"
 	"github.com/gmpscope/gmpscope/lab/sweep"
 	"github.com/gmpscope/gmpscope/lab/textbook"
@@ -28,7 +29,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/typecheck"
 )
 
-var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, []cli.Command{
+var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, same.Commands, []cli.Command{
 	{Name: "growth", What: "measure how the cost of an analysis grows with one thing at a time", Init: growth.Command},
 	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
 	{Name: "textbook", What: "write lab/docs/textbook.md and its pictures", Init: textbook.Command},

@@ -49,12 +49,12 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	for _, s := range c.Caveats {
 		t.hang("  ! ", 4, words.Visible(s))
 	}
-	t.diffSides(c)
+	t.diffWork(c)
 	t.diffMetrics(c)
+	t.diffFindings(c)
 	t.diffCauses(c)
 	t.diffClasses(c)
-	t.diffWork(c)
-	t.diffFindings(c)
+	t.diffSides(c)
 	return t.w.Flush()
 }
 
@@ -68,9 +68,9 @@ func DiffNames(c *compare.Result, full bool) *words.Names {
 		classes = append(classes, r.Before, r.After)
 	}
 	for _, k := range c.Work {
-		classes = append(classes, k.Name)
-		if k.Most != nil {
-			classes = append(classes, k.Most.Where)
+		classes = append(classes, k.Name, k.Was)
+		for _, p := range k.Path {
+			classes = append(classes, p.Where, p.Who)
 		}
 	}
 	for i := range c.Suppressed {
@@ -120,31 +120,26 @@ func (t *text) diffSides(c *compare.Result) {
 	t.hang("  rules: ", 10, before)
 }
 
+// diffMetrics has the metrics of whole traces; those of units are with them.
 func (t *text) diffMetrics(c *compare.Result) {
-	title := "What was measured (median over traces, 95 % confidence)"
-	if c.Method == compare.Windows {
-		title = "What was measured (too few traces for confidence; ~ is no change that could be told from chance)"
-	}
-	t.head(title)
-	tb := newTable("", "before", "", "after", "", "change", "95 %", "p").alignLeft(2, 4, 6)
-	primary := true
-	for _, m := range c.Metrics {
-		if primary && !m.Primary {
-			primary = false
-			tb.add("", "", "", "", "", "", "", "")
-		}
-		change, interval := words.MetricChange(&m)
-		p := "-"
-		if !m.Significant && m.Better != compare.Neither {
-			change = "~"
-		}
-		if m.PAdjusted != nil {
-			p = quantity.PValue(*m.PAdjusted)
-		}
-		tb.add(words.Visible(m.Title), compare.Value(m.Before.Median, m.Unit), words.Spread(m.Before, m.Unit),
-			compare.Value(m.After.Median, m.Unit), words.Spread(m.After, m.Unit), change, interval, p)
+	t.head("The whole traces (of what is not tested: medians)")
+	tb := newTable("", "before", "after", "change", "95 %", "p").alignLeft(5)
+	for i := range c.Metrics {
+		t.metricRow(tb, c.Metrics[i].Title, &c.Metrics[i])
 	}
 	t.table(2, tb)
+}
+
+func (t *text) metricRow(tb *table, title string, m *compare.Metric) {
+	change, interval := words.MetricChange(m)
+	p := ""
+	if m.PAdjusted != nil {
+		p = quantity.PValue(*m.PAdjusted)
+		if !m.Significant {
+			change = "~"
+		}
+	}
+	tb.add(words.Visible(title), compare.Value(m.Before.Value, m.Unit), compare.Value(m.After.Value, m.Unit), change, interval, p)
 }
 
 func (t *text) diffCauses(c *compare.Result) {
@@ -184,24 +179,54 @@ func (t *text) diffClasses(c *compare.Result) {
 	}
 }
 
+// diffWork has the kinds of units that decide, with their metrics, then the others.
 func (t *text) diffWork(c *compare.Result) {
 	if len(c.Work) == 0 {
 		return
 	}
-	t.head("Work")
-	tb := newTable("kind", "n", "n", "p50", "p50", "p99", "p99", "what changed most").alignLeft(7)
-	for _, k := range c.Work[:min(len(c.Work), textKindChanges)] {
-		name := t.names.Shortened(cmp.Or(k.Name, words.Unknown), 32)
-		if k.In != "both" {
-			name += " (only " + k.In + ")"
+	t.head("Work (~: no significant change)")
+	tb := newTable("", "before", "after", "change", "95 %", "p").alignLeft(5)
+	others := newTable("other kinds", "n", "n", "p50", "p50", "p99", "p99")
+	shown := 0
+	for i := range c.Work {
+		k := &c.Work[i]
+		name := KindInWords(t.names, k)
+		if len(k.Metrics) > 0 {
+			tb.add(words.Cut(name, 80), "", "", "", "", "")
+			for j := range k.Metrics {
+				t.metricRow(tb, "  "+k.Metrics[j].Title, &k.Metrics[j])
+			}
+			continue
 		}
-		tb.add(name, quantity.Count(k.Before.Count), quantity.Count(k.After.Count), quantity.Duration(k.Before.P50Ns), quantity.Duration(k.After.P50Ns),
-			quantity.Duration(k.Before.P99Ns), quantity.Duration(k.After.P99Ns), words.Cut(ShiftInWords(t.names, k.Most), 60))
+		if shown++; shown <= textKindChanges {
+			others.add(words.Cut(name, 60), quantity.Count(k.Before.Count), quantity.Count(k.After.Count), quantity.Duration(k.Before.P50Ns), quantity.Duration(k.After.P50Ns),
+				quantity.Duration(k.Before.P99Ns), quantity.Duration(k.After.P99Ns))
+		}
 	}
 	t.table(2, tb)
-	if n := len(c.Work) - textKindChanges; n > 0 {
+	if shown > 0 {
+		t.table(2, others)
+	}
+	if n := shown - textKindChanges; n > 0 {
 		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more kind", "more kinds")))
 	}
+}
+
+// KindInWords is the name of a kind, with what became of it.
+func KindInWords(names *words.Names, k *compare.KindChange) string {
+	s := names.Shortened(cmp.Or(k.Name, words.Unknown), 60)
+	switch {
+	case k.In != "both":
+		s += " (only " + k.In + ")"
+	case k.Was != "":
+		s += ", maybe renamed, was " + names.Shortened(k.Was, 60) + " (" + k.Why + ")"
+	case k.Why != "":
+		s += " (" + k.Why + ")"
+	}
+	if len(k.Split) > 0 {
+		s += ", maybe split: also " + quantity.Plural(int64(len(k.Split)), "other kind", "other kinds")
+	}
+	return s
 }
 
 func (t *text) diffFindings(c *compare.Result) {
@@ -215,12 +240,8 @@ func (t *text) diffFindings(c *compare.Result) {
 			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(c.Findings)-i), "more", "more")))
 			break
 		}
-		chance := ""
-		if f.P != nil {
-			chance = ", p " + quantity.PValue(*f.P)
-		}
-		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s%s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
-			words.Visible(f.Severity), words.Visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f), chance))
+		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
+			words.Visible(f.Severity), words.Visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f)))
 		for _, l := range words.Titles(&f) {
 			t.para(10, ended(l))
 		}

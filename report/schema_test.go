@@ -302,7 +302,7 @@ func TestDiffAndCheckSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := s.check(t, string(c.Method), written(t, func(w io.Writer) error { return report.WriteDiffJSON(w, c, "gmpscope test") }))
+		got := s.check(t, fmt.Sprintf("%d traces a side", n), written(t, func(w io.Writer) error { return report.WriteDiffJSON(w, c, "gmpscope test") }))
 		if i == 0 {
 			s.mutate(t, got)
 		}

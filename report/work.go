@@ -10,7 +10,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
-	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
@@ -465,14 +464,6 @@ func doingIn(names *words.Names, what, function string) string {
 		return doing[what]
 	}
 	return doing[what] + " in " + words.Visible(names.Function(function))
-}
-
-// ShiftInWords reports which part of the time of a unit changed most; p may be nil.
-func ShiftInWords(names *words.Names, p *compare.PartShift) string {
-	if p == nil {
-		return ""
-	}
-	return words.Difference(p.BeforeNs, p.AfterNs) + " " + doingIn(names, p.What, p.Where)
 }
 
 // ChiefPart reports on what units in many traces spend most of their time.

@@ -1,7 +1,6 @@
 package sidecar
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ func CPUTime(root, pid string) Use {
 		}
 	})
 	// The second field is a name in brackets, which may hold spaces.
-	text, _ := os.ReadFile(filepath.Join(root, "proc", pid, "stat"))
-	if f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(f) > 14 {
+	text := first(filepath.Join(root, "proc", pid, "stat"))
+	if f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]); len(f) > 14 {
 		for i := 11; i < 15; i++ { // utime, stime, cutime, cstime
 			u.OwnNs += number(f[i]) * tickNs
 		}

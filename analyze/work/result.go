@@ -108,6 +108,20 @@ func (l *Latency) Below(ns int64) (n int64) {
 	return n
 }
 
+// At returns how long the unit with a rank takes, from 1 for the fastest: what is not known
+// within a bucket is shared out evenly.
+func (l *Latency) At(rank int64) int64 {
+	for i := 0; i+1 < len(l.Histogram); i += 2 {
+		from, n := int(l.Histogram[i]), l.Histogram[i+1]
+		if rank <= n {
+			low, wide := least(from), float64(least(from+1)-least(from))
+			return min(low+int64(wide*(float64(rank)-0.5)/float64(n)), l.MaxNs)
+		}
+		rank -= n
+	}
+	return l.MaxNs
+}
+
 // Merge adds the units of another distribution.
 func (l *Latency) Merge(o *Latency) {
 	var h histogram

@@ -19,6 +19,9 @@ import (
 // their output says what.
 var errGate = errors.New("findings, a broken budget or a bad verdict")
 
+// errInconclusive is returned by the same where nothing can be said.
+var errInconclusive = errors.New("inconclusive")
+
 func (a *app) checkCmd() *cobra.Command {
 	var (
 		r            readFlags

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -25,28 +26,31 @@ func (a *app) diff() *cobra.Command {
 		full          bool
 	)
 	cmd := &cobra.Command{
-		Use:   "diff BEFORE AFTER",
+		Use:   "diff BEFORE AFTER | DIR",
 		Short: "Compare traces from before and after a change",
-		Long: `Diff says whether scheduling got better or worse, whether that may be chance, and
-which causes and classes account for it.
+		Long: `Diff reports what became better or worse for those who use the program: throughput
+and latency of requests, jobs and tests by kind, and how long the same work took;
+whether that may be chance, or the machine; and what of their time changed.
 
-A side may be several traces, by --before and --after, or both: the traces are
-the samples, and five a side are the least with which chance can be ruled out.
-With fewer, windows within the traces are compared, which is weaker.
+A side may be several traces, by --before and --after, or both, or all in a folder
+that gmpscope record --alternate has written: old.1.trace, new.1.trace and so on.
+Four a side, recorded in turns, are a good number. With fewer than three a side it
+is judged by how much other programs differ from one recording to the next.
 
 The output is text for people, or one JSON object for programs, which
 docs/json.md describes, and the JSON Schema docs/schema/diff.json. With -o it is
 also written as an HTML file.
 
-With --fail-on worse it is a gate for a build, and exits with 3 if the verdict
-is "worse"; with --fail-on mixed also if some is better and some worse. What
-cannot be told from chance fails no build. For numbers of your own, and for
-findings, see gmpscope check.`,
+With --fail-on worse it is a gate for a build: it exits with 3 if the verdict is
+"worse", and with 4 if it is "inconclusive"; with --fail-on mixed also with 3 if
+some is better and some worse. For numbers of your own, and for findings, see
+gmpscope check.`,
 		Example: `  gmpscope diff before.out after.out
-  gmpscope diff before.out after.out -o diff.html --open
+  gmpscope record --alternate --runs 5 -o runs -- ./old --and ./new && gmpscope diff runs
   gmpscope diff --before a1.out --before a2.out --after b1.out --after b2.out
+  gmpscope diff before.out after.out -o diff.html --open
   gmpscope diff before.out after.out --format json | jq .verdict
-  gmpscope diff before.out after.out --fail-on worse`,
+  gmpscope diff runs --fail-on worse`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: manyTraces,
 		RunE: a.do(func(ctx context.Context, args []string) error {
@@ -108,10 +112,7 @@ findings, see gmpscope check.`,
 					a.warn([]string{fmt.Sprintf("the comparison could not be opened in a browser: %v", err)})
 				}
 			}
-			if asBadAs(c.Verdict, fail.value) {
-				return errGate
-			}
-			return nil
+			return gateOf(c.Verdict, fail.value)
 		}),
 	}
 	r.flags(cmd.Flags())
@@ -131,27 +132,36 @@ findings, see gmpscope check.`,
 	return cmd
 }
 
-// asBadAs reports whether a verdict is at least as bad as failOn, a value of
-// --fail-on: worse is the worst, then mixed.
-func asBadAs(v compare.Verdict, failOn string) bool {
-	switch failOn {
-	case "worse":
-		return v == compare.Worse
-	case "mixed":
-		return v == compare.Worse || v == compare.Mixed
+// gateOf is the error of a verdict for --fail-on: nil if it passes.
+func gateOf(v compare.Verdict, failOn string) error {
+	switch {
+	case failOn == "never":
+		return nil
+	case v == compare.Worse, v == compare.Mixed && failOn == "mixed":
+		return errGate
+	case v == compare.Inconclusive:
+		return errInconclusive
 	}
-	return false
+	return nil
 }
 
 // sides are the traces of each side: the two arguments, those of the flags, or
-// both.
+// both; or those in a folder, as record --alternate calls them.
 func sides(args, before, after []string) (b, f []string, err error) {
 	b, f = before, after
 	switch {
 	case len(args) == 2:
 		b, f = append([]string{args[0]}, b...), append([]string{args[1]}, f...)
+	case len(args) == 1 && isFolder(args[0]):
+		for i, list := range []*[]string{&b, &f} {
+			found, err := alternated(args[0], i)
+			if err != nil {
+				return nil, nil, err
+			}
+			*list = append(*list, found...)
+		}
 	case len(args) != 0:
-		return nil, nil, usagef("name two traces, BEFORE and AFTER, or use --before and --after; there are %d arguments", len(args))
+		return nil, nil, usagef("name two traces, BEFORE and AFTER, or a folder, or use --before and --after; there are %d arguments", len(args))
 	}
 	if len(b) == 0 || len(f) == 0 {
 		return nil, nil, usagef("each side needs a trace: name BEFORE and AFTER, or use --before and --after")
@@ -172,10 +182,14 @@ func sides(args, before, after []string) (b, f []string, err error) {
 	return b, f, nil
 }
 
+func isFolder(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.IsDir()
+}
+
 // compare analyses the traces of both sides, one after the other. first are the
 // documents of the first trace of each.
 func (a *app) compare(ctx context.Context, before, after []string, r readFlags) (c *compare.Result, first [2]*report.Document, warnings []string, err error) {
-	r.picture = true // by its windows the sides are compared
 	all := func(names []string) ([]*analyze.Result, error) {
 		var out []*analyze.Result
 		for _, name := range names {

@@ -12,6 +12,7 @@
 //	   configuration, and a hint follows
 //	3  findings or a broken budget (check), or a verdict as bad as --fail-on
 //	   says (diff)
+//	4  nothing can be said (check, and diff with --fail-on)
 package main
 
 import (
@@ -40,6 +41,7 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 	exitGate    = 3
+	exitUnknown = 4
 )
 
 func main() {
@@ -122,6 +124,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	case errors.Is(err, errGate):
 		return exitGate // its lines are out already
+	case errors.Is(err, errInconclusive):
+		return exitUnknown // likewise
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.stderr, "gmpscope: interrupted")
 		return exitFailure

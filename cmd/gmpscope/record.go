@@ -28,6 +28,9 @@ type recording struct {
 	kernel  string // the file for the kernel's records; "" for none
 	pid     int    // the process at the URL
 	labels  []string
+
+	alternate bool
+	runs      int // of each command
 }
 
 func (r *recording) flags(f *pflag.FlagSet) {
@@ -39,6 +42,8 @@ func (r *recording) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.kernel, "kernel-output", "", "record the scheduler of the kernel, too, and write that to `FILE`, packed if it ends in .zst or .gz; Linux, as root")
 	f.IntVar(&r.pid, "pid", 0, "with a URL: the process `ID` of the program, on this machine")
 	f.StringArrayVar(&r.labels, "label", nil, "keep the label `NAME=VALUE` with the trace, such as service=payments; can be repeated")
+	f.BoolVar(&r.alternate, "alternate", false, "record two commands in turns, into the folder that -o names")
+	f.IntVar(&r.runs, "runs", 5, "with --alternate: run each command `N` times")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 }
 
@@ -52,6 +57,10 @@ func (r *recording) check(isURL bool) error {
 		return usagef("-o needs a file")
 	case r.kernel == "-":
 		return usagef("--kernel-output needs a file")
+	case r.runs < 1:
+		return usagef("--runs %d: must be 1 or more", r.runs)
+	case r.alternate && (isURL || r.kernel != ""):
+		return usagef("--alternate is for two commands, without --kernel-output")
 	case r.pid < 0:
 		return usagef("--pid %d: is no process", r.pid)
 	case r.pid != 0 && !isURL:
@@ -68,7 +77,7 @@ func (a *app) record() *cobra.Command {
 		cmd *cobra.Command
 	)
 	cmd = &cobra.Command{
-		Use:   "record URL | -- go test ... | -- PROGRAM ...",
+		Use:   "record URL | -- go test ... | -- PROGRAM ... | --alternate -- OLD ... --and NEW ...",
 		Short: "Record a trace of a running program, of tests, or of a program that it runs",
 		Long: `Record asks a running program that serves net/http/pprof for a trace, or runs
 "go test" with the flag -trace, and writes the trace to a file.
@@ -99,6 +108,11 @@ the last seconds before something went wrong, by runtime/trace.FlightRecorder
 (Go 1.25). One that record runs finds in the variable GMPSCOPE_TRACE which file to
 write its trace to.
 
+With --alternate two commands are recorded in turns, --runs times each, into the
+folder that -o names: old.1.trace, new.1.trace, old.2.trace and so on, for
+gmpscope diff DIR. So the machine does to both what it does meanwhile. No shell
+takes part: what stands before and after --and are the words of the commands.
+
 With --kernel-output the scheduler of the kernel is recorded meanwhile: which
 thread had which CPU, of all programs on the CPUs that this one may use. That
 needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
@@ -108,6 +122,7 @@ needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
 		Example: `  gmpscope record http://localhost:6060 --seconds 5 -o live.trace
   gmpscope record -o test.trace -- go test -run Load ./server
   gmpscope record --cpu -o test.trace -- go test -run Load ./server
+  gmpscope record --alternate --runs 5 -o runs -- ./old --and ./new
   gmpscope record --kernel-output kernel.zst -o test.trace -- go test -run Load ./server
   gmpscope report live.trace`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -120,6 +135,9 @@ needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
 			isURL := strings.Contains(args[0], "://")
 			if err := r.check(isURL); err != nil {
 				return err
+			}
+			if r.alternate {
+				return a.recordAlternately(ctx, args, cmd.ArgsLenAtDash() == 0, r)
 			}
 			if !isURL {
 				return a.recordCommand(ctx, args, cmd.ArgsLenAtDash() == 0, r)

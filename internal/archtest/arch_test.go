@@ -72,7 +72,7 @@ var rules = []rule{
 
 	{"replay", in("reference", "analyze", "internal/funcname", "internal/quantity"), nil},
 	{"compare/budget", in("docs/schema", "internal/funcname", "internal/names", "internal/quantity", "internal/vocabulary"), nil}, // it knows documents only
-	{"compare", in("reference", "analyze", "internal/funcname", "internal/quantity", "internal/vocabulary"), []string{"golang.org/x/perf"}},
+	{"compare", in("reference", "analyze", "internal/funcname", "internal/quantity"), []string{"github.com/aclements/go-moremath"}},
 
 	{"report/html/echarts/gen", in("report/html/echarts/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/files"), nil},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -166,24 +167,21 @@ func Comparison(r *compare.Result) []string {
 	in := func(what string, x float64, lo, hi float64) {
 		c.unless(lo <= x && x <= hi, "%s: %v is not within %v and %v", what, x, lo, hi)
 	}
-	for i := range r.Metrics {
-		m := &r.Metrics[i]
+	metrics := slices.Clone(r.Metrics)
+	for i := range r.Work {
+		metrics = append(metrics, r.Work[i].Metrics...)
+	}
+	for i := range metrics {
+		m := &metrics[i]
 		for _, e := range []compare.Estimate{m.Before, m.After} {
 			if e.Lo != nil && e.Hi != nil {
-				in(m.Name, e.Median, *e.Lo, *e.Hi)
+				in(m.Name, e.Value, *e.Lo, *e.Hi)
 			}
 			if m.Unit == "share" {
-				c.share(m.Name, e.Median)
+				c.share(m.Name, e.Value)
 			}
 		}
-		c.unless(m.Delta == m.After.Median-m.Before.Median, "%s: %v, not %v", m.Name, m.Delta, m.After.Median-m.Before.Median)
-		if m.CI != nil {
-			in(m.Name, m.Delta, m.CI[0], m.CI[1])
-			if m.Unit == "share" {
-				in(m.Name, m.CI[0], -1, 1)
-				in(m.Name, m.CI[1], -1, 1)
-			}
-		}
+		c.unless(m.Delta == m.After.Value-m.Before.Value, "%s: %v, not %v", m.Name, m.Delta, m.After.Value-m.Before.Value)
 		if m.RatioCI != nil {
 			c.unless(m.Ratio != nil && m.RatioCI[0] >= 0, "%s: ratio %v within %v", m.Name, m.Ratio, m.RatioCI)
 			if m.Ratio != nil {

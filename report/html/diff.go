@@ -34,7 +34,6 @@ type diffPage struct {
 	Headline             string
 	Lines                []string
 	Caveats              []string
-	Weak                 bool
 	Sides                []diffSide
 	Basis                string
 	Waterfall            template.HTML
@@ -43,7 +42,7 @@ type diffPage struct {
 	Primary, Others      []diffMetric
 	Classes              []diffClass
 	MoreClasses          int
-	Kinds                []diffKind
+	Kinds, OtherKinds    []diffKind
 	Renames              []diffRename
 	Findings             []diffFinding
 	Suppressed           string
@@ -75,9 +74,10 @@ type diffClass struct {
 }
 
 type diffKind struct {
-	Name        Name
-	In, Changed string
-	Cells       []cell
+	Name      Name
+	Title, In string
+	Metrics   []diffMetric // of a kind that decides
+	Cells     []cell
 }
 
 type diffRename struct {
@@ -88,7 +88,7 @@ type diffRename struct {
 type diffFinding struct {
 	Change, Severity, ID string
 	Titles               []string
-	Where, Cost, Chance  string
+	Where, Cost          string
 }
 
 // diffDoc is the verdict on one side's first trace.
@@ -147,7 +147,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	p := &diffPage{
 		Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool), Version: strconv.Itoa(report.Schema),
 		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
-		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis), Weak: c.Method == compare.Windows,
+		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis),
 	}
 	for _, s := range c.Lines {
 		p.Lines = append(p.Lines, words.Cut(words.Visible(s), 1200))
@@ -180,12 +180,10 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	p.Causes = diffCauses(c)
 	p.Distribution = twoDistributions(c.Distribution)
 	for i := range c.Metrics {
-		m := &c.Metrics[i]
-		x := newDiffMetric(m)
-		if m.Primary {
-			p.Primary = append(p.Primary, x)
+		if m := &c.Metrics[i]; m.Primary {
+			p.Primary = append(p.Primary, newDiffMetric(m))
 		} else {
-			p.Others = append(p.Others, x)
+			p.Others = append(p.Others, newDiffMetric(m))
 		}
 	}
 	for i := range c.Classes {
@@ -202,10 +200,18 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	}
 	for i := range c.Work {
 		k := &c.Work[i]
-		p.Kinds = append(p.Kinds, diffKind{Name: name(orUnnamed(k.Name), names), In: k.In, Changed: report.ShiftInWords(names, k.Most), Cells: []cell{
+		x := diffKind{Name: name(orUnnamed(k.Name), names), Title: report.KindInWords(names, k), In: k.In, Cells: []cell{
 			intCell(quantity.Count(k.Before.Count), k.Before.Count), intCell(quantity.Count(k.After.Count), k.After.Count), lasting(k.Before.P50Ns), lasting(k.After.P50Ns),
 			lasting(k.Before.P99Ns), lasting(k.After.P99Ns),
-		}})
+		}}
+		for j := range k.Metrics {
+			x.Metrics = append(x.Metrics, newDiffMetric(&k.Metrics[j]))
+		}
+		if x.Metrics != nil {
+			p.Kinds = append(p.Kinds, x)
+		} else {
+			p.OtherKinds = append(p.OtherKinds, x)
+		}
 	}
 	for _, r := range c.Renames {
 		p.Renames = append(p.Renames, diffRename{name(r.Before, names), name(r.After, names), r.Why})
@@ -215,9 +221,6 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: words.Visible(f.ID), Titles: words.Titles(f),
 			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
 			Cost:  words.CostChange(f)}
-		if f.P != nil {
-			x.Chance = "p " + quantity.PValue(*f.P)
-		}
 		p.Findings = append(p.Findings, x)
 	}
 	p.Suppressed, p.SuppressedBy = names.Suppressed(c.Suppressed)
@@ -250,23 +253,18 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 
 func newDiffMetric(m *compare.Metric) diffMetric {
 	x := diffMetric{Title: m.Title, Path: m.Name,
-		Before: compare.Value(m.Before.Median, m.Unit), After: compare.Value(m.After.Median, m.Unit),
+		Before: compare.Value(m.Before.Value, m.Unit), After: compare.Value(m.After.Value, m.Unit),
 		BeforeInt: words.Interval(m.Before, m.Unit), AfterInt: words.Interval(m.After, m.Unit),
-		Change: "no significant change", P: "–", Picture: dots(m)}
-	change, interval := words.MetricChange(m)
-	x.Shift = interval
+		P: "–", Picture: dots(m)}
+	x.Change, x.Shift = words.MetricChange(m)
 	if m.PAdjusted != nil {
 		x.P = quantity.PValue(*m.PAdjusted)
-	} else {
-		x.Change = "not tested"
-	}
-	if m.Better == compare.Neither {
-		x.Change = change
+		if !m.Significant {
+			x.Change = "no significant change"
+		}
 	}
 	if m.Significant {
-		x.Change = change
 		switch {
-		case m.Better == compare.Neither || m.Delta == 0:
 		case (m.Delta < 0) == (m.Better == compare.Lower):
 			x.Status = "better"
 		default:
@@ -279,7 +277,7 @@ func newDiffMetric(m *compare.Metric) diffMetric {
 // dots shows both medians with their intervals, on one scale from 0.
 func dots(m *compare.Metric) template.HTML {
 	top := 0.0
-	for _, v := range []*float64{&m.Before.Median, m.Before.Hi, &m.After.Median, m.After.Hi} {
+	for _, v := range []*float64{&m.Before.Value, m.Before.Hi, &m.After.Value, m.After.Hi} {
 		if v != nil {
 			top = math.Max(top, *v)
 		}
@@ -287,13 +285,13 @@ func dots(m *compare.Metric) template.HTML {
 	if top <= 0 {
 		return ""
 	}
-	d := newDrawing("dots", fmt.Sprintf("before %s, after %s", compare.Value(m.Before.Median, m.Unit), compare.Value(m.After.Median, m.Unit)), 26)
+	d := newDrawing("dots", fmt.Sprintf("before %s, after %s", compare.Value(m.Before.Value, m.Unit), compare.Value(m.After.Value, m.Unit)), 26)
 	for i, e := range []compare.Estimate{m.Before, m.After} {
 		y, key := 4+float64(i)*13, [...]string{"count", "time"}[i]
 		if e.Lo != nil && e.Hi != nil {
 			d.rect("f-"+key, math.Max(0, *e.Lo/top)*.96, math.Max(0.004, (*e.Hi-math.Max(0, *e.Lo))/top*.96), y+2, 1.5, "")
 		}
-		d.rect("f-"+key, math.Max(0, e.Median/top)*.96, 0.02, y-1, 7, "")
+		d.rect("f-"+key, math.Max(0, e.Value/top)*.96, 0.02, y-1, 7, "")
 	}
 	return d.end()
 }

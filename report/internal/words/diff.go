@@ -1,7 +1,6 @@
 package words
 
 import (
-	"math"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/compare"
@@ -18,7 +17,7 @@ const (
 // in per cent or both as factors; "" for the interval where there is none.
 func MetricChange(m *compare.Metric) (change, interval string) {
 	switch {
-	case compare.Value(m.Before.Median, m.Unit) == compare.Value(m.After.Median, m.Unit):
+	case compare.Value(m.Before.Value, m.Unit) == compare.Value(m.After.Value, m.Unit):
 		change = NoChange
 	case m.Ratio == nil:
 		return FromZero, ""
@@ -44,24 +43,6 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 		return change, a + " to " + b
 	}
 	return change, ""
-}
-
-// Spread reports how far an estimate may be off: ± the larger side of its
-// confidence interval, in per cent of it; where that is more than the estimate
-// itself, the end of the interval that is further away. It is empty where there
-// is no interval.
-func Spread(e compare.Estimate, unit string) string {
-	if e.Lo == nil || e.Hi == nil || *e.Lo == *e.Hi {
-		return ""
-	}
-	d := max(e.Median-*e.Lo, *e.Hi-e.Median)
-	if d > e.Median {
-		return "to " + compare.Value(*e.Hi, unit)
-	}
-	if share := math.Round(100*d/e.Median) / 100; share > 0 {
-		return "± " + quantity.Percent(share)
-	}
-	return ""
 }
 
 // Interval writes a confidence interval; "" where there is none.

@@ -26,9 +26,9 @@ type diffIn struct {
 }
 
 type diffOut struct {
-	Verdict  string   `json:"verdict" jsonschema:"better, worse, mixed, or no significant change"`
+	Verdict  string   `json:"verdict" jsonschema:"better, worse, mixed, no significant change, or inconclusive"`
 	Headline string   `json:"headline"`
-	Basis    string   `json:"basis" jsonschema:"how change was told from chance"`
+	Basis    string   `json:"basis" jsonschema:"what times of waiting are put in relation to"`
 	Lines    []string `json:"lines"`
 	Caveats  []string `json:"caveats" jsonschema:"what cannot be concluded, and how the sides differ besides"`
 	Changes  []change `json:"changes" jsonschema:"metrics, units of work, classes and findings that differ"`
@@ -61,7 +61,7 @@ func (s *Server) diff(ctx context.Context, in diffIn) (out diffOut, err error) {
 			if err != nil {
 				return out, err
 			}
-			res, err := s.run(ctx, file, analyze.Options{}) // by its windows single traces are compared
+			res, err := s.run(ctx, file, analyze.Options{NoTimeline: true})
 			file.Close()
 			if err != nil {
 				return out, err
@@ -74,24 +74,30 @@ func (s *Server) diff(ctx context.Context, in diffIn) (out diffOut, err error) {
 		return out, err
 	}
 	m := newMarker(report.Build(sides[1][0], "gmpscope"), report.Build(sides[0][0], "gmpscope"))
-	out = diffOut{Verdict: string(c.Verdict), Headline: m.sentence(c.Headline), Basis: string(c.Method) + ", " + string(c.Basis), Lines: m.sentences(c.Lines), Caveats: m.sentences(c.Caveats)}
+	out = diffOut{Verdict: string(c.Verdict), Headline: m.sentence(c.Headline), Basis: string(c.Basis), Lines: m.sentences(c.Lines), Caveats: m.sentences(c.Caveats)}
 	list := []change{}
-	for i := range c.Metrics {
-		if x := &c.Metrics[i]; x.Primary || x.Significant {
-			list = append(list, change{"metric", x.Title, compare.Value(x.Before.Median, x.Unit), compare.Value(x.After.Median, x.Unit), x.Significant})
+	decided := func(what string, ms []compare.Metric) {
+		for i := range ms {
+			if x := &ms[i]; x.Primary {
+				list = append(list, change{"metric", what + x.Title, compare.Value(x.Before.Value, x.Unit), compare.Value(x.After.Value, x.Unit), x.Significant})
+			}
 		}
+	}
+	decided("", c.Metrics)
+	for i := range c.Work {
+		decided(marked(c.Work[i].Name)+": ", c.Work[i].Metrics)
 	}
 	for i := range c.Findings {
 		if x := &c.Findings[i]; x.Change != compare.Same {
-			list = append(list, change{"finding", x.ID + ": " + string(x.Change) + ": " + m.sentence(x.Title), quantity.Duration(x.BeforeCostNs), quantity.Duration(x.AfterCostNs), x.Significant})
+			list = append(list, change{"finding", x.ID + ": " + string(x.Change) + ": " + m.sentence(x.Title), quantity.Duration(x.BeforeCostNs), quantity.Duration(x.AfterCostNs), false})
 		}
 	}
 	for _, x := range c.Work[:min(len(c.Work), 10)] {
 		what := marked(x.Name) + " (" + x.In + "), mean"
-		if x.Most != nil {
-			what += "; most of the difference: " + x.Most.What
-			if x.Most.Where != "" {
-				what += " in " + marked(x.Most.Where)
+		if len(x.Path) > 0 {
+			what += "; most of the difference: " + x.Path[0].What
+			if x.Path[0].Where != "" {
+				what += " in " + marked(x.Path[0].Where)
 			}
 		}
 		list = append(list, change{"units of work", what, quantity.Duration(x.Before.MeanNs), quantity.Duration(x.After.MeanNs), false})

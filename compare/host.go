@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Conditions are what is known of the machine on both sides, by the traces and by the files beside them.
+type Conditions struct {
+	// Differs are the ways in which it differs, in sentences.
+	Differs []string `json:"differs"`
+	// Slower is by which factor the machine alone may have made things slower after the change,
+	// at most; below 1: faster. 1 if nothing is known to differ.
+	Slower float64 `json:"slower"`
+	// Turns reports whether the sides were recorded in turns; if not, or if the times are not
+	// known, what the machine did in the meantime counts as a difference of its own.
+	Turns bool `json:"turns"`
+	Busy  bool `json:"busy"` // whether threads lacked CPUs on either side
+}
+
+// Bounds from which on machines differ.
+const (
+	lackDiffers   = 0.1  // of the P-time, in which threads with a P had no CPU
+	othersDiffer  = 0.15 // of the CPUs, used by other programs
+	hardlyIdle    = 0.8  // of the CPUs, from which on programs are in each other's way
+	costsTwice    = 2    // who has half of the CPUs may take four times as long: there is queueing, too
+	mostOfMachine = 0.9  // of the CPUs that others can take in effect
+)
+
+// machineOf compares the machines of both sides.
+func machineOf(before, after []*analyze.Result) Conditions {
+	m := Conditions{Differs: []string{}, Slower: 1, Turns: inTurns(before, after)}
+	b, a := lackedOf(before), lackedOf(after)
+	m.Busy = max(b, a) >= lackDiffers || lacksCPUs(before) || lacksCPUs(after)
+	slower := 0.0
+	if math.Abs(a-b) >= lackDiffers {
+		m.Differs = append(m.Differs, fmt.Sprintf("Threads with a P had no CPU for %s of the time before and %s after.", quantity.Percent(b), quantity.Percent(a)))
+		slower = costsTwice * math.Log((1-min(b, mostOfMachine))/(1-min(a, mostOfMachine)))
+	}
+	ub, ua := usesOf(before), usesOf(after)
+	// Not idle, and not by the program alone.
+	crowded := func(u uses) bool { return u.busy >= hardlyIdle && u.others >= othersDiffer }
+	m.Busy = m.Busy || crowded(ub) || crowded(ua)
+	if ub.n > 0 && ua.n > 0 {
+		if math.Abs(ua.others-ub.others) >= othersDiffer && max(ua.busy, ub.busy) >= hardlyIdle {
+			m.Differs = append(m.Differs, fmt.Sprintf("Other programs used %s of the machine's CPUs before and %s after.", quantity.Percent(ub.others), quantity.Percent(ua.others)))
+			// Both are signs of the same.
+			if x := costsTwice * math.Log((1-min(ub.others, mostOfMachine))/(1-min(ua.others, mostOfMachine))); math.Abs(x) > math.Abs(slower) {
+				slower = x
+			}
+		}
+		if hosts(before) != "" && hosts(after) != "" && hosts(before) != hosts(after) {
+			m.Differs = append(m.Differs, "The recordings are of different machines, or of different boots of one.")
+		}
+	}
+	m.Slower = exp(slower)
+	return m
+}
+
+// lackedOf returns for which share of the P-time threads had no CPU, as far as findings show: the
+// median over traces.
+func lackedOf(rs []*analyze.Result) float64 {
+	var shares []float64
+	for _, r := range rs {
+		most := int64(0)
+		for f := range r.AllFindings() {
+			if f.Kind == findings.KindMachine && f.CostOf == findings.OfPTime {
+				most = max(most, f.CostNs)
+			}
+		}
+		shares = append(shares, ratio(float64(most), lifetime(r)))
+	}
+	return median(shares)
+}
+
+// lacksCPUs reports whether threads of a trace seem to have lacked CPUs. How much differs from one
+// run to the next then, and is no property of the program.
+func lacksCPUs(rs []*analyze.Result) bool {
+	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
+		for f := range r.AllFindings() {
+			if f.Kind == findings.KindMachine && f.Severity != findings.Note {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// uses is how the CPUs of a machine were used, by the files beside the traces: shares of all CPUs,
+// medians over the traces that have one.
+type uses struct {
+	n            int
+	others, busy float64
+}
+
+func usesOf(rs []*analyze.Result) (u uses) {
+	var others, busy []float64
+	for _, r := range rs {
+		h := hostOf(r)
+		if h == nil || h.CPUs == 0 || h.Use == nil {
+			continue
+		}
+		others = append(others, h.Use.Others()/float64(h.CPUs))
+		busy = append(busy, float64(h.Use.BusyNs)/float64(h.Use.Ns)/float64(h.CPUs))
+	}
+	return uses{len(others), median(others), median(busy)}
+}
+
+func hostOf(r *analyze.Result) *sidecar.Host {
+	if r.Trace.Sidecar == nil {
+		return nil
+	}
+	return r.Trace.Sidecar.Host
+}
+
+// hosts names the boots of a side, if all are known.
+func hosts(rs []*analyze.Result) (all string) {
+	var boots []string
+	for _, r := range rs {
+		h := hostOf(r)
+		if h == nil || h.Boot == "" {
+			return ""
+		}
+		boots = append(boots, h.Boot)
+	}
+	slices.Sort(boots)
+	return list(slices.Compact(boots))
+}
+
+// inTurns reports whether the sides were recorded in turns, by their times: neither began after the
+// other was done, but for a trace's length where there is one of each. Times are known to the second.
+func inTurns(before, after []*analyze.Result) bool {
+	b, ok := timesOf(before)
+	a, known := timesOf(after)
+	if !ok || !known {
+		return false
+	}
+	late := 2 * time.Second
+	if len(b) == 1 && len(a) == 1 {
+		late += 2 * time.Duration(max(before[0].Trace.DurationNs, after[0].Trace.DurationNs))
+	}
+	return b[0].Sub(a[len(a)-1]) <= late && a[0].Sub(b[len(b)-1]) <= late
+}
+
+// timesOf returns when traces were begun, in order; not ok if that is not known of one.
+func timesOf(rs []*analyze.Result) (out []time.Time, ok bool) {
+	for _, r := range rs {
+		t, err := time.Parse(time.RFC3339, r.Trace.Wall)
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return out, true
+}

@@ -1,0 +1,289 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	units "github.com/gmpscope/gmpscope/analyze/work"
+)
+
+// Bounds on kinds of units.
+const (
+	maxKinds   = 100  // that a comparison has
+	maxDecide  = 6    // that decide
+	fewUnits   = 3    // in a trace on average, at least, to be compared
+	smallShare = 0.05 // of the time of all units, below which a kind does not decide
+	unitsOfP95 = 20   // in a trace, from which on one unit in twenty is a unit
+	unitsOfP99 = 100
+)
+
+// KindChange is the units of work of one kind on both sides.
+type KindChange struct {
+	Name   string   `json:"name"`            // the handler or test function, or what is annotated; else the class
+	How    string   `json:"how"`             // how the units were found
+	Was    string   `json:"was,omitempty"`   // the name before the change, where it had another: inferred
+	Why    string   `json:"why,omitempty"`   // what speaks for its being the same; absent where name and how are
+	Split  []string `json:"split,omitempty"` // names of further kinds after the change that it became: inferred
+	In     string   `json:"in"`              // "both", "before" or "after"
+	Entry  bool     `json:"entry"`           // whether its units begin from outside
+	Before KindSide `json:"before"`          // before the change
+	After  KindSide `json:"after"`           // after it
+	// Metrics are throughput and latency, compared; empty for a kind that does not decide.
+	Metrics []Metric `json:"metrics"`
+	// Path is how the time of a unit changed, by what its goroutine did or waited for: what
+	// changed most first, at most 5.
+	Path []PartShift `json:"path"`
+
+	share float64 // of the time of all units, the larger of both sides
+	guess bool    // that both sides are the same kind, by no more than how many there are
+}
+
+// KindSide is the units of a kind in all traces of a side.
+type KindSide struct {
+	Count  int64   `json:"count"`   // how many, in a trace on average
+	PerS   float64 `json:"per_s"`   // how many a second
+	MeanNs int64   `json:"mean_ns"` // how long one takes, on average
+	P50Ns  int64   `json:"p50_ns"`  // half of them take no longer
+	P95Ns  int64   `json:"p95_ns"`  // 95 % of them
+	P99Ns  int64   `json:"p99_ns"`  // 99 % of them
+}
+
+// PartShift is a part of the time of a unit on both sides.
+type PartShift struct {
+	What         string `json:"what"`              // what its own goroutine did, or waited for
+	Where        string `json:"where"`             // function; empty if it is not known
+	By           string `json:"by,omitempty"`      // what those did that it waited for, mostly
+	Who          string `json:"who,omitempty"`     // and their class
+	BeforeNs     int64  `json:"before_ns"`         // of a unit on average
+	AfterNs      int64  `json:"after_ns"`          // likewise
+	BeforeSlowNs int64  `json:"before_slow_ns"`    // of a slow one: the mean of those above the 95th percentile
+	AfterSlowNs  int64  `json:"after_slow_ns"`     // likewise
+	Finding      string `json:"finding,omitempty"` // ID of a finding about that function, on the side where there was more of it
+}
+
+type kindKey struct{ name, how string }
+
+// kindSum is the units of a kind in the traces of a side.
+type kindSum struct {
+	key       kindKey
+	class     string
+	entry     bool
+	count, ns int64
+	latency   units.Latency
+	parts     map[part]*partSum
+	per       []perTrace // by trace
+}
+
+type perTrace struct {
+	count   int64
+	ns      int64 // recorded
+	latency units.Latency
+}
+
+// part is what a unit's own goroutine does.
+type part struct{ what, where string }
+
+type partSum struct {
+	ns, slow int64 // slow ones weigh by their trace's units
+	most     int64
+	by, who  string
+}
+
+// kindsOf sums up the units of traces by kind.
+func kindsOf(rs []*analyze.Result) map[kindKey]*kindSum {
+	out := map[kindKey]*kindSum{}
+	for t, r := range rs {
+		for i := range r.Work.Kinds {
+			k := &r.Work.Kinds[i]
+			if k.Count == 0 {
+				continue
+			}
+			key := kindKey{k.Name, k.How}
+			s := out[key]
+			if s == nil {
+				s = &kindSum{key: key, class: k.Class, parts: map[part]*partSum{}, per: make([]perTrace, len(rs))}
+				for u := range rs {
+					s.per[u].ns = rs[u].RecordedNs()
+				}
+				out[key] = s
+			}
+			s.add(k, t)
+		}
+	}
+	return out
+}
+
+func (s *kindSum) add(k *units.UnitKind, t int) {
+	s.count += k.Count
+	s.ns += k.TotalNs
+	s.entry = s.entry || k.Entry
+	s.latency.Merge(&k.Latency)
+	s.per[t].count += k.Count
+	s.per[t].latency.Merge(&k.Latency)
+	for j := range k.Path {
+		x := &k.Path[j]
+		what, where := x.Own()
+		p := s.parts[part{what, where}]
+		if p == nil {
+			p = &partSum{}
+			s.parts[part{what, where}] = p
+		}
+		p.ns += x.Ns
+		p.slow += x.SlowNs * k.Count
+		if x.Via != nil && x.Ns > p.most && (x.What != what || x.Where != where) {
+			p.most, p.by, p.who = x.Ns, x.What, x.Who
+		}
+	}
+}
+
+// side is what a comparison says of a kind; s may be nil.
+func (s *kindSum) side() KindSide {
+	if s == nil {
+		return KindSide{}
+	}
+	n, recorded := int64(len(s.per)), int64(0)
+	for i := range s.per {
+		recorded += s.per[i].ns
+	}
+	l := &s.latency
+	return KindSide{(s.count + n/2) / n, ratio(float64(s.count)*1e9, float64(recorded)), s.ns / s.count, l.P50Ns, l.P95Ns, l.P99Ns}
+}
+
+// rate is the sample of units a second.
+func (s *kindSum) rate() (out sample) {
+	to, _ := scaleOf("1/s")
+	for i := range s.per {
+		p := &s.per[i]
+		n := max(float64(p.count), 0.5)
+		out.values = append(out.values, to(ratio(n*1e9, float64(p.ns))))
+		out.within = append(out.within, 1/(n*n)) // one more or less at the edges
+	}
+	return out
+}
+
+// quantile is the sample of a quantile of the latency.
+func (s *kindSum) quantile(q float64) (out sample) {
+	for i := range s.per {
+		p := &s.per[i]
+		if p.count == 0 {
+			continue
+		}
+		at := func(rank float64) float64 { return math.Log(float64(max(1, p.latency.At(int64(math.Ceil(rank)))))) }
+		n := float64(p.count)
+		mid, spread := q*n, math.Sqrt(n*q*(1-q))
+		middle := at(mid)
+		// The ranks within which the quantile of all units would be; above the slowest nothing is known.
+		d := middle - at(max(1, mid-spread))
+		if mid+spread <= n {
+			d = max(d, at(mid+spread)-middle)
+		}
+		out.values = append(out.values, middle)
+		out.within = append(out.within, d*d)
+	}
+	return out
+}
+
+// kindChanges returns the kinds of both sides, those that decide first, and of them that which has most of the time.
+func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []*candidate) {
+	b, a := kindsOf(before), kindsOf(after)
+	matches := match(b, a)
+	var cs []*candidate
+	sameWork := basis == PerTrace && !fixedTime(before, after)
+	total := [2]float64{total(b), total(a)}
+	for _, m := range matches {
+		x := KindChange{Why: m.why, guess: m.guess, Split: m.split, In: "both", Before: m.before.side(), After: m.after.side(), Metrics: []Metric{}, Path: []PartShift{}}
+		switch {
+		case m.before == nil:
+			x.Name, x.How, x.In, x.Entry = m.after.key.name, m.after.key.how, "after", m.after.entry
+			x.share = ratio(float64(m.after.ns), total[1])
+		case m.after == nil:
+			x.Name, x.How, x.In, x.Entry = m.before.key.name, m.before.key.how, "before", m.before.entry
+			x.share = ratio(float64(m.before.ns), total[0])
+		default:
+			x.Name, x.How, x.Entry = m.after.key.name, m.after.key.how, m.before.entry && m.after.entry
+			if m.before.key.name != m.after.key.name {
+				x.Was = m.before.key.name
+			}
+			x.share = max(ratio(float64(m.before.ns), total[0]), ratio(float64(m.after.ns), total[1]))
+			x.Path = shifts(m.before, m.after)
+		}
+		cs = append(cs, &candidate{KindChange: x, sums: [2]*kindSum{m.before, m.after}})
+	}
+	anyEntry := slices.ContainsFunc(cs, func(c *candidate) bool { return c.Entry && c.compared(sameWork) && c.share >= smallShare })
+	for _, c := range cs {
+		c.decides = c.compared(sameWork) && (c.Entry || !anyEntry) && c.share >= smallShare
+	}
+	slices.SortFunc(cs, func(x, y *candidate) int {
+		return cmp.Or(first(x.decides, y.decides), first(x.In == "both", y.In == "both"), cmp.Compare(y.share, x.share), strings.Compare(x.Name, y.Name), strings.Compare(x.How, y.How))
+	})
+	out := make([]KindChange, 0, min(len(cs), maxKinds))
+	for i, c := range cs[:min(len(cs), maxKinds)] {
+		c.decides = c.decides && i < maxDecide
+		out = append(out, c.KindChange)
+	}
+	return out, cs[:len(out)]
+}
+
+// candidate is a kind with the numbers behind it.
+type candidate struct {
+	KindChange
+	sums    [2]*kindSum
+	decides bool
+}
+
+// compared reports whether there are enough units on both sides, and they are surely the same: if
+// the program did the same work in other pieces, as with a batch for several former units, they are
+// not.
+func (c *candidate) compared(sameWork bool) bool {
+	few, many := min(c.Before.Count, c.After.Count), max(c.Before.Count, c.After.Count)
+	return c.In == "both" && !c.guess && few >= 1 && many >= fewUnits && c.How != units.Calibration.String() && (!sameWork || 2*few >= many)
+}
+
+// total is the time of the kind with the most, or of all entry kinds if that is more.
+func total(kinds map[kindKey]*kindSum) float64 {
+	entries, most := int64(0), int64(0)
+	for _, s := range kinds {
+		most = max(most, s.ns)
+		if s.entry {
+			entries += s.ns
+		}
+	}
+	return float64(max(entries, most))
+}
+
+func first(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
+}
+
+// shifts returns how the parts of a unit's time changed.
+func shifts(b, a *kindSum) []PartShift {
+	out := []PartShift{}
+	seen := map[part]bool{}
+	for _, parts := range []map[part]*partSum{b.parts, a.parts} {
+		for p := range parts {
+			if seen[p] {
+				continue
+			}
+			seen[p] = true
+			x, y := cmp.Or(b.parts[p], &partSum{}), cmp.Or(a.parts[p], &partSum{})
+			s := PartShift{What: p.what, Where: p.where, BeforeNs: x.ns / b.count, AfterNs: y.ns / a.count, BeforeSlowNs: x.slow / b.count, AfterSlowNs: y.slow / a.count, By: x.by, Who: x.who}
+			if s.BeforeNs < s.AfterNs {
+				s.By, s.Who = y.by, y.who
+			}
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(x, y PartShift) int {
+		return cmp.Or(cmp.Compare(abs(y.AfterNs-y.BeforeNs), abs(x.AfterNs-x.BeforeNs)), strings.Compare(x.What, y.What), strings.Compare(x.Where, y.Where))
+	})
+	return out[:min(len(out), 5)]
+}
