@@ -3,7 +3,7 @@
 // finds nothing worth a thread and parks again: the cost that golang/go#54622
 // and #18237 describe.
 //
-//gmpscope:case procs=2 go=go1.26.8 want=p-thrash:warning
+//gmpscope:case procs=2 go=go1.26.8 want=p-thrash
 package main
 
 import "github.com/gmpscope/gmpscope/internal/testkit/rec"

@@ -5,7 +5,7 @@
 // What is created runs next, within the time slice of its creator; so the others
 // wait for as long as the chain is not preempted.
 //
-//gmpscope:case procs=1 go=go1.26.8 want=runnext-monopoly:warning may=starvation,global-queue-neglect,goroutine-churn
+//gmpscope:case procs=1 go=go1.26.8 want=runnext-monopoly may=starvation,global-queue-neglect,goroutine-churn
 //gmpscope:case procs=1 go=go1.24.9 want=runnext-monopoly:warning may=starvation,global-queue-neglect,goroutine-churn
 package main
 
