@@ -21,8 +21,11 @@ const (
 // and elapsed time.
 func (r *Result) scale() {
 	var entries []*work.UnitKind
-	if r.Program.Kind == Server {
+	switch r.Program.Kind {
+	case Server:
 		entries = r.Work.Entries()
+	case Tests:
+		entries = r.Work.Tests()
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -37,7 +40,7 @@ func (r *Result) scale() {
 // atMost returns the severity that a finding has at most. What goroutines are blocked by takes elapsed
 // time; what keeps Ps takes P-time that others wanted, as do timers and the network, which find no P.
 // Waits for a P count as far as units of a server have them, or goroutines that do no such units, and
-// not in tests, which load a program as they mean to. Elsewhere the grade of their detector stands, as
+// not in tests, which load a program as they mean to; benchmarks contend, too, and neither is about the machine. Elsewhere the grade of their detector stands, as
 // does that of what is sure to be the machine's.
 func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.Severity {
 	share, wanted := f.WorkShare, 0.0
@@ -46,6 +49,8 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 	switch {
 	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure(), !server && !tested && !blocked:
 		return findings.Critical
+	case tested && !f.Counted && (!blocked || r.Program.Kind == Benchmarks):
+		return findings.Note
 	case blocked:
 		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))
 	case tested && f.Counted, server && f.Kind != findings.KindMachine && f.CostOf != findings.OfWaiting:

@@ -59,16 +59,13 @@ func (w *wording) program() (lines []string, did string) {
 
 // tests reports which tests took longest, and for what.
 func (w *wording) tests(used, of int64) (lines []string, did string) {
-	var tests []*work.UnitKind
-	alone := 0.0
-	for i := range w.r.Work.Kinds {
-		if k := &w.r.Work.Kinds[i]; k.How == work.Test.String() && k.Count > 0 && !strings.Contains(k.Name, ".func") && !strings.HasPrefix(k.Name, "testing.") {
-			tests = append(tests, k)
-			alone += k.Concurrency
-		}
-	}
+	tests := w.r.Work.Tests()
 	if len(tests) == 0 {
 		return nil, ""
+	}
+	alone := 0.0
+	for _, k := range tests {
+		alone += k.Concurrency
 	}
 	slices.SortStableFunc(tests, func(x, y *work.UnitKind) int { return cmp.Compare(y.TotalNs, x.TotalNs) })
 	var each []string

@@ -39,7 +39,7 @@ func (d *Diagnosis) cases() []Case {
 	case d.r.Program.Tested(): // tests and benchmarks load the program as they mean to
 		blocked = nil
 		note = d.first(func(f *findings.Finding) bool {
-			return f.Counted && !f.OfTest && float64(f.CostNs) >= testCost*float64(d.RanNs)
+			return !f.OfTest && (f.Counted && float64(f.CostNs) >= testCost*float64(d.RanNs) || f.CostOf == findings.OfBlocked && f.WorkShare >= smallShare)
 		})
 	case blocked != nil:
 	case !d.MuchWaiting:

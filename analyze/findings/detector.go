@@ -40,9 +40,6 @@ type Detector struct {
 	MaybeMeant bool
 	// LongRuns: those that it blames ran for long.
 	LongRuns bool
-	// UnderLoad: what it finds is what a benchmark is for, more work than Ps, and many who want the
-	// same. So are symptoms.
-	UnderLoad bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
 	// empty.
 	CostOf CostBase

@@ -16,7 +16,7 @@ func (w *View) Coming() int64 { return w.coming }
 func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }
 
 // OfTests is what a Set does with the findings of a detector.
-func OfTests(f *Facts, list []Finding, underLoad bool) []Finding { return f.tests(list, underLoad) }
+func OfTests(f *Facts, list []Finding) []Finding { return f.tests(list) }
 
 // Named reports whether a text names a function.
 func Named(text, function string) bool { return named(text, function) }

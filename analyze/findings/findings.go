@@ -51,7 +51,7 @@ type Finding struct {
 	// than there is.
 	BookedNs int64 `json:"booked_ns"`
 	// WorkShare is the share of the time of slow units of work, or of all if these are not slow, that
-	// it explains: of the kind of units that it is most of; absent if none, or the program is no server.
+	// it explains; absent if none, or the program is neither a server nor tests.
 	WorkShare float64 `json:"work_share,omitempty"`
 	// SymptomOf are the IDs of findings that explain half of this one, or more.
 	SymptomOf []string `json:"symptom_of,omitempty"`

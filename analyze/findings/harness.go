@@ -151,20 +151,12 @@ func startedBy(class string) (function, by string) {
 	return function, by
 }
 
-// benched reports whether an actor works for a benchmark only.
-func (f *Facts) benched(a *Actor) bool {
-	const benchmark = "testing.(*B)."
-	_, name := std.Split(a.Creator)
-	return f.Tests.Benchmarks || strings.Contains(a.Class, benchmark) || strings.HasPrefix(name, "Benchmark") ||
-		slices.ContainsFunc(a.Stack, func(fr string) bool { return strings.HasPrefix(fr, benchmark) })
-}
-
 // tests applies to findings what holds for tested programs: what is about the harness goes, whose
-// culprit is test code, or product code that is underLoad of a benchmark, is at most a note.
-func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
+// culprit is test code is at most a note.
+func (f *Facts) tests(list []Finding) []Finding {
 	out := list[:0]
 	for _, x := range list {
-		if f.ofProgram(&x, underLoad) {
+		if f.ofProgram(&x) {
 			x.plain()
 			out = append(out, x)
 		} else {
@@ -177,7 +169,7 @@ func (f *Facts) tests(list []Finding, underLoad bool) []Finding {
 // ofProgram removes the harness from the actors of a finding, makes it as mild as the others
 // deserve, and reports whether any of those are left that it had. The first cause is the culprit;
 // without one, and of a symptom, who waits most is looked at.
-func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
+func (f *Facts) ofProgram(x *Finding) bool {
 	var all, left [2]int // actors by whether they are causes
 	var loud [2]bool     // whether the first of them is product code
 	var test [2]bool     // or test code
@@ -191,7 +183,7 @@ func (f *Facts) ofProgram(x *Finding, underLoad bool) bool {
 			return true
 		}
 		if left[role]++; left[role] == 1 {
-			loud[role] = p == Product && !(underLoad && f.benched(&a))
+			loud[role] = p == Product
 			test[role] = p == TestCode
 		}
 		return false

@@ -141,32 +141,30 @@ func TestTests(t *testing.T) {
 	victim := findings.Actor{Role: findings.Victim, Class: "example.org/shop.(*Till).work"}
 	waits := findings.Actor{Role: findings.Victim, Class: "testing.tRunner"}
 	for _, c := range []struct {
-		name      string
-		headline  string
-		kind      findings.Kind
-		underLoad bool
-		actors    []findings.Actor
-		want      findings.Severity // "" for none
-		left      int
+		name     string
+		headline string
+		kind     findings.Kind
+		actors   []findings.Actor
+		want     findings.Severity // "" for none
+		left     int
 	}{
-		{"nobody", "", findings.KindCause, false, nil, findings.Critical, 0},
-		{"product code", "", findings.KindCause, true, []findings.Actor{cause(work), victim}, findings.Critical, 2},
-		{"product code in a test", "", findings.KindCause, true, []findings.Actor{cause(work, test)}, findings.Critical, 1},
-		{"a test", "", findings.KindCause, false, []findings.Actor{cause(test), victim}, findings.Note, 2},
-		{"a test, then product code", "", findings.KindCause, false, []findings.Actor{cause(test), cause(work)}, findings.Note, 2},
-		{"product code, then a test", "", findings.KindCause, false, []findings.Actor{cause(work), cause(test)}, findings.Critical, 2},
-		{"the harness", "", findings.KindCause, false, []findings.Actor{cause(bench), victim}, "", 0},
-		{"who waits is the harness", "", findings.KindCause, false, []findings.Actor{cause(work), waits}, "", 0},
-		{"and somebody else", "", findings.KindCause, false, []findings.Actor{cause(work), waits, victim}, findings.Critical, 2},
-		{"the machine", "", findings.KindMachine, false, []findings.Actor{waits}, findings.Critical, 0},
-		{"product code of a benchmark", "", findings.KindCause, false, []findings.Actor{cause(work, test, bench)}, findings.Critical, 1},
-		{"its load", "", findings.KindCause, true, []findings.Actor{cause(work, test, bench)}, findings.Note, 1},
-		{"a test that is named", "Runs of example.org/shop.TestPay hold up short ones", findings.KindCause, false, []findings.Actor{inTest}, findings.Note, 1},
-		{"what it calls", "example.org/shop.(*Till).work, called by example.org/shop.TestPay, yields", findings.KindCause, false, []findings.Actor{inTest}, findings.Critical, 1},
-		{"a symptom", "", findings.KindSymptom, false, []findings.Actor{victim, cause(test)}, findings.Critical, 2},
+		{"nobody", "", findings.KindCause, nil, findings.Critical, 0},
+		{"product code", "", findings.KindCause, []findings.Actor{cause(work), victim}, findings.Critical, 2},
+		{"product code in a test", "", findings.KindCause, []findings.Actor{cause(work, test)}, findings.Critical, 1},
+		{"a test", "", findings.KindCause, []findings.Actor{cause(test), victim}, findings.Note, 2},
+		{"a test, then product code", "", findings.KindCause, []findings.Actor{cause(test), cause(work)}, findings.Note, 2},
+		{"product code, then a test", "", findings.KindCause, []findings.Actor{cause(work), cause(test)}, findings.Critical, 2},
+		{"the harness", "", findings.KindCause, []findings.Actor{cause(bench), victim}, "", 0},
+		{"who waits is the harness", "", findings.KindCause, []findings.Actor{cause(work), waits}, "", 0},
+		{"and somebody else", "", findings.KindCause, []findings.Actor{cause(work), waits, victim}, findings.Critical, 2},
+		{"the machine", "", findings.KindMachine, []findings.Actor{waits}, findings.Critical, 0},
+		{"product code of a benchmark", "", findings.KindCause, []findings.Actor{cause(work, test, bench)}, findings.Critical, 1},
+		{"a test that is named", "Runs of example.org/shop.TestPay hold up short ones", findings.KindCause, []findings.Actor{inTest}, findings.Note, 1},
+		{"what it calls", "example.org/shop.(*Till).work, called by example.org/shop.TestPay, yields", findings.KindCause, []findings.Actor{inTest}, findings.Critical, 1},
+		{"a symptom", "", findings.KindSymptom, []findings.Actor{victim, cause(test)}, findings.Critical, 2},
 	} {
 		f := &findings.Facts{Tested: "example.org/shop"}
-		list := findings.OfTests(f, []findings.Finding{{Kind: c.kind, Headline: c.headline, Severity: findings.Critical, Actors: c.actors}}, c.underLoad)
+		list := findings.OfTests(f, []findings.Finding{{Kind: c.kind, Headline: c.headline, Severity: findings.Critical, Actors: c.actors}})
 		switch {
 		case c.want == "":
 			if len(list) > 0 || f.LeftOut.Findings != 1 {

@@ -24,8 +24,7 @@ func Idle(used, of, longestWait int64) bool {
 
 // soften makes a finding milder that is true but changes little:
 //
-//   - the machine is suspected, and nothing from outside proves it; where package testing runs the
-//     program it, and that goroutines suffered where it seems to be strained, are cautions;
+//   - the machine is suspected, and nothing from outside proves it;
 //   - all Ps were busy, and whoever was runnable meanwhile was part of a larger job;
 //   - it is in doubt whether threads had CPUs, for half of the waiting or more;
 //   - the program is idle, and what was lost is little of what it did not use, unless it was counted.
@@ -38,7 +37,6 @@ func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 	x.InLine = len(d.InLine) > 0 && !x.OutOfTurn && w.inLine(f, x, d.InLine)
 	switch machine := x.Kind == KindMachine && !x.Sure(); {
 	case x.InLine,
-		(machine || doubted && x.Kind == KindSymptom) && f.Tested != "",
 		doubted && x.CostOf == OfWaiting && f.Stalls.WaitedNs > 0 && 2*f.Stalls.WaitedNs >= f.Waits.User.TotalNs,
 		x.CostOf != OfBlocked && !x.Counted && Idle(used, of, f.Waits.User.MaxNs) && float64(x.CostNs) < littleUse*float64(of):
 		x.Severity = Note

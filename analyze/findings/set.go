@@ -64,7 +64,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 				x.Kind, x.Remedy, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, of, f.whole(of)
 				x.Counted, x.MaybeMeant, x.LongRuns = d.Counted, d.MaybeMeant, d.LongRuns
 			}
-			found = f.tests(found, d.UnderLoad || d.Kind == KindSymptom)
+			found = f.tests(found)
 			if f.Incomplete {
 				// Where events are missing, what a detector saw and the accounts of waits and Ps can contradict each other:
 				// what would cost more than there was is no evidence.

@@ -1,5 +1,7 @@
 package work
 
+import "strings"
+
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
 // waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
 // [TimePart].
@@ -54,6 +56,16 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 		}
 	}
 	return out, all
+}
+
+// Tests are the kinds of tests, those left out that another test runs.
+func (u *Units) Tests() (out []*UnitKind) {
+	for i := range u.Kinds {
+		if k := &u.Kinds[i]; k.How == Test.String() && k.Count > 0 && !strings.Contains(k.Name, ".func") && !strings.HasPrefix(k.Name, "testing.") {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // Entries are the kinds that begin from outside, of which there are enough to tell slow units from

@@ -51,7 +51,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines blocked until others go on", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true, UnderLoad: true,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}

@@ -47,7 +47,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "long runs in front of short ones", Doc: doc,
-		Kind: findings.KindCause, LongRuns: true, NeedsQueues: true, UnderLoad: true, InLine: findings.Queued(),
+		Kind: findings.KindCause, LongRuns: true, NeedsQueues: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(view *findings.View) findings.Watcher {

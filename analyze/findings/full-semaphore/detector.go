@@ -44,7 +44,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "goroutines in line for a full semaphore", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true, UnderLoad: true,
+		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}

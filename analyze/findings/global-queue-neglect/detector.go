@@ -41,7 +41,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "global queue left waiting behind local ones", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true,
+		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
 		New: func(view *findings.View) findings.Watcher {

@@ -52,7 +52,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "more CPU-bound goroutines under way than Ps", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true, InLine: findings.Queued(),
+		Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(view *findings.View) findings.Watcher {

@@ -46,7 +46,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "one P's queue long while others are empty", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, UnderLoad: true,
+		Kind: findings.KindCause, NeedsQueues: true,
 		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
 		Remedy:   findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
 		New: func(view *findings.View) findings.Watcher {

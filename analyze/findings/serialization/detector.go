@@ -49,7 +49,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Title: "one chain of work while Ps are idle", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfIdle, UnderLoad: true,
+		Kind: findings.KindCause, CostOf: findings.OfIdle,
 		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, sliced: map[sliceEnd]int64{}}
