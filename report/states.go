@@ -33,7 +33,17 @@ func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 }
 
 // BlockedKey is the colour of a reason for which goroutines are blocked.
-func BlockedKey(r breakdown.Reason) string {
+func BlockedKey(reason string) string { return cmp.Or(blockedKeys[reason], "notknown") }
+
+var blockedKeys = func() map[string]string {
+	keys := map[string]string{}
+	for r := range breakdown.ReasonOther {
+		keys[r.String()] = blockedKey(r)
+	}
+	return keys
+}()
+
+func blockedKey(r breakdown.Reason) string {
 	switch r {
 	case breakdown.ReasonNetwork:
 		return "network"
@@ -48,7 +58,7 @@ func BlockedKey(r breakdown.Reason) string {
 	case breakdown.ReasonAssist, breakdown.ReasonGCEnds, breakdown.ReasonSuspended:
 		return "gc"
 	}
-	return "notknown"
+	return ""
 }
 
 // ClassesByWaiting returns the classes with a life: those of the program, then those of the

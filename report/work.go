@@ -130,7 +130,7 @@ func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool) (out []do
 	}
 	if waterfalls {
 		for i := range k.Slowest {
-			if w, ok := waterfall(names, k, &k.Slowest[i]); ok {
+			if w, ok := Waterfall(names, k, &k.Slowest[i]); ok {
 				out = append(out, w)
 			}
 			if k.How == work.Task.String() {
@@ -185,8 +185,8 @@ func latencyHistogram(k *work.UnitKind) doc.Histogram {
 	return h
 }
 
-// waterfall is a unit over time; false if it has no path.
-func waterfall(names *words.Names, k *work.UnitKind, u *work.Slow) (doc.Waterfall, bool) {
+// Waterfall is a unit over time; false if it has no path.
+func Waterfall(names *words.Names, k *work.UnitKind, u *work.Slow) (doc.Waterfall, bool) {
 	w := doc.Waterfall{G: u.G, FromNs: u.BeginNs, ToNs: u.EndNs, Href: fmt.Sprintf("#frame=%d-%d-%d", u.BeginNs, u.EndNs, u.G),
 		Title: fmt.Sprintf("G%d took %s at %s", u.G, quantity.Duration(u.EndNs-u.BeginNs), quantity.Instant(u.BeginNs)), Lanes: []doc.Lane{{Name: k.Class}}}
 	if len(u.Segments) == 0 || u.EndNs <= u.BeginNs {

@@ -81,7 +81,7 @@ func TestWorkSection(t *testing.T) {
 	if want := []string{"main.slow: lock 100 %", "main.fast: running 100 %", "main.inner: running 100 %"}; !slices.Equal(got, want) {
 		t.Errorf("kinds %q, want %q", got, want)
 	}
-	w, ok := waterfall(nil, &kinds[1], &kinds[1].Slowest[0])
+	w, ok := Waterfall(nil, &kinds[1], &kinds[1].Slowest[0])
 	if !ok || len(w.Lanes) != 2 || w.Lanes[1].Name != "main.fill" || len(w.Lanes[1].Spans) != 1 {
 		t.Fatalf("%+v", w)
 	}

@@ -50,6 +50,7 @@ type actor struct {
 	Class   *Name
 	Creator *Name
 	Where   string
+	G       int64 // a goroutine, if Where is one
 	Stack   []Name
 	More    int
 	Waited  string // link to where its class had stopped before it waited
@@ -177,7 +178,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 				b.Creator = &n
 			}
 			if a.G > 0 {
-				b.Where = "goroutine " + strconv.FormatInt(a.G, 10)
+				b.Where, b.G = "goroutine "+strconv.FormatInt(a.G, 10), a.G
 			}
 			if a.Class == "" && a.G == 0 && a.P != nil {
 				b.Where = fmt.Sprintf("P%d", *a.P)

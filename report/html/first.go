@@ -140,7 +140,7 @@ func (f *firstView) bars(r *analyze.Result, blocked bool) {
 	f.bar("What the Ps did", fmt.Sprintf("%s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.DurationNs)), ps)
 	if blocked {
 		for _, b := range report.BlockedBySize(&r.Breakdown.Program) {
-			why = append(why, doc.Part{Key: report.BlockedKey(b.Reason), Title: words.Title(vocabulary.Blocked, b.Reason.String()), Ns: b.Ns})
+			why = append(why, doc.Part{Key: report.BlockedKey(b.Reason.String()), Title: words.Title(vocabulary.Blocked, b.Reason.String()), Ns: b.Ns})
 		}
 		f.bar("What goroutines were blocked on", quantity.Duration(r.Breakdown.Program.Blocked())+" in all", why)
 		return

@@ -8,12 +8,14 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // wordList numbers words that many run intervals share. Number 0 is none.
 type wordList struct {
 	list    []string
+	keys    map[uint8]string // colours of those for which goroutines are blocked
 	numbers map[wordKey]uint8
 }
 
@@ -23,7 +25,7 @@ type wordKey struct {
 }
 
 func newWordList() *wordList {
-	return &wordList{list: []string{""}, numbers: map[wordKey]uint8{}}
+	return &wordList{list: []string{""}, keys: map[uint8]string{}, numbers: map[wordKey]uint8{}}
 }
 
 // number returns that of what the vocabulary says in a sentence; 0 if name is empty.
@@ -33,8 +35,11 @@ func (l *wordList) number(kind vocabulary.Kind, name string) uint8 {
 	if !ok && name != "" && len(l.list) < 256 {
 		n = uint8(len(l.list))
 		say := words.Phrase
-		if kind == vocabulary.Cause {
+		switch kind {
+		case vocabulary.Cause:
 			say = words.Title
+		case vocabulary.Blocked:
+			l.keys[n] = report.BlockedKey(name)
 		}
 		l.list = append(l.list, say(kind, name))
 		l.numbers[k] = n

@@ -6,19 +6,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/internal/browsertest"
 )
 
-// longest returns the keys of the run intervals of w that sum up to most, at most 40, in
-// their order.
-func longest(w *timeline.Window, key func(s *timeline.PInterval) int64) []int64 {
-	sums := map[int64]int64{}
+// longest returns the keys of the run intervals of w whose values sum up to most, at most 40, the
+// largest first.
+func longest(w *timeline.Window, key func(s *timeline.PInterval) int64, value func(s *timeline.PInterval) float64) []int64 {
+	sums := map[int64]float64{}
 	for i := range w.Intervals {
 		if s := &w.Intervals[i]; key(s) > 0 {
-			sums[key(s)] += s.To - s.From
+			sums[key(s)] += value(s)
 		}
 	}
 	var out []int64
@@ -27,7 +28,6 @@ func longest(w *timeline.Window, key func(s *timeline.PInterval) int64) []int64 
 	}
 	slices.SortFunc(out, func(x, y int64) int { return cmp.Or(cmp.Compare(sums[y], sums[x]), cmp.Compare(x, y)) })
 	out = out[:min(len(out), 40)]
-	slices.Sort(out)
 	return out
 }
 
@@ -38,17 +38,19 @@ func TestBrowserLanes(t *testing.T) {
 	w := &doc.Result.Timeline.Windows[0]
 	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), fmt.Sprintf("t=%d-%d", w.FromNs, w.ToNs), browsertest.View{Width: 1280, Height: 1200})
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+	ran := func(s *timeline.PInterval) float64 { return float64(s.To - s.From) }
+	lost := func(s *timeline.PInterval) float64 { return max(float64(s.Wait), 0) + ran(s)/1e6 }
 	choose := func(mode string) []int64 {
 		t.Helper()
 		browsertest.Eval[bool](p, fmt.Sprintf(`(() => { const s = document.getElementById("tl-lanes"); s.value = %q; s.dispatchEvent(new Event("change")); return true })()`, mode))
 		p.Screenshot("lanes-"+mode, false)
 		return browsertest.Eval[[]int64](p, `Array.from(gms.timeline.lanes)`)
 	}
-	if got, want := choose("m"), longest(w, func(s *timeline.PInterval) int64 { return s.M }); !slices.Equal(got, want) {
+	if got, want := choose("m"), slices.Sorted(slices.Values(longest(w, func(s *timeline.PInterval) int64 { return s.M }, ran))); !slices.Equal(got, want) {
 		t.Errorf("lanes of threads %v, want %v", got, want)
 	}
 	gs := choose("g")
-	if want := longest(w, func(s *timeline.PInterval) int64 { return s.G }); !slices.Equal(gs, want) {
+	if want := longest(w, func(s *timeline.PInterval) int64 { return s.G }, lost); !slices.Equal(gs, want) {
 		t.Errorf("lanes of goroutines %v, want %v", gs, want)
 	}
 
@@ -86,5 +88,21 @@ func TestBrowserLanes(t *testing.T) {
 		t.Errorf("%d steps back from a run interval, by the goroutines and the threads, to the Ps", steps)
 	}
 	p.Wait(`gms.timeline.lanes.length === 4`)
+
+	// A goroutine opens with its states, exact or not, and one that is not kept with the command that shows it.
+	life := func(g int64) string {
+		browsertest.Eval[bool](p, fmt.Sprintf(`(location.hash = "#life=%d", true)`, g))
+		p.Wait(fmt.Sprintf(`document.querySelector("#tl-details h3") && document.querySelector("#tl-details h3").textContent.startsWith("G%d ")`, g))
+		return text(p, "#tl-details")
+	}
+	if got := life(at.G); !strings.Contains(got, "states") || !strings.Contains(got, "program on P") {
+		t.Errorf("the life of G%d: %q", at.G, got)
+	}
+	if got := life(999_999); !strings.Contains(got, "outside the detailed windows") || !strings.Contains(got, "--goroutine 999999") {
+		t.Errorf("of a goroutine that is not kept: %q", got)
+	}
+	if got := life(7); !strings.Contains(got, "waiting for a lock") {
+		t.Errorf("of a goroutine whose unit was slow: %q", got)
+	}
 	p.Check()
 }

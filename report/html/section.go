@@ -73,6 +73,7 @@ type chartView struct {
 // figureView is a drawing below what it shows; bars below each other if there are several.
 type figureView struct {
 	Caption, Href string
+	Life          string // link to what its goroutine did
 	SVG           template.HTML
 	Lanes         []laneView
 }
@@ -249,7 +250,7 @@ func latencySVG(h doc.Histogram) template.HTML {
 
 // newWaterfall draws a unit over time.
 func newWaterfall(w doc.Waterfall, names *words.Names) *figureView {
-	v := &figureView{Caption: w.Title, Href: w.Href}
+	v := &figureView{Caption: w.Title, Href: w.Href, Life: fmt.Sprintf("#life=%d", w.G)}
 	whole := float64(w.ToNs - w.FromNs)
 	for i, l := range w.Lanes {
 		d := newDrawing("bar", "what was done meanwhile", 16)

@@ -46,6 +46,7 @@ func newTime(r *analyze.Result) *timeView {
 			v.States = append(v.States, legendItem{k, procStates[i].Title})
 		}
 	}
+	v.Blocked = []legendItem{{"lock", "lock or WaitGroup"}, {"channel", "channel or select"}, {"sync", "Cond"}, {"network", "network"}, {"sleep", "sleep"}, {"gc", "garbage collector"}, {"notknown", "other"}}
 	ls := timeLines(t, 300)
 	s := seriesScale(t)
 	v.SeriesSVG = linesSVG(ls, s, axisOf(t), t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", quantity.Number)
@@ -77,7 +78,8 @@ type packed struct {
 	Words    []string         `json:"words"`           // that run intervals refer to; the first is empty
 	States   []legendItem     `json:"states"`          // by number of the state: colour and word
 	Waits    []packedWait     `json:"waits"`           // that are told, longest first
-	Named    []packedSpan     `json:"named"`           // further stretches to which the page links
+	Keys     map[uint8]string `json:"keys"`            // colours of the Words for which goroutines are blocked
+	Named    []packedUnit     `json:"named"`           // the slowest units of work
 	Notes    []string         `json:"notes,omitempty"` // types of tasks and regions
 	Heap     *packedHeap      `json:"heap,omitempty"`
 	CPUs     *packedCPUs      `json:"cpus,omitempty"`
@@ -89,6 +91,12 @@ type packedSpan struct {
 	From int64  `json:"f"`
 	To   int64  `json:"t"`
 	Name string `json:"n,omitempty"`
+}
+
+type packedUnit struct {
+	packedSpan
+	G     int64    `json:"g"`
+	Spans [][3]any `json:"s,omitempty"` // from and to when its goroutine did what
 }
 
 type packedFinding struct {
@@ -266,7 +274,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			}
 		}
 	}
-	p.Words = said.list
+	p.Words, p.Keys = said.list, said.keys
 	if err := b.text("frames", packFrames(t.Frames, names)); err != nil {
 		return nil, err
 	}
@@ -337,15 +345,28 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 }
 
 // packNamed are the slowest units of work, by their kinds' names.
-func packNamed(r *analyze.Result, names *words.Names, begin int64) []packedSpan {
-	out := []packedSpan{}
-	for _, k := range r.Work.Kinds {
-		for _, u := range k.Slowest {
-			out = append(out, packedSpan{u.BeginNs - begin, u.EndNs - begin, words.Cut(words.Visible(report.KindName(names, &k)), 120)})
+func packNamed(r *analyze.Result, names *words.Names, begin int64) []packedUnit {
+	out := []packedUnit{}
+	for i, k := range report.WorkKinds(&r.Work) {
+		for j := range k.Slowest {
+			u := &k.Slowest[j]
+			o := packedUnit{packedSpan{u.BeginNs - begin, u.EndNs - begin, words.Cut(words.Visible(report.KindName(names, k)), 120)}, u.G, nil}
+			if w, ok := report.Waterfall(names, k, u); ok && i < unitKinds {
+				for _, x := range w.Lanes[0].Spans[:min(len(w.Lanes[0].Spans), unitSpans)] {
+					o.Spans = append(o.Spans, [3]any{x.FromNs - begin, x.ToNs - begin, x.Title})
+				}
+			}
+			out = append(out, o)
 		}
 	}
 	return out
 }
+
+// Bounds on the units whose states the timeline knows, and on these.
+const (
+	unitKinds = 6
+	unitSpans = 60
+)
 
 // packedState is the number of a state in packed.States.
 func packedState(s timeline.State) uint8 {

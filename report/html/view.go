@@ -106,6 +106,7 @@ type timeView struct {
 	SeriesNote string
 	Legend     []legendItem
 	States     []legendItem
+	Blocked    []legendItem // colours of what goroutines are blocked for
 	N          int
 	Heap       bool
 	Notes      bool // there are tasks or regions
@@ -172,11 +173,11 @@ func newView(doc *report.Document, withECharts bool) *view {
 		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
 	}
 	v.Nav = append(v.Nav, navItem{"findings", "Findings", strconv.Itoa(len(r.Findings))})
-	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Classes", ""}}...)
+	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Groups", ""}}...)
 	for _, section := range []struct {
 		there bool
 		item  navItem
-	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.Breakdown != nil, navItem{"lives", "Breakdown", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}} {
+	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.Breakdown != nil, navItem{"lives", "Times", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}} {
 		if section.there {
 			v.Nav = append(v.Nav, section.item)
 		}

@@ -13,6 +13,7 @@ import (
 )
 
 type waitView struct {
+	G      int64
 	ID     string
 	Head   string
 	Name   Name

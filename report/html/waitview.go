@@ -14,6 +14,7 @@ import (
 func newWaitView(s waits.WaitDetail, names *words.Names) waitView {
 	n := className(s.Name, names)
 	o := waitView{
+		G:     s.G,
 		Name:  n,
 		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, quantity.Duration(s.WaitNs)),
 		Basis: words.Basis(s.Basis),

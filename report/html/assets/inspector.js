@@ -124,6 +124,7 @@ gms.inspector = (() => {
       rows.push(...before(s), ...(s.state === SYSCALL ? [] : after(s)));
       buttons.unshift(["‹ Previous run", previous && (() => tl.reveal(previous))], ["Next run ›", next && (() => tl.reveal(next))]);
       rows.push(...tl.notes.rows(s.w, s.g, s.from, s.from + s.len, 6));
+      buttons.push(["Its life", () => life(s.g)]);
       if (waker) buttons.push(["Run of the waker", () => tl.reveal(waker)]);
     }
     parts.push(facts(rows));
@@ -149,6 +150,47 @@ gms.inspector = (() => {
     const s = tl.D.gc[k];
     tell("Garbage collection", [facts(tl.heap.facts(k))], [["Zoom to it", () => tl.go(s.f - (s.t - s.f) * 0.2, s.t + (s.t - s.f) * 0.2)]]);
   }
+  /** All that the page knows of a goroutine, in the order of time. */
+  function life(g) {
+    const A = tl.arrays(), states = [], sums = new Map();
+    let name = "";
+    const put = (from, to, what) => { if (to > from) { states.push([from, to, what]); add(sums, what, to - from); } };
+    for (const w of tl.D.windows) {
+      const rows = tl.laneRows.index(w, "g").get(g) || [];
+      rows.forEach((i, j) => {
+        const s = tl.stint({ win: w.k, i }), gap = tl.laneRows.gap(w, rows, j, A);
+        name ||= s.cls;
+        if (s.wait > 0) put(s.from - s.wait, s.from, "runnable" + (s.cause ? ": " + s.cause : ""));
+        put(s.from, s.from + s.len, `${tl.WORDS[s.state]} on P${s.p}`);
+        if (gap) put(gap.from, gap.to, "blocked " + gap.word);
+      });
+    }
+    const known = t => states.some(s => s[0] <= t && t < s[1]);
+    for (const u of tl.D.named) if (u.g === g) {
+      name ||= u.n;
+      for (const [from, to, what] of u.s || []) if (!known((from + to) / 2)) put(from, to, what);
+    }
+    for (const w of tl.D.waits) if (w.g === g) {
+      name ||= w.name;
+      if (!known((w.f + w.t) / 2)) put(w.f, w.t, "runnable");
+    }
+    const whole = el("p"), base = document.getElementById("tl").dataset.command.replace(/ --(from|to) \S+/g, "");
+    whole.append("What is kept exactly of it. For all: ", el("code", "", `${base} --goroutine ${g}`));
+    if (!states.length) { tell(`G${g} is outside the detailed windows`, [whole], []); return false; }
+    states.sort((x, y) => x[0] - y[0]);
+    const list = el("ol", "steps");
+    for (const [from, to, what] of states.slice(0, MOST)) {
+      const li = el("li"), at = button(clock(from, 1e4), () => tl.go(from - (to - from) * 0.5, to + (to - from) * 0.5));
+      li.append(at, ` ${what}, ${dur(to - from)}`);
+      list.append(li);
+    }
+    const parts = [topOf(sums), list];
+    if (states.length > MOST) parts.push(el("p", "", `… and ${group(states.length - MOST)} more`));
+    tell(`G${g} ${name}: ${group(states.length)} states`, [...parts, whole], [["Zoom to it", () => tl.go(states[0][0], Math.max(...states.map(s => s[1])))]]);
+    gms.put("life", String(g));
+    return true;
+  }
+  const MOST = 200; // states in the list of a life
   function link(href, text) {
     const a = el("a", "", text);
     a.href = href;
@@ -264,7 +306,11 @@ gms.inspector = (() => {
     found.textContent = "";
     if (!asked) return;
     const all = matches(), now = all.findIndex(m => tl.picked && m.win === tl.picked.win && m.i === tl.picked.i);
-    if (!all.length) { found.textContent = tl.D.windows.length ? "no run of it is kept exactly" : "nothing is kept exactly"; return; }
+    const number = /^g?(\d+)$/i.exec(asked);
+    if (!all.length) {
+      found.textContent = number ? (life(Number(number[1])) ? "see its states" : "outside the detailed windows") : "no run of it is in the detailed windows";
+      return;
+    }
     let k = now < 0 ? all.findIndex(m => m.at >= view.from) : now + d;
     if (now < 0 && d < 0) k--;
     k = (k + all.length) % all.length;
@@ -277,7 +323,7 @@ gms.inspector = (() => {
   }
 
   return {
-    run, wait, finding, gc, caption, statistics,
+    run, wait, finding, gc, life, caption, statistics,
     start: timeline => { tl = timeline; },
     query: () => asked,
     setQuery: q => { if (input.value.trim() !== q) found.textContent = ""; asked = q; input.value = q; },

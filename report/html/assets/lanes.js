@@ -28,21 +28,22 @@ gms.lanes = (D, arrays) => {
     }
     return lo;
   }
-  /** Those that ran longest in [from, to], and keep, by their numbers; and how many did not get a lane. */
+  /** Those that lost most in [from, to], and keep: goroutines that waited longest in run queues, or threads
+      that ran longest; and how many did not get a lane. */
   function choose(mode, from, to, keep) {
     const sums = new Map(), A = arrays();
     for (const w of D.windows) {
       if (w.t <= from || w.f >= to) continue;
-      const at = A[`w${w.k}.from`], len = A[`w${w.k}.len`];
+      const at = A[`w${w.k}.from`], len = A[`w${w.k}.len`], wait = A[`w${w.k}.wait`];
       for (const [id, rows] of index(w, mode)) {
         let ns = 0;
-        for (let j = after(w, rows, from - w.f); j < rows.length && at[rows[j]] + w.f < to; j++) ns += len[rows[j]];
+        for (let j = after(w, rows, from - w.f); j < rows.length && at[rows[j]] + w.f < to; j++) ns += mode === "g" ? Math.max(wait[rows[j]], 0) + len[rows[j]] / 1e6 : len[rows[j]];
         if (ns) sums.set(id, (sums.get(id) || 0) + ns);
       }
     }
     const ids = [...sums.keys()].sort((x, y) => sums.get(y) - sums.get(x)), out = ids.slice(0, MOST);
     if (keep > 0 && !out.includes(keep)) out.push(keep);
-    return { ids: out.sort((x, y) => x - y), left: ids.length - Math.min(ids.length, MOST) };
+    return { ids: mode === "g" ? out : out.sort((x, y) => x - y), left: ids.length - Math.min(ids.length, MOST) };
   }
   /** What a goroutine or thread did at t, or null. */
   function at(mode, id, t) {
@@ -58,5 +59,17 @@ gms.lanes = (D, arrays) => {
     const rows = index(D.windows[hit.win], mode).get(arrays()[`w${hit.win}.${mode}`][hit.i]) || [], i = rows[rows.indexOf(hit.i) + d];
     return i === undefined ? null : { win: hit.win, i };
   }
-  return { index, after, choose, at, beside };
+  /** For what a goroutine was blocked at t of a window, or null: from, to, word and colour. */
+  function blocked(w, g, t) {
+    const rows = index(w, "g").get(g) || [], A = arrays(), j = after(w, rows, t - w.f), i = rows[j - 1];
+    return i === undefined ? null : gap(w, rows, j - 1, A);
+  }
+  /** For what the goroutine was blocked after the run rows[j]; null if it was not. */
+  function gap(w, rows, j, A) {
+    const i = rows[j], word = A[`w${w.k}.blocked`][i], at = A[`w${w.k}.from`], next = rows[j + 1];
+    if (!word) return null;
+    const from = w.f + at[i] + A[`w${w.k}.len`][i], to = next === undefined ? w.t : w.f + at[next] - Math.max(A[`w${w.k}.wait`][next], 0);
+    return to > from ? { from, to, word: D.words[word], key: D.keys[word] || "notknown" } : null;
+  }
+  return { index, after, gap, blocked, choose, at, beside };
 };

@@ -276,7 +276,7 @@
     ctx.fillStyle = colour("ink2");
     ctx.textAlign = "left";
     const what = mode === "g" ? "goroutines" : "threads";
-    const note = !N ? `No ${what} are kept one by one in this stretch: choose an exact window.` : [left ? `${gms.group(left)} more ${what} have no lane: they ran less in this stretch.` : "", mode === "g" ? notLeft() : ""].join(" ").trim();
+    const note = !N ? `No ${what} are kept one by one in this stretch: choose an exact window.` : [left ? `${gms.group(left)} more ${what} have no lane: they ${mode === "g" ? "waited" : "ran"} less in this stretch.` : "", mode === "g" ? notLeft() : ""].join(" ").trim();
     ctx.fillText(note, GUTTER + 4, TOP + Math.max(N, 1) * LANE + 10);
   }
   /** How many tasks and regions of the windows in sight are left out. */
@@ -287,8 +287,14 @@
   function drawRow(w, rows, y, paint, text) {
     const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], wait = A[`w${w.k}.wait`];
     let drawn = -1; // up to which x
-    for (let j = laneRows.after(w, rows, view.from - w.f); j < rows.length; j++) {
+    for (let j = Math.max(0, laneRows.after(w, rows, view.from - w.f) - 1); j < rows.length; j++) { // the one before may be blocked still
       const i = rows[j], start = from[i] + w.f, xa = t2x(start), xb = Math.max(t2x(start + len[i]), xa + 0.5);
+      const gap = mode === "g" && laneRows.gap(w, rows, j, A);
+      if (gap && gap.from < view.to) {
+        const a = t2x(gap.from), b = t2x(gap.to);
+        ctx.fillStyle = colour(gap.key);
+        if (b - a > 0.5) ctx.fillRect(a, y + 3, b - a, laneH - 6);
+      }
       if (mode === "g" && wait[i] > 0 && start - wait[i] < view.to) {
         ctx.fillStyle = colour("waking");
         ctx.fillRect(t2x(start - wait[i]), y + laneH / 2 - 2, xa - t2x(start - wait[i]), 4);
@@ -601,7 +607,8 @@
       for (const n of ["steals", "retakes", "handoffs", "preemptions"]) if (A[n][b]) out.push([n[0].toUpperCase() + n.slice(1), String(A[n][b])]);
       return { title: clock(t, D.bin), rows: out };
     }
-    const hit = stintAt(i, t);
+    const hit = stintAt(i, t), w = mode === "g" && !hit && D.windows.find(w => t >= w.f && t < w.t), off = w && laneRows.blocked(w, ids[i], t);
+    if (off && t >= off.from && t < off.to) return { title: `G${ids[i]}: blocked ${off.word}`, rows: [["For", dur(off.to - off.from)], ["From", clock(off.from, 1e4)]] };
     if (hit) {
       const s = stint(hit);
       const title = s.g > 0 ? `G${s.g} ${s.cls}` : WORDS[s.state];
@@ -658,6 +665,7 @@
   }
   function clear() {
     picked = null; runs = []; waiting = finding = collected = -1;
+    gms.put("life", null);
   }
   /** Whether row i of window k is a run of goroutine g, and no system call of it. */
   function isRun(k, i, g) { return A[`w${k}.g`][i] === g && A[`w${k}.state`][i] !== SYSCALL; }
@@ -833,6 +841,7 @@
   });
   addEventListener("keydown", e => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+    if (e.key === "/") { e.preventDefault(); document.getElementById("tl-find").focus(); box.scrollIntoView({ block: "nearest" }); return; }
     const f = { n: doing.next, p: doing.prev, w: doing.wait, W: () => visit(() => toWait(-1)), g: () => visit(toGC) }[e.key];
     if (!f) return;
     f();
@@ -923,7 +932,7 @@
   new ResizeObserver(resize).observe(canvas.parentElement);
   addEventListener("resize", resize);
   gms.timeline = {
-    ready: 0, D, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
+    ready: 0, D, laneRows, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
     arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, notes, get under() { return under; },
   };
   unpack().then(() => {
@@ -934,6 +943,7 @@
     gms.inspector.start(gms.timeline);
     setTimeout(gms.inspector.statistics); // after the first picture
     gms.restore(["t", "s", "frame", "find", "lanes"], restore);
+    gms.on("life", g => { gms.inspector.life(Number(g)); document.getElementById("timeline").scrollIntoView(); });
     document.documentElement.dataset.timeline = "ready";
   }).catch(e => { // an old browser: the drawing that is there without scripts
     box.hidden = true;
