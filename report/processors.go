@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
@@ -85,7 +86,7 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 				cells = append(cells, doc.Duration(ns))
 			}
 		}
-		t.Rows = append(t.Rows, doc.Row{Cells: append(cells, doc.Count(p.Starts), doc.Count(p.Parks), mean, most)})
+		t.Rows = append(t.Rows, doc.Row{Selects: strings.ToLower(label), Cells: append(cells, doc.Count(p.Starts), doc.Count(p.Parks), mean, most)})
 	}
 	none := doc.Cell{Text: "-"}
 	row("all", &all, none, none)

@@ -55,7 +55,9 @@ func WorkSection(r *analyze.Result, names *words.Names) *doc.Section {
 		if i < openKinds {
 			href = fmt.Sprintf("#kind-%d", i+1)
 		}
-		table.Rows = append(table.Rows, kindRow(names, k, href, &legend))
+		row := kindRow(names, k, href, &legend)
+		row.Selects, row.Group = fmt.Sprintf("k%d", i+1), k.Class
+		table.Rows = append(table.Rows, row)
 	}
 	s.Blocks = append(s.Blocks, table, doc.Legend(legend.sorted()))
 	for i, k := range kinds[:min(len(kinds), openKinds)] {

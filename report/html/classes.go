@@ -23,6 +23,7 @@ type classesView struct {
 
 type classRow struct {
 	ID      int32
+	Group   string
 	Name    Name
 	Creator Name
 	System  bool
@@ -74,7 +75,7 @@ func newClasses(r *analyze.Result, names *words.Names) *classesView {
 			v.More = len(cs) - i
 			break
 		}
-		o := classRow{ID: c.ID, Name: className(c.Name, names), Creator: creatorName(c.Creator, names), System: c.System, Stacks: stacksHref(r, c.ID)}
+		o := classRow{ID: c.ID, Group: c.Name, Name: className(c.Name, names), Creator: creatorName(c.Creator, names), System: c.System, Stacks: stacksHref(r, c.ID)}
 		w := c.Waits
 		causes := classCauses(c)
 		main := cell{Text: "–"}

@@ -40,6 +40,8 @@ type finding struct {
 	Picture  *picture
 	Brief    bool // folded, but for its title
 	Doubts   string
+	From, To int64
+	Groups   string // of its actors, a line each
 }
 
 // piece is a part of a sentence; a link if Href is set.
@@ -137,7 +139,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 		}
 		o := finding{
 			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Headline: words.Cut(names.Prose(cmp.Or(f.Headline, f.Title)), 200), Title: words.Cut(names.Prose(f.Title), 600),
-			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs),
+			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs), From: f.FromNs, To: f.ToNs,
 		}
 		o.Brief = i != leader
 		o.Doubts = words.Doubts(f.Doubts)
@@ -162,6 +164,9 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 				list = &o.Evidence
 			}
 			*list = append(*list, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
+		}
+		for _, a := range f.Actors[:min(len(f.Actors), maxActors)] {
+			o.Groups += a.Class + "\n"
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {

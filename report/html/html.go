@@ -158,7 +158,7 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 	if p.ECharts {
 		p.Scripts = append(p.Scripts, template.JS(o.ECharts))
 	}
-	for _, name := range []string{"core.js", "tables.js", "inspector.js", "lanes.js", "cpus.js", "heap.js", "notes.js", "timeline.js", "flame.js", "charts.js"} {
+	for _, name := range []string{"core.js", "tables.js", "inspector.js", "lanes.js", "cpus.js", "heap.js", "notes.js", "timeline.js", "flame.js", "select.js", "charts.js"} {
 		if name == "charts.js" && !p.ECharts || name == "cpus.js" && (v.Time == nil || v.Time.CPUs == 0) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
@@ -52,7 +53,8 @@ type tableView struct {
 }
 
 type rowView struct {
-	Dim   bool
+	doc.Row
+	P     string // its number, if it is one
 	Head  cellView
 	Cells []cellView
 }
@@ -154,7 +156,10 @@ func newTable(t doc.Table, names *words.Names) *tableView {
 		v.More = quantity.Plural(int64(t.More), t.One, t.Many)
 	}
 	for _, r := range t.Rows {
-		row := rowView{Dim: r.Dim}
+		row := rowView{Row: r}
+		if n, ok := strings.CutPrefix(r.Selects, "p"); ok {
+			row.P = n
+		}
 		for i, c := range t.Columns {
 			switch {
 			case i == 0:

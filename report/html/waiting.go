@@ -13,19 +13,22 @@ import (
 )
 
 type waitView struct {
-	G      int64
-	ID     string
-	Head   string
-	Name   Name
-	Text   []string
-	Steps  []step
-	Ahead  []aheadRow
-	Held   []heldRow
-	Runs   []runRow
-	Bar    template.HTML
-	Legend []legendItem
-	Href   string
-	Basis  string
+	G        int64
+	P        int32
+	Group    string
+	From, To int64
+	ID       string
+	Head     string
+	Name     Name
+	Text     []string
+	Steps    []step
+	Ahead    []aheadRow
+	Held     []heldRow
+	Runs     []runRow
+	Bar      template.HTML
+	Legend   []legendItem
+	Href     string
+	Basis    string
 	// MoreRuns is how many run intervals are not in Runs.
 	MoreRuns int
 }

@@ -31,10 +31,25 @@
   /** A function, called by parent, and its time by line. */
   function node(parent, frame) { return { parent, frame, ns: 0, own: 0, lines: new Map(), kids: new Map(), depth: parent ? parent.depth + 1 : 0 }; }
 
+  let stretch = null; // the rows of what exact windows keep of a stretch of time
+  /** The rows of the waits in [from, to], as exact windows keep them. */
+  function rowsOf(from, to) {
+    const T = gms.timeline.D, A = gms.timeline.arrays(), out = [];
+    const byTitle = new Map(d.causes.map(([name, title]) => [title, name]));
+    for (const w of T.windows) {
+      if (w.t <= from || w.f >= to) continue;
+      const k = `w${w.k}.`, at = A[k + "from"], wait = A[k + "wait"];
+      for (let i = 0; i < at.length; i++) {
+        const t = at[i] + w.f, stack = T.stacks[A[k + "stack"][i]] || [];
+        if (wait[i] > 0 && t > from && t - wait[i] < to) out.push({ c: A[k + "class"][i], p: stack.length ? "" : "not recorded", s: stack.filter(f => f >= 0).map(f => ({ s: T.frames[f][0], l: T.frames[f][1], k: T.frames[f][2] })), b: 0, w: [[byTitle.get(T.words[A[k + "cause"][i]]) || "", Math.min(t, to) - Math.max(t - wait[i], from)]] });
+      }
+    }
+    return out;
+  }
   /** The tree of the rows that are asked for. */
   function build() {
     const top = node(null, { s: pick.measure.value === "blocked" ? "all blocked time" : "all waiting", l: "", k: 3 });
-    for (const row of d.rows) {
+    for (const row of stretch || d.rows) {
       const of = pick.class.value;
       if (of === "all" ? system.has(String(row.c)) : of !== String(row.c)) continue;
       const ns = value(row);
@@ -48,7 +63,10 @@
         if (frame.l) at.lines.set(frame.l, (at.lines.get(frame.l) || 0) + ns);
       };
       if (heads[row.p]) step("(" + row.p, heads[row.p]);
-      for (let i = row.s.length - 1; i >= 0; i--) step(d.frames[row.s[i]].f || d.frames[row.s[i]].s, d.frames[row.s[i]]);
+      for (let i = row.s.length - 1; i >= 0; i--) {
+        const f = stretch ? row.s[i] : d.frames[row.s[i]];
+        step(f.f || f.s, f);
+      }
       at.own += ns;
     }
     (function order(n) {
@@ -184,5 +202,15 @@
   });
   document.getElementById("stack-table").open = false;
   if (!root) rebuild(false);
-  gms.flame = { get root() { return root; }, get zoomed() { return zoomed; }, get chosen() { return chosen; } };
+  /** Shows the stacks of a group, by its name, and of a stretch of time; null is all. */
+  function select(group, range) {
+    const row = group !== null && document.querySelector(`#class-table tr[data-g="${CSS.escape(group)}"]`), id = row ? row.dataset.sel.slice(1) : "";
+    const before = pick.class.value, rows = range && range.exact > 0 ? rowsOf(range.from, range.to) : null;
+    if (id && [...pick.class.options].some(o => o.value === id)) { pick.class.value = id; selected = true; } else if (selected) { pick.class.value = "all"; selected = false; }
+    if (!rows && !stretch && before === pick.class.value) return;
+    stretch = rows;
+    rebuild(false);
+  }
+  let selected = false; // the class, by the page's selection
+  gms.flame = { select, get root() { return root; }, get zoomed() { return zoomed; }, get chosen() { return chosen; } };
 })();

@@ -19,6 +19,7 @@
   let mode = "p";     // what has a lane: P, goroutine (g) or thread (m)
   let ids = D.ps;     // of the lanes
   let left = 0;       // goroutines or threads without a lane
+  let single = -1;    // the P that has a lane alone; -1: all have
   let N, laneH, depthH, gap, LANE, under, height, lane; // under: where the lanes end
   let cpus = null;    // the lanes of the CPUs, with records of the kernel's
   function layout() {
@@ -235,11 +236,12 @@
     const lh = Math.max(1, Math.round(laneH * dpr)), dh = Math.max(1, Math.round(depthH * dpr));
     const img = ctx.createImageData(cols, lh + dh), px = new Uint32Array(img.data.buffer);
     for (let i = 0; i < N; i++) {
-      shares(i, cols, cov);
-      depth(D.ps[i], A[i + ".q"], cols, q);
+      const place = D.ps.indexOf(ids[i]);
+      shares(place, cols, cov);
+      depth(ids[i], A[place + ".q"], cols, q);
       px.fill(bg, 0, lh * cols);
       px.fill(panel, lh * cols);
-      unused(i, cols, lh, px, panel);
+      unused(place, cols, lh, px, panel);
       for (let c = 0; c < cols; c++) {
         let y = lh, acc = 0; // stacked from below
         for (let s = 1; s < S; s++) {
@@ -336,9 +338,15 @@
     lanesSelect.value = m;
     chooseLanes();
   }
+  /** Gives a lane to one P alone; -1: to all. */
+  function only(p) {
+    if (p === single || !A) return;
+    single = D.ps.includes(p) ? p : -1;
+    if (mode === "p") chooseLanes();
+  }
   function chooseLanes() {
     const before = ids;
-    if (mode === "p") { ids = D.ps; left = 0; } else ({ ids, left } = laneRows.choose(mode, view.from, view.to, picked ? stint(picked)[mode] : 0));
+    if (mode === "p") { ids = single >= 0 ? [single] : D.ps; left = 0; } else ({ ids, left } = laneRows.choose(mode, view.from, view.to, picked ? stint(picked)[mode] : 0));
     if (ids.length === before.length && ids.every((id, i) => id === before[i])) return later();
     layout();
     cursor = Math.min(cursor, Math.max(N - 1, 0));
@@ -442,7 +450,7 @@
       if (w.t <= view.from || w.f >= view.to) continue;
       const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], g = A[`w${w.k}.g`];
       if (laneH >= 10) for (let i = 0; i < N; i++) {
-        const r = w.lanes.get(D.ps[i]);
+        const r = w.lanes.get(ids[i]);
         if (!r) continue;
         const y = TOP + i * LANE;
         let lastX = -9;
@@ -572,7 +580,7 @@
   /* What is under a point. */
   function laneAt(y) { const i = Math.floor((y - TOP) / LANE); return i >= 0 && i < N ? i : -1; }
   function cpuAt(y) { return mode === "p" && cpus ? cpus.laneAt(y, under) : -1; }
-  function stintAt(i, t) { return mode === "p" ? stintOf(D.ps[i], t) : laneRows.at(mode, ids[i], t); }
+  function stintAt(i, t) { return mode === "p" ? stintOf(ids[i], t) : laneRows.at(mode, ids[i], t); }
   /** What P p did at t, or null. */
   function stintOf(p, t) {
     for (const w of D.windows) {
@@ -621,12 +629,13 @@
       return { title, rows: out, hit };
     }
     if (mode !== "p") return { title: mode.toUpperCase() + ids[i], rows: [["Here", D.windows.some(w => t >= w.f && t < w.t) ? "does not run" : "not kept run by run"], ...(mode === "g" ? notes.at(ids[i], t) : [])] };
+    const place = D.ps.indexOf(ids[i]);
     for (const [k, word] of [["user", 1], ["system", 2], ["gc", 3], ["syscall", 5], ["sched", 6], ["stopped", 7], ["gap", GAP]]) {
-      const v = (A[i + "." + k]?.[b] || 0) / 255;
+      const v = (A[place + "." + k]?.[b] || 0) / 255;
       if (v > 0.004) out.push([WORDS[word], gms.percent(v)]);
     }
-    out.push(["Queue", sig(A[i + ".q"][b] || 0) + " (up to " + (A[i + ".qmax"][b] || 0) + ")"]);
-    return { title: `P${D.ps[i]}, ${clock(b * D.bin, D.bin)} + ${dur(D.bin)}`, rows: out };
+    out.push(["Queue", sig(A[place + ".q"][b] || 0) + " (up to " + (A[place + ".qmax"][b] || 0) + ")"]);
+    return { title: `P${ids[i]}, ${clock(b * D.bin, D.bin)} + ${dur(D.bin)}`, rows: out };
   }
 
   function hover(e) {
@@ -818,7 +827,7 @@
     if (!hit) hit = stintAt(cursor, mid);
     else if (mode !== "p") hit = laneRows.beside(mode, hit, d) || hit;
     else {
-      const r = D.windows[hit.win].lanes.get(D.ps[cursor]), i = hit.i + d;
+      const r = D.windows[hit.win].lanes.get(ids[cursor]), i = hit.i + d;
       if (i >= r[0] && i < r[1]) hit = { win: hit.win, i };
     }
     if (hit) reveal(hit);
@@ -932,7 +941,7 @@
   new ResizeObserver(resize).observe(canvas.parentElement);
   addEventListener("resize", resize);
   gms.timeline = {
-    ready: 0, D, laneRows, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
+    ready: 0, D, laneRows, only, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
     arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, notes, get under() { return under; },
   };
   unpack().then(() => {

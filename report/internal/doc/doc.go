@@ -92,6 +92,9 @@ type Column struct {
 type Row struct {
 	Cells []Cell
 	Dim   bool // of the runtime, not of the program
+	// Selects is what a reader selects on the page by it: a kind (k1) or a P (p0); Group is the
+	// goroutine group that it is about.
+	Selects, Group string
 }
 
 // Cell is what stands in a table.
@@ -146,6 +149,7 @@ type Legend []Part
 type Fold struct {
 	ID, Title string
 	Note      string
+	Group     string // as of Row
 	Blocks    []Block
 	Where     Where
 }
