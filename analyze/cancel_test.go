@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -36,7 +37,7 @@ func (l *lateWork) count(to *atomic.Int64, n int) {
 
 func (l *lateWork) Begin(analyze.Lookup) {}
 
-func (l *lateWork) Observe(b *ledger.Block, _ []analyze.Wait) error {
+func (l *lateWork) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	l.count(&l.observed, len(b.Decisions))
 	return nil
 }

@@ -61,11 +61,6 @@ func (a *analysis) where() stacks.Options {
 	if a.Focus.Selects() {
 		o.Only = a.selection().Has
 	}
-	if a.Observer != nil {
-		o.OnWait = func(w *waits.EndedWait, stack int32, at stacks.Place) {
-			a.stacksBlock.observed = append(a.stacksBlock.observed, Wait{*w, stack, at})
-		}
-	}
 	return o
 }
 

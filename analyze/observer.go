@@ -13,18 +13,11 @@ type Observer interface {
 	// Begin is called once, before the first block.
 	Begin(Lookup)
 	// Observe is called with each block of decisions, in order, and the waits that ended
-	// in it and count. It is called from a goroutine of its own; its last call is over when
+	// in it and count: [ledger.Block.Stack] has where their goroutines had stopped. It is called from a goroutine of its own; its last call is over when
 	// Run returns. Blocks are those of the whole trace, waits those of Options.Focus. Both
 	// are valid during the call only. A last block has no decisions, but the intervals that are
 	// open at the end of the trace. An error ends the analysis.
-	Observe(b *ledger.Block, ended []Wait) error
-}
-
-// Wait is a wait that has ended, and where its goroutine had stopped before.
-type Wait struct {
-	waits.EndedWait
-	Stack int32 // handle; 0 is none
-	Place stacks.Place
+	Observe(b *ledger.Block, ended []waits.EndedWait) error
 }
 
 // Lookup gives an Observer what decisions are about.
@@ -62,7 +55,7 @@ func (a *analysis) observe(b *block) {
 	if a.failed.err.Load() != nil {
 		return
 	}
-	if err := a.Observer.Observe(&b.Block, b.observed); err != nil {
+	if err := a.Observer.Observe(&b.Block, b.waited); err != nil {
 		a.failed.fail(err)
 	}
 }

@@ -19,14 +19,13 @@ const queueDepth = 3
 // block is a row of decisions, and what a step has to tell later ones about them.
 type block struct {
 	ledger.Block
-	view     events.View   // of the tables, with the stacks of the decisions
-	inside   *ledger.Block // what lies in the window; the block itself if there is none
-	part     ledger.Block
-	marked   []timeline.Marked
-	waited   []waits.EndedWait
-	shift    int // number of a decision inside, less that in the block
-	observed []Wait
-	swept    []work.Stretch // ended since the block before
+	view   events.View   // of the tables, with the stacks of the decisions
+	inside *ledger.Block // what lies in the window; the block itself if there is none
+	part   ledger.Block
+	marked []timeline.Marked
+	waited []waits.EndedWait
+	shift  int            // number of a decision inside, less that in the block
+	swept  []work.Stretch // ended since the block before
 }
 
 // pipeline hands blocks of decisions to steps, one after the other. Each step runs in

@@ -220,7 +220,6 @@ type analysis struct {
 
 	waitsBlock  *block      // that the step of the waits has
 	mostWaits   int         // that ended in a block
-	stacksBlock *block      // that the step of the stacks has
 	viewed      events.View // of the block that the step of the work has
 	workFrame   map[*events.Frame]*work.Frame
 	framed      []*work.Frame               // scratch of that step
@@ -317,7 +316,6 @@ func (a *analysis) measure() {
 			a.clip(b)
 		},
 		func(b *block) {
-			a.stacksBlock, b.observed = b, b.observed[:0]
 			a.procs.Add(b.inside)
 			a.fairness.Add(b.inside)
 			a.addToTimeline(b)

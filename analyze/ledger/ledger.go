@@ -41,8 +41,11 @@ type goroutine struct {
 	since    int64
 	class    int32 // index
 	p        int32 // on which it runs, if it does
+	stack    int32 // where it stopped last, or was created
+	place    Place // what stack is
 	flags    reference.Flags
 	activity Activity
+	blocked  bool // it stopped, and not for a system call
 }
 
 // New returns a Ledger that has seen nothing.
@@ -73,7 +76,7 @@ func (l *Ledger) Annotate(b *Block) {
 		b.Notes = l.room(len(ds))
 	}
 	b.Notes, b.Ps, b.PIntervals, b.Runs = b.Notes[:len(ds)], b.Ps[:0], b.PIntervals[:0], b.Runs[:0]
-	b.Lengths, b.Rare = b.Lengths[:0], b.Rare[:0]
+	b.Blocked, b.Lengths, b.Rare = b.Blocked[:0], b.Lengths[:0], b.Rare[:0]
 	notes, next := b.Notes[:len(ds)], 0 // the first decision that is not followed yet
 	for i := range ds {
 		if i < next {
@@ -85,6 +88,7 @@ func (l *Ledger) Annotate(b *Block) {
 		switch d.Kind {
 		case reference.KindReady:
 			l.turn(d, n, l.find(d.G), Runnable)
+			l.ready(b, i)
 			n.link = l.waker(d)
 			n.wakerP = l.runsOn(n.link)
 			l.runnable++
@@ -96,6 +100,7 @@ func (l *Ledger) Annotate(b *Block) {
 			l.start(b, i)
 		case reference.KindStop:
 			l.turn(d, n, l.findOn(d), Waiting)
+			l.leave(n.G, d.Stack, d.Why != reference.WhySyscall)
 			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 				l.end(d, n)
 			}
@@ -107,6 +112,7 @@ func (l *Ledger) Annotate(b *Block) {
 				continue
 			}
 			l.turn(d, n, l.findOn(d), InSyscall)
+			l.leave(n.G, d.Stack, false)
 			l.ps.enter(d)
 			l.change(b, i)
 		case reference.KindSyscallExit:
@@ -175,7 +181,8 @@ func (l *Ledger) empty(b *Block, i int) {
 func (l *Ledger) start(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
-	l.gors.At(n.G).p = d.P
+	g := l.gors.At(n.G)
+	g.p, n.link, n.place = d.P, g.stack, g.place
 	// A goroutine that the trace shows running first was never counted.
 	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
 		l.runnable--
@@ -185,6 +192,33 @@ func (l *Ledger) start(b *Block, i int) {
 	l.lengths(b, i)
 	if uint(d.P) < uint(len(l.on)) {
 		l.on[d.P] = n.G
+	}
+}
+
+// ready follows the goroutine of decision i of a block, which is runnable now.
+func (l *Ledger) ready(b *Block, i int) {
+	d, n := &b.Decisions[i], &b.Notes[i]
+	if n.G == 0 {
+		return
+	}
+	g := l.gors.At(n.G)
+	switch {
+	case n.Was == Waiting && g.blocked && l.now > n.Since:
+		b.Blocked = append(b.Blocked, Blocked{From: n.Since, To: l.now, G: d.G, At: int32(i), Class: n.Class, Stack: g.stack})
+	case n.Was == Unseen && d.Why == reference.WhyCreate && d.Stack != 0:
+		g.stack, g.place = d.Stack, Created
+	}
+}
+
+// leave notes where the goroutine at a slot stopped, or called the operating system.
+func (l *Ledger) leave(slot, stack int32, blocked bool) {
+	if slot == 0 {
+		return
+	}
+	g := l.gors.At(slot)
+	g.stack, g.place, g.blocked = stack, StoppedAt, blocked
+	if stack == 0 {
+		g.place = NoPlace
 	}
 }
 
@@ -392,6 +426,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	}
 	notes[0].link = int32(k)
 	g.since = l.now
+	l.leave(slot, ds[k-2].Stack, false)
 	return k
 }
 
@@ -478,7 +513,9 @@ type Live struct {
 	Activity Activity
 	Since    int64 // ns
 	Class    int32 // index
+	Stack    int32 // where it stopped last, or was created: a handle; 0 is none
 	Flags    reference.Flags
+	Blocked  bool // it is since Since: its Activity is Waiting
 }
 
 // Live returns the goroutines that have not ended, in the order of their slots.
@@ -486,7 +523,7 @@ func (l *Ledger) Live() []Live {
 	var out []Live
 	for slot := int32(1); slot < l.gors.Len(); slot++ {
 		if g := l.gors.At(slot); g.activity != Unseen {
-			out = append(out, Live{g.id, slot, g.activity, g.since, g.class, g.flags})
+			out = append(out, Live{g.id, slot, g.activity, g.since, g.class, g.stack, g.flags, g.blocked && g.activity == Waiting})
 		}
 	}
 	return out

@@ -33,8 +33,9 @@ type Note struct {
 	G        int32 // slot of the decision's goroutine; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
 	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
-	link     int32 // KindReady: slot of the waker; KindSyscall: calls that begin here
+	link     int32 // KindReady: slot of the waker; KindStart: stack of the wait; KindSyscall: calls that begin here
 	wakerP   int32 // KindReady: P on which the waker runs
+	place    Place // KindStart: what link is
 	Changed  Changed
 	Was      Activity
 	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
@@ -61,6 +62,9 @@ type Block struct {
 	// Runs are the run intervals that end in the block, in the order of their ends; none without
 	// Ledger.Runs.
 	Runs []Run
+	// Blocked are for how long the goroutines were blocked that became runnable in the block, in the
+	// order in which they did.
+	Blocked []Blocked
 	// Lengths are how long queues became, in the order of the decisions.
 	Lengths []Length
 	// Rare are the numbers of the decisions by which no goroutine changes what it does and no queue
@@ -113,6 +117,25 @@ type Run struct {
 	Why      reference.Why    // why it ended; reference.WhyUnknown at the end of the stream, too
 }
 
+// Blocked is an interval [From, To), ns, in which a goroutine was blocked. A system call is none.
+type Blocked struct {
+	From, To int64
+	G        int64
+	At       int32 // number in the block of the decision that made it runnable
+	Class    int32 // index in Block.Classes
+	Stack    int32 // where it blocked: a handle; 0 if that is not known
+}
+
+// Place specifies what a stack is to a goroutine that does not run.
+type Place uint8
+
+// The places.
+const (
+	NoPlace   Place = iota // there is no stack: the trace does not say
+	StoppedAt              // where it stopped, or called the operating system
+	Created                // the go statement: it has not run yet
+)
+
 // Length reports that from Time on, ns, a queue was N goroutines long.
 type Length struct {
 	Time int64
@@ -149,6 +172,15 @@ func (b *Block) WakerP(i int) int32 {
 		return reference.NoP
 	}
 	return b.Notes[i].wakerP
+}
+
+// Stack returns the stack, a handle, at which the goroutine that decision number i starts had
+// stopped, or been created; 0 is none.
+func (b *Block) Stack(i int) (int32, Place) {
+	if b.Decisions[i].Kind != reference.KindStart {
+		return 0, NoPlace
+	}
+	return b.Notes[i].link, b.Notes[i].place
 }
 
 // Calls returns how many decisions from number i on are brief system calls of one

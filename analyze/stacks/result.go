@@ -79,8 +79,8 @@ type Resolver struct {
 // [ledger.Ledger.Live]. The Accumulator must not be used any more.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, r Resolver) Result {
 	for _, o := range open {
-		if g := a.gors.Find(o.Slot); g != nil && o.Activity == ledger.Waiting && g.blocked {
-			a.bookBlocked(o.G, g, a.classes[o.Class], o.Since, end)
+		if o.Blocked {
+			a.bookBlocked(&ledger.Blocked{From: o.Since, To: end, G: o.G, Class: o.Class, Stack: o.Stack})
 		}
 	}
 	t := NewFrames(r.Frames)

@@ -16,11 +16,15 @@ var itself = Resolver{
 
 // feed hands decisions to an Accumulator, with their waits, all for the first cause.
 func feed(a *Accumulator, ds ...reference.Decision) []ledger.Live {
+	woken := int32(0)
 	f := ledger.NewFeed(func(b *ledger.Block) {
 		var ended []waits.EndedWait
 		for i := range b.Decisions {
+			if b.Decisions[i].Kind == reference.KindReady {
+				woken = b.Decisions[i].Stack
+			}
 			if n := &b.Notes[i]; b.Decisions[i].Kind == reference.KindStart && n.Was == ledger.Runnable {
-				w := waits.EndedWait{From: n.Since, To: b.Decisions[i].Time, At: int32(i), Begins: true}
+				w := waits.EndedWait{From: n.Since, To: b.Decisions[i].Time, At: int32(i), Woken: woken, Begins: true}
 				w.Causes[0] = b.Decisions[i].Time - n.Since
 				ended = append(ended, w)
 			}

@@ -11,7 +11,7 @@ const (
 	Others      Place = "others"       // further stacks of the class
 )
 
-// place is a Place as a number.
+// place is a Place as a number, as [ledger.Place] where it has it.
 type place uint8
 
 const (

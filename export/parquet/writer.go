@@ -62,7 +62,7 @@ func (w *Writer) Begin(l analyze.Lookup) {
 }
 
 // Observe implements [analyze.Observer].
-func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
+func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range ended {
 		if err := w.wait(b, &ended[i]); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
 
 var kinds = [...]string{waits.KindUser: "user", waits.KindSelf: "self", waits.KindSystem: "system"}
 
-func (w *Writer) wait(b *ledger.Block, e *analyze.Wait) error {
+func (w *Writer) wait(b *ledger.Block, e *waits.EndedWait) error {
 	d := &b.Decisions[e.At]
 	class := b.Classes[b.Notes[e.At].Class]
 	row := Wait{

@@ -26,6 +26,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/export"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -101,7 +102,7 @@ func (w *Writer) Begin(l analyze.Lookup) {
 }
 
 // Observe implements [analyze.Observer].
-func (w *Writer) Observe(b *ledger.Block, _ []analyze.Wait) error {
+func (w *Writer) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	if !w.out.begun {
 		if err := w.describe(); err != nil {
 			return err

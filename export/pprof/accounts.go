@@ -1,9 +1,8 @@
 package pprof
 
 import (
-	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
-	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -68,10 +67,11 @@ func (a *accounts) at(k key) *account {
 	return &a.of[len(a.of)-1]
 }
 
-// keyOf is the key of a wait that a decision ended.
-func keyOf(w *analyze.Wait, class int32, d *reference.Decision) key {
-	k := key{class: class, stack: w.Stack, source: d.Src}
-	if w.Place != stacks.NotRecorded {
+// keyOf is the key of a wait that ended in a block.
+func keyOf(b *ledger.Block, w *waits.EndedWait) key {
+	stack, at := b.Stack(int(w.At))
+	k := key{class: b.Classes[b.Notes[w.At].Class], stack: stack, source: b.Decisions[w.At].Src}
+	if at != ledger.NoPlace {
 		k.place = stopped
 	}
 	if w.By > 0 {
@@ -83,7 +83,7 @@ func keyOf(w *analyze.Wait, class int32, d *reference.Decision) key {
 }
 
 // add books a wait. It counts for its largest cause.
-func (a *account) add(w *analyze.Wait) {
+func (a *account) add(w *waits.EndedWait) {
 	largest := waits.NumCauses - 1
 	for i, ns := range &w.Causes {
 		a.ns[i] += ns

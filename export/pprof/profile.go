@@ -70,14 +70,13 @@ func (w *Writer) Begin(l analyze.Lookup) {
 }
 
 // Observe implements [analyze.Observer].
-func (w *Writer) Observe(b *ledger.Block, ended []analyze.Wait) error {
+func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range ended {
 		e := &ended[i]
 		if e.Kind != waits.KindUser && !w.opt.All {
 			continue
 		}
-		class := b.Classes[b.Notes[e.At].Class]
-		w.accounts.at(keyOf(e, class, &b.Decisions[e.At])).add(e)
+		w.accounts.at(keyOf(b, e)).add(e)
 	}
 	if w.blocks != nil {
 		w.blocks.add(b, w.accounts)
