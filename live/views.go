@@ -122,7 +122,7 @@ const (
 	// busyCPUs is how many CPUs an analysis with one worker keeps busy: docs/performance.md has
 	// its CPU time beside its wall time.
 	busyCPUs = 2
-	maxPause = 20 * time.Millisecond // what one block of events can cost that had to wait for a CPU
+	maxPause = time.Second // after what had to wait for a CPU itself, and so seems to have used more than it did
 )
 
 // pace makes pauses in what uses CPUs, so that on average it uses no more than cpus.
