@@ -107,6 +107,10 @@ type Options struct {
 	// in which they are. It is called from a goroutine of its own; its last call is over
 	// when Run returns.
 	OnUnit func(work.Unit)
+	// TraceID is an ID of a distributed trace, as in FocusOnTraceID: the log messages by which the
+	// program gave it to tasks are kept, however many messages there are. The category of such a
+	// message is "trace_id", as package capture writes it.
+	TraceID string
 	// Without are hypotheses that the reconstruction does without: see lab/docs/hypotheses.md.
 	Without reconstruct.Set
 	// Answered gets what hypotheses answer; it may be nil.
@@ -233,8 +237,13 @@ type analysis struct {
 
 // newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
-	if m, _ := src.Sidecar(); m != nil && o.CPUs == 0 {
-		o.CPUs = m.HadCPUs()
+	if m, _ := src.Sidecar(); m != nil {
+		if o.CPUs == 0 {
+			o.CPUs = m.HadCPUs()
+		}
+		if o.TraceID == "" && m.Request != nil {
+			o.TraceID = m.Request.TraceID
+		}
 	}
 	a := &analysis{src: src, limits: lower(&o), lines: map[*events.Frame]string{}, texts: map[int32][]string{}, named: map[int32]named{}, workFrame: map[*events.Frame]*work.Frame{}}
 	o.Rules, a.rules = ChooseRules(src.Header(), o.Rules)
@@ -242,7 +251,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	if o.Partial {
 		a.ctx = context.WithoutCancel(ctx)
 	}
-	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers})
+	a.stream = events.New(ctx, src, events.Options{Workers: a.limits.workers, Message: traceIDMessage(o.TraceID)})
 	if o.OnStacks != nil {
 		o.OnStacks(a.frames)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -17,6 +18,25 @@ import (
 // when the last one ends, and the goroutines that began them, were in regions of them, or
 // logged for them. The trace is read for that; Run needs it once more.
 func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int64) (f focus.Focus, err error) {
+	w := newWantedTasks()
+	for _, id := range tasks {
+		w.open[id] = false
+	}
+	return focusOn(ctx, src, o, w)
+}
+
+// FocusOnTraceID is FocusOnTasks for the tasks with Options.TraceID.
+func FocusOnTraceID(ctx context.Context, src *input.Source, o Options) (focus.Focus, error) {
+	w := newWantedTasks()
+	w.message = traceIDMessage(o.TraceID)
+	f, err := focusOn(ctx, src, o, w)
+	if err == nil && w.began == 0 {
+		return f, fmt.Errorf("reading %s: no task of that trace ID begins in it: it has %s", src.Name(), quantity.Plural(w.known, "task", "tasks"))
+	}
+	return f, err
+}
+
+func focusOn(ctx context.Context, src *input.Source, o Options, w *wantedTasks) (f focus.Focus, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Caught(v)
@@ -25,11 +45,8 @@ func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int
 			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
 		}
 	}()
-	a := newAnalysis(ctx, src, Options{Workers: o.Workers, Rules: o.Rules, MaxMemory: o.MaxMemory, DecisionsOnly: true, OnEvents: o.OnEvents})
-	a.task = &wantedTasks{open: map[int64]bool{}, goroutines: map[int64]bool{}}
-	for _, id := range tasks {
-		a.task.open[id] = false
-	}
+	a := newAnalysis(ctx, src, Options{Workers: o.Workers, Rules: o.Rules, MaxMemory: o.MaxMemory, DecisionsOnly: true, OnEvents: o.OnEvents, TraceID: o.TraceID})
+	a.task, w.text = w, a.label
 	defer a.stream.Close()
 	defer a.steps.wait()
 	if err := a.read(ctx); err != nil {
@@ -49,6 +66,26 @@ type wantedTasks struct {
 	last       int64          // number of a task that the trace has
 	known      int64          // how many it has
 	goroutines map[int64]bool
+
+	// Those with a message are wanted, if there is one: they begin before they are known.
+	message string
+	text    func(label int32) string
+	under   map[int64]beginning // tasks that are under way, by number
+}
+
+// traceIDMessage is the message of a task with the ID of a distributed trace; "" for none.
+func traceIDMessage(id string) string {
+	if id == "" {
+		return ""
+	}
+	return sidecar.TraceIDKey + ": " + id
+}
+
+// beginning is where a task begins.
+type beginning struct{ at, g int64 }
+
+func newWantedTasks() *wantedTasks {
+	return &wantedTasks{open: map[int64]bool{}, goroutines: map[int64]bool{}, under: map[int64]beginning{}}
 }
 
 // follow processes decisions.
@@ -65,23 +102,46 @@ func (w *wantedTasks) annotated(d *reference.Decision) {
 		w.known++
 		w.last = d.By
 	}
+	if w.message != "" {
+		w.look(d)
+	}
 	under, wanted := w.open[d.By]
 	if !wanted || d.By == 0 {
 		return
 	}
 	switch {
 	case d.Kind == reference.KindTaskBegin:
-		if w.began == 0 {
-			w.from = d.Time
-		}
-		w.began++
-		w.open[d.By] = true
+		w.begin(d.By, d.Time)
 	case d.Kind == reference.KindTaskEnd && under:
 		w.open[d.By] = false
 		w.to = max(w.to, d.Time)
 		return
 	}
 	w.goroutines[d.G] = true
+}
+
+// begin processes the beginning of a task that is wanted.
+func (w *wantedTasks) begin(task, at int64) {
+	if w.began == 0 || at < w.from {
+		w.from = at
+	}
+	w.began++
+	w.open[task] = true
+}
+
+// look finds the tasks that have the message.
+func (w *wantedTasks) look(d *reference.Decision) {
+	switch d.Kind {
+	case reference.KindTaskBegin:
+		w.under[d.By] = beginning{d.Time, d.G}
+	case reference.KindTaskEnd:
+		delete(w.under, d.By)
+	case reference.KindLog:
+		if b, ok := w.under[d.By]; ok && w.text(d.Label) == w.message && !w.open[d.By] {
+			w.begin(d.By, b.at)
+			w.goroutines[b.g] = true
+		}
+	}
 }
 
 // focus is the part of the trace, which ends at end, that is about them.

@@ -14,7 +14,10 @@ import (
 // The waits are those of the metric /sched/latencies:seconds. The runtime samples
 // them (one of eight stretches of a goroutine's life, casgstatus in
 // runtime/proc.go) and counts them in buckets that are a quarter of their value
-// wide: a wait counts as too long if all of its bucket is above Latency.
+// wide: a wait counts as too long if all of its bucket is above Latency. Until Go 1.25 a
+// return from a system call to a P that was kept counted as a wait of nothing; since
+// Go 1.26 it does not count (golang/go#79391): the same load has a longer mean and longer
+// quantiles, but for the longest wait.
 type Budget struct {
 	// Quantile is between 0 and 1. The default is 1, the longest wait: a stall of
 	// 200 ms is felt, but may be less than a hundredth of what a busy program waits
@@ -39,6 +42,24 @@ func (b *Budget) check() error {
 		return errors.New("capture: the Budget has no Latency: say how long a goroutine may wait")
 	}
 	return nil
+}
+
+// Signal returns a [Signal] that is raised if the waits that ended since it was asked last
+// break the budget.
+func (b Budget) Signal() Signal { return b.signal(readLatencies()) }
+
+func (b Budget) signal(read func(*latencies)) Signal {
+	var before, now latencies
+	started := false
+	return func() (reason string, ok bool) {
+		before, now = now, before
+		read(&now)
+		if started {
+			reason, ok = b.broken(&before, &now)
+		}
+		started = true
+		return reason, ok
+	}
 }
 
 // latencies is a histogram of waits since the program began.

@@ -49,42 +49,20 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// look decides by the interval between two readings, and captures nothing too soon.
-func TestLook(t *testing.T) {
+// The signal of a budget is about the interval since it was asked last.
+func TestBudgetSignal(t *testing.T) {
 	long := uint64(0)
-	more := uint64(0)
-	w := watcher{budget: Budget{Latency: time.Millisecond}}
-	w.read = func(l *latencies) {
-		long += more
+	signal := Budget{Latency: time.Millisecond}.signal(func(l *latencies) {
 		l.counts = append(l.counts[:0], 1000, long, 0, 0)
 		l.bounds = bounds
-	}
-	raised := ""
-	w.signal = func() (string, bool) { return raised, raised != "" }
-	at := time.Unix(0, 0)
+	})
 	for i, tt := range []struct {
-		after  time.Duration
-		more   uint64
-		signal string
-		want   string // part of the reason; empty if nothing is captured
-	}{
-		{0, 100, "", ""}, // the first reading holds all since the program began
-		{time.Second, 0, "", ""},
-		{time.Second, 100, "", "sampled waits"},
-		{time.Second, 100, "", ""}, // too soon
-		{time.Second, 0, "mine", ""},
-		{time.Minute, 0, "", ""},
-		{time.Second, 0, "mine", "mine"},
-		{2 * time.Minute, 100, "mine", "sampled waits"},
-	} {
-		at = at.Add(tt.after)
-		more, raised = tt.more, tt.signal
-		reason, ok := w.look(at)
-		if ok != (tt.want != "") || !strings.Contains(reason, tt.want) {
-			t.Errorf("look %d: %v, %q, want %q", i, ok, reason, tt.want)
-		}
-		if ok {
-			w.next = at.Add(time.Minute)
+		more uint64
+		want bool
+	}{{100, false}, {0, false}, {100, true}, {0, false}, {100, true}} { // the first reading holds all since the program began
+		long += tt.more
+		if reason, ok := signal(); ok != tt.want || strings.Contains(reason, "sampled waits") != tt.want {
+			t.Errorf("asked %d times: %v, %q", i, ok, reason)
 		}
 	}
 }

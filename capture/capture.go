@@ -54,9 +54,8 @@ type Options struct {
 	// Budget is what is tolerated. The zero value tolerates everything.
 	Budget Budget
 
-	// Signal, if set, is called once per Interval; if it reports true, a trace is
-	// captured, and reason, a few words, says why.
-	Signal func() (reason string, ok bool)
+	// Signal, if set, is asked once per Interval. See also [Runnable], [Any] and [All].
+	Signal Signal
 
 	// Interval is how often Budget and Signal are looked at. The default is one
 	// second; it is at least 10 ms.
@@ -70,7 +69,7 @@ type Options struct {
 	// over Window. The default is 16 MiB.
 	WindowBytes uint64
 
-	// Cooldown is the time after a capture during which neither Budget nor Signal
+	// Cooldown is the time after a capture during which neither Budget, Signal nor OnSlow
 	// causes another. The default is five minutes. After one that failed it is ten
 	// Intervals, if they are less.
 	Cooldown time.Duration
@@ -108,6 +107,7 @@ type Recorder struct {
 	sendTime time.Duration // how long a client may take to read a trace
 	stop     chan struct{}
 	done     chan struct{}
+	slow     chan incident // what took too long, for watch
 
 	// The snapshots in memory: one while it is written, and two that are sent. Clients
 	// have their own, since slow ones must keep no trace of an incident waiting.
@@ -163,6 +163,7 @@ func newRecorder(o Options, flight flightRecorder) *Recorder {
 		sendTime: time.Minute,
 		stop:     make(chan struct{}),
 		done:     make(chan struct{}),
+		slow:     make(chan incident, 1),
 		files:    newShared[Trace](1),
 		sent:     newShared[[]byte](2),
 		flight:   flight,
@@ -246,13 +247,23 @@ func (r *Recorder) stopped() bool {
 // says and however recent the last one is. Those who ask at the same time get the
 // same file.
 func (r *Recorder) Capture(reason string) (Trace, error) {
+	return r.captureFor(incident{reason: reason})
+}
+
+// incident is why a trace is captured.
+type incident struct {
+	reason  string
+	request *sidecar.SlowRequest // what took too long; nil if the trace is about nothing in particular
+}
+
+func (r *Recorder) captureFor(why incident) (Trace, error) {
 	if r.stopped() {
 		return Trace{}, ErrStopped
 	}
 	first := false
 	written := r.files.get(nil, func() (Trace, error) {
 		first = true
-		return r.capture(time.Now(), reason)
+		return r.capture(time.Now(), why)
 	})
 	t, err := written.value, written.err
 	r.files.release(written)
@@ -262,11 +273,11 @@ func (r *Recorder) Capture(reason string) (Trace, error) {
 	if first && r.o.OnCapture != nil {
 		r.o.OnCapture(t)
 	}
-	t.Reason = reason
+	t.Reason = why.reason
 	return t, nil
 }
 
-func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
+func (r *Recorder) capture(now time.Time, why incident) (Trace, error) {
 	if r.o.Dir == "" {
 		return Trace{}, errNoDir
 	}
@@ -274,8 +285,8 @@ func (r *Recorder) capture(now time.Time, reason string) (Trace, error) {
 	if err != nil {
 		return Trace{}, err
 	}
-	name, err := r.write(now, data)
-	return Trace{File: name, Reason: reason, At: now, Bytes: int64(len(data))}, err
+	name, err := r.write(now, data, why.request)
+	return Trace{File: name, Reason: why.reason, At: now, Bytes: int64(len(data))}, err
 }
 
 // snapshot returns what the flight recorder holds. It is kept in memory, since a
@@ -313,29 +324,47 @@ func (r *Recorder) Window() time.Duration {
 	return r.o.Window
 }
 
-// watch captures a trace whenever the budget breaks or the signal says so.
+// watch captures a trace whenever the budget breaks, the signal is raised or something was slow.
 func (r *Recorder) watch() {
 	defer close(r.done)
 	tick := time.NewTicker(r.o.Interval)
 	defer tick.Stop()
-	w := watcher{budget: r.o.Budget, signal: r.o.Signal, read: readLatencies()}
+	signal := r.o.signal()
+	var next time.Time // no capture before it
 	for {
+		var why incident
+		var raised bool
 		select {
 		case <-r.stop:
 			return
 		case now := <-tick.C:
 			r.quota.count(now, r.o.Window)
-			reason, ok := w.look(now)
-			if !ok {
-				continue
-			}
-			_, err := r.Capture(reason)
-			w.next = now.Add(r.o.pause(err))
-			if err != nil && !errors.Is(err, ErrStopped) && r.o.OnError != nil {
-				r.o.OnError(err)
-			}
+			why.reason, raised = signal()
+		case why = <-r.slow:
+			raised = true
+		}
+		now := time.Now()
+		if !raised || now.Before(next) {
+			continue
+		}
+		_, err := r.captureFor(why)
+		next = now.Add(r.o.pause(err))
+		if err != nil && !errors.Is(err, ErrStopped) && r.o.OnError != nil {
+			r.o.OnError(err)
 		}
 	}
+}
+
+// signal returns that of the budget and of the program.
+func (o *Options) signal() Signal {
+	var all []Signal
+	if o.Budget.Latency > 0 {
+		all = append(all, o.Budget.Signal())
+	}
+	if o.Signal != nil {
+		all = append(all, o.Signal)
+	}
+	return Any(all...)
 }
 
 // pause returns how long no trace is captured after one that ended in err: a disk
@@ -345,37 +374,4 @@ func (o *Options) pause(err error) time.Duration {
 		return o.Cooldown
 	}
 	return min(o.Cooldown, 10*o.Interval)
-}
-
-// watcher decides when a trace is captured.
-type watcher struct {
-	budget Budget
-	signal func() (string, bool)
-	read   func(*latencies)
-
-	before, now latencies
-	started     bool
-	next        time.Time // no capture before it
-}
-
-// look reports whether a trace is to be captured at time t, and why.
-func (w *watcher) look(t time.Time) (reason string, ok bool) {
-	if w.budget.Latency > 0 {
-		w.before, w.now = w.now, w.before
-		w.read(&w.now)
-		if w.started {
-			reason, ok = w.budget.broken(&w.before, &w.now)
-		}
-		w.started = true
-	}
-	if w.signal != nil {
-		// Asked in any case: it may look at what happened since it was asked last.
-		if why, raised := w.signal(); raised && !ok {
-			reason, ok = why, true
-		}
-	}
-	if !ok || t.Before(w.next) {
-		return "", false
-	}
-	return reason, true
 }

@@ -101,7 +101,7 @@ func TestSidecar(t *testing.T) {
 		t.Errorf("%d counts are kept", n)
 	}
 	stat(20)
-	name, err := r.write(now.Add(20*time.Second), make([]byte, 10))
+	name, err := r.write(now.Add(20*time.Second), make([]byte, 10), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestSidecar(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.write(now.Add(21*time.Second), make([]byte, 10)); err != nil {
+	if _, err := r.write(now.Add(21*time.Second), make([]byte, 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadDir(r.o.Dir); len(got) != 2 {
@@ -242,7 +242,7 @@ func TestLimits(t *testing.T) {
 	r := newRecorder(Options{Dir: dir, Name: "t", MaxFiles: 3, MaxBytes: 250}, nil)
 	var names []string
 	for i := range 5 {
-		name, err := r.write(time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC), make([]byte, 80))
+		name, err := r.write(time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC), make([]byte, 80), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,11 +259,11 @@ func TestLimits(t *testing.T) {
 	if _, err := os.Stat(names[4]); err != nil || exist() != 3 {
 		t.Errorf("%d of 5 traces are left, the newest: %v", exist(), err)
 	}
-	name, err := r.write(time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), make([]byte, 200))
+	name, err := r.write(time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), make([]byte, 200), nil)
 	if err != nil || exist() != 0 {
 		t.Errorf("%d old traces beside one that fills MaxBytes; %v", exist(), err)
 	}
-	if _, err := r.write(time.Now(), make([]byte, 251)); err == nil || !strings.Contains(err.Error(), "MaxBytes") {
+	if _, err := r.write(time.Now(), make([]byte, 251), nil); err == nil || !strings.Contains(err.Error(), "MaxBytes") {
 		t.Errorf("a trace beyond MaxBytes: %v", err)
 	}
 	if _, err := os.Stat(name); err != nil {

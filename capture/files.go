@@ -34,12 +34,12 @@ type file struct {
 
 // write writes a trace to a file of its own, which appears under its name only
 // when it is complete and the oldest that would be too many are gone.
-func (r *Recorder) write(now time.Time, data []byte) (name string, err error) {
+func (r *Recorder) write(now time.Time, data []byte, about *sidecar.SlowRequest) (name string, err error) {
 	if int64(len(data)) > r.o.MaxBytes {
 		return "", fmt.Errorf("capture: the trace has %d bytes, more than MaxBytes, %d: nothing was written", len(data), r.o.MaxBytes)
 	}
 	if err = r.o.createDir(); err == nil { // somebody may have removed it
-		name, err = r.o.create(now, data, r.meta(now))
+		name, err = r.o.create(now, data, r.meta(now, about))
 	}
 	if err != nil {
 		return "", fmt.Errorf("capture: writing a trace: %w", err)

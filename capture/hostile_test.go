@@ -97,7 +97,7 @@ func TestClockPutBack(t *testing.T) {
 	r := fake(t, Options{Name: "x", MaxFiles: 3}, &fakeFlight{bytes: 10})
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i, step := range []time.Duration{0, time.Hour, 24 * time.Hour, -time.Minute, -time.Hour, 48 * time.Hour, -time.Second} {
-		name, err := r.write(now.Add(step), make([]byte, 10))
+		name, err := r.write(now.Add(step), make([]byte, 10), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestFailedWrite(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "x-"+now.UTC().Format(stamp)+"-2.tmp", "full"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.write(now, make([]byte, 10)); err == nil {
+	if _, err := r.write(now, make([]byte, 10), nil); err == nil {
 		t.Fatal("a trace could be written over a folder")
 	}
 	if got := names(t, dir); len(got) != 2 || !slices.Contains(got, filepath.Base(c.File)) {

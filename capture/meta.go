@@ -38,8 +38,8 @@ func (q *quota) count(now time.Time, window time.Duration) {
 	}
 }
 
-// meta describes the process for a trace of the window that ends now.
-func (r *Recorder) meta(now time.Time) *sidecar.Meta {
+// meta describes the process for a trace of the window that ends now, and the request that it is about.
+func (r *Recorder) meta(now time.Time, about *sidecar.SlowRequest) *sidecar.Meta {
 	r.quota.count(now, r.o.Window)
 	r.quota.mu.Lock()
 	defer r.quota.mu.Unlock()
@@ -49,6 +49,7 @@ func (r *Recorder) meta(now time.Time) *sidecar.Meta {
 	}
 	m := r.quota.process.Meta(before)
 	m.GOOS, m.GOARCH, m.GOMAXPROCS, m.Labels = runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), r.o.Labels
+	m.Request = about
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		m.MemoryLimit = limit
 	}

@@ -42,7 +42,7 @@ func WriteText(w io.Writer, doc *Document, o TextOptions) error {
 	}
 	t := &text{w: lineWriter(w), o: o, names: doc.names}
 	t.verdict(doc)
-	t.section(WorkSection(doc.Result, doc.names))
+	t.section(WorkSection(doc.Result, doc.names, ""))
 	t.findings(doc.Result, doc.Split)
 	t.section(WaitingSection(doc.Result))
 	t.longestWaits(doc.Result)

@@ -246,6 +246,13 @@ func beside(m *sidecar.Meta) (out []string) {
 	if b := m.Build; b != nil {
 		out = append(out, strings.TrimSpace(b.Module+" "+b.Version+" "+b.Revision))
 	}
+	if r := m.Request; r != nil {
+		took := fmt.Sprintf("%s took %s of the %s that it may", cmp.Or(r.Name, "a request"), quantity.Duration(r.Ns), quantity.Duration(r.LimitNs))
+		if r.TraceID != "" {
+			took += ", trace ID " + r.TraceID
+		}
+		out = append(out, took)
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.Labels)) {
 		out = append(out, name+"="+m.Labels[name])
 	}

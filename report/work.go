@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
@@ -38,8 +39,12 @@ func WorkLead(kinds []*work.UnitKind) string {
 	return lead
 }
 
-// WorkSection is the section about units of work; nil if there are none.
-func WorkSection(r *analyze.Result, names *words.Names) *doc.Section {
+// TraceIDPlace is what stands for the ID in a link to the page of a distributed trace.
+const TraceIDPlace = "{trace_id}"
+
+// WorkSection is the section about units of work; nil if there are none. link, if set, is the URL of the
+// page of a distributed trace, with TraceIDPlace.
+func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Section {
 	kinds := WorkKinds(&r.Work)
 	if len(kinds) == 0 {
 		return nil
@@ -70,7 +75,7 @@ func WorkSection(r *analyze.Result, names *words.Names) *doc.Section {
 			}
 		}
 		title := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lead, ":"), " The difference"), " spends its time")
-		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: kindBlocks(names, k, i < waterKinds)})
+		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: kindBlocks(names, k, i < waterKinds, link)})
 	}
 	s.Blocks = append(s.Blocks, doc.Para{Text: WorkLead(kinds), Small: true})
 	return s
@@ -106,7 +111,7 @@ func kindRow(names *words.Names, k *work.UnitKind, href string, legend *parts) d
 }
 
 // kindBlocks is what a kind shows when it is opened.
-func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool) (out []doc.Block) {
+func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool, link string) (out []doc.Block) {
 	buckets, all := k.Buckets()
 	slices.SortStableFunc(buckets, func(x, y work.Bucket) int { return cmp.Compare(max(y.SlowNs, y.TypicalNs), max(x.SlowNs, x.TypicalNs)) })
 	whole := max(all.SlowNs, all.TypicalNs)
@@ -138,6 +143,9 @@ func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool) (out []do
 			if k.How == work.Task.String() {
 				_, items := TaskInWords(&k.Slowest[i])
 				out = append(out, doc.List{Items: items})
+				if id := traceID(&k.Slowest[i]); id != "" && link != "" {
+					out = append(out, doc.Facts{{Term: "trace ID", Value: doc.Cell{Text: id, Href: strings.ReplaceAll(link, TraceIDPlace, id)}}})
+				}
 			}
 		}
 	}
@@ -298,6 +306,16 @@ func TaskInWords(s *work.Slow) (lead string, items []string) {
 		items = append(items, "… and "+quantity.Plural(more, "more log message", "more log messages"))
 	}
 	return lead, items
+}
+
+// traceID returns the ID of the distributed trace that the program gave a task; "" if there is none.
+func traceID(s *work.Slow) string {
+	for i := range s.Logs {
+		if id, ok := strings.CutPrefix(s.Logs[i].Text, sidecar.TraceIDKey+": "); ok && sidecar.IsTraceID(id) {
+			return id
+		}
+	}
+	return ""
 }
 
 // fewUnits is how many units of a kind are shown, at least, unless the program or package

@@ -72,7 +72,7 @@ func TestWorkSection(t *testing.T) {
 			Slowest: []work.Slow{{G: 7, BeginNs: 5, EndNs: 5 + 10*ms, Segments: []work.Segment{{Via: lock, Leaf: work.Leaf{Who: "main.fill", What: "running"}, Ns: 4 * ms}, {Via: lock, Leaf: work.Leaf{Who: "main.slow", What: "lock", Where: lock.Site}, Ns: 5 * ms}, {Leaf: work.Leaf{What: "running"}, Ns: ms}}}}},
 		{Name: "main.inner", How: "cycle", Count: 100, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9, TypicalNs: ms, SlowNs: 90 * ms}}},
 	}
-	s := WorkSection(&analyze.Result{Work: work.Units{Kinds: kinds}}, nil)
+	s := WorkSection(&analyze.Result{Work: work.Units{Kinds: kinds}}, nil, "")
 	table := s.Blocks[0].(doc.Table)
 	var got []string
 	for _, r := range table.Rows {
@@ -95,7 +95,7 @@ func TestWorkSection(t *testing.T) {
 	if at != w.ToNs || len(w.Lanes[0].Spans) != 2 {
 		t.Errorf("%d spans up to %d, want 2 up to %d", len(w.Lanes[0].Spans), at, w.ToNs)
 	}
-	if WorkSection(&analyze.Result{}, nil) != nil {
+	if WorkSection(&analyze.Result{}, nil, "") != nil {
 		t.Error("a section about nothing")
 	}
 }

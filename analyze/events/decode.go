@@ -483,7 +483,7 @@ func (d *decoder) message(category, text string) Handle {
 	if category != "" {
 		text = category + ": " + text
 	}
-	if _, ok := d.names[text]; !ok && text != "" {
+	if _, ok := d.names[text]; !ok && text != "" && text != d.work.message {
 		if d.messages == maxMessages {
 			return 0
 		}

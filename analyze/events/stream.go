@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	Workers int
+	// Message is the text of a log that is kept, however many there are; it may be empty.
+	Message string
 }
 
 // Stats reports what a Stream has seen so far.
@@ -161,11 +163,11 @@ func New(ctx context.Context, src *input.Source, o Options) *Stream {
 		s.free <- b[:0]
 	}
 	s.wg.Add(1)
-	go s.dispatch(src, workers)
+	go s.dispatch(src, workers, o.Message)
 	return s
 }
 
-func (s *Stream) dispatch(src *input.Source, workers int) {
+func (s *Stream) dispatch(src *input.Source, workers int, message string) {
 	defer s.wg.Done()
 	defer close(s.order)
 	done := make(chan int64, workers) // memory of generations that were decoded
@@ -210,7 +212,9 @@ func (s *Stream) dispatch(src *input.Source, workers int) {
 			defer s.wg.Done()
 			defer func() { done <- gen.Memory }()
 			defer close(j.blocks)
-			decode(workOn(s.ctx, gen), gen, before, src.Header().V1, s.free, func(b *block) bool {
+			w := workOn(s.ctx, gen)
+			w.message = message
+			decode(w, gen, before, src.Header().V1, s.free, func(b *block) bool {
 				select {
 				case j.blocks <- b:
 					return true

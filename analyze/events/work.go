@@ -15,6 +15,7 @@ import (
 // bounds it: where threads wait for one another, each event can take a look at
 // all of them.
 type work struct {
+	message string // Options.Message
 	ctx     context.Context
 	steps   int64 // so far
 	most    int64

@@ -73,6 +73,12 @@ func (m *Meta) check() error {
 			return errors.New("its host is out of range")
 		}
 	}
+	if r := m.Request; r != nil {
+		if r.TraceID != "" && !IsTraceID(r.TraceID) {
+			return errors.New("its trace ID is none")
+		}
+		texts = append(texts, r.Name)
+	}
 	for _, s := range texts {
 		if len(s) > maxText {
 			return fmt.Errorf("a text is longer than %d bytes", maxText)
@@ -121,7 +127,7 @@ func (m *Meta) Anonymous() *Meta {
 		return nil
 	}
 	c := *m
-	c.Build, c.Labels = nil, nil
+	c.Build, c.Labels, c.Request = nil, nil, nil
 	if m.Host != nil {
 		h := *m.Host
 		h.Boot = ""

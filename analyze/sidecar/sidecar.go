@@ -63,6 +63,24 @@ type Meta struct {
 	Host        *Host             `json:"host,omitempty"`         // where it ran
 	Build       *Build            `json:"build,omitempty"`        // what was built
 	Labels      map[string]string `json:"labels,omitempty"`       // given by whoever recorded
+	Request     *SlowRequest      `json:"request,omitempty"`      // that took too long, so that the trace was captured
+}
+
+// SlowRequest is a request, or what else the program measured, that took too long.
+type SlowRequest struct {
+	Name    string `json:"name,omitempty"`     // of its task
+	TraceID string `json:"trace_id,omitempty"` // of a distributed trace
+	Ns      int64  `json:"ns"`                 // how long it had taken when the trace was captured
+	LimitNs int64  `json:"limit_ns"`           // how long it may take
+}
+
+// TraceIDKey is the category of a log message that gives a task the ID of a distributed trace.
+const TraceIDKey = "trace_id"
+
+// IsTraceID reports whether a text is the ID of a distributed trace, by W3C Trace Context: 32
+// hexadecimal digits in lower case, not all 0.
+func IsTraceID(id string) bool {
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }
 
 // Quota is a CPU quota and what it did meanwhile.

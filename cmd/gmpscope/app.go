@@ -171,7 +171,7 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r), Program: analyze.ProgramKind(r.program)}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r), Program: analyze.ProgramKind(r.program), TraceID: r.focusing.traceID}
 	if r.anonymize {
 		opts.Anonymize = a.anonymous()
 	}
@@ -207,10 +207,13 @@ func (a *app) focusOnParts(ctx context.Context, name string, r readFlags, in inp
 		return f, err
 	}
 	defer src.Close()
-	o := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules, Homes: a.homes(r)}
-	if len(r.focusing.tasks) > 0 {
+	o := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Rules: r.rules, Homes: a.homes(r), TraceID: r.focusing.traceID}
+	switch {
+	case r.focusing.traceID != "":
+		f, err = analyze.FocusOnTraceID(ctx, src, o)
+	case len(r.focusing.tasks) > 0:
 		f, err = analyze.FocusOnTasks(ctx, src, o, r.focusing.tasks)
-	} else {
+	default:
 		f, err = analyze.FocusOnUnits(ctx, src, o, r.focusing.units)
 	}
 	f.Classes = r.focus.Classes

@@ -28,6 +28,7 @@ type reportFlags struct {
 	noFetch bool
 	against bool
 	full    bool
+	link    string
 }
 
 func (a *app) report() *cobra.Command {
@@ -72,6 +73,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	referenceFlag(cmd.Flags(), &f.against)
 	fullNamesFlag(cmd.Flags(), &f.full)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
+	cmd.Flags().StringVar(&f.link, "link", "", "link requests to the page of their distributed trace: an http or https `URL` with {trace_id} in it")
 	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
 		panic(err) // the flag was added above
 	}
@@ -81,6 +83,11 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) error {
 	if err := f.check(); err != nil {
 		return err
+	}
+	if f.link != "" {
+		if err := html.CheckLink(f.link); err != nil {
+			return usagef("--link %v, such as https://traces.example.com/trace/{trace_id}", err)
+		}
 	}
 	if f.output == "-" && f.open {
 		return usagef("--open needs a file: -o - writes to standard output")
@@ -116,7 +123,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if f.full {
 		doc.ShowFullNames()
 	}
-	if err := html.Write(files.Writer(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch)}); err != nil {
+	if err := html.Write(files.Writer(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch), Link: f.link}); err != nil {
 		return err
 	}
 	if err := out.Commit(); err != nil {

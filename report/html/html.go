@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/report"
@@ -47,6 +48,26 @@ type Options struct {
 	// the timeline are left out, last first, and its bins made wider; the page
 	// says so. 0 means [DefaultMaxBytes].
 	MaxBytes int
+	// Link, if set, is the URL of the page of a distributed trace, with [report.TraceIDPlace] for
+	// its ID: requests that have one link to it. See [CheckLink].
+	Link string
+}
+
+// CheckLink returns an error if a text is no Options.Link: an http or https URL with a host and
+// [report.TraceIDPlace] behind that.
+func CheckLink(link string) error {
+	u, err := url.Parse(strings.ReplaceAll(link, report.TraceIDPlace, "ID"))
+	_, host, _ := strings.Cut(link, "//")
+	host, _, _ = strings.Cut(host, "/")
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("must be a URL that begins with http:// or https://")
+	case !strings.Contains(link, report.TraceIDPlace) || strings.Contains(host, report.TraceIDPlace):
+		return fmt.Errorf("must have %s in its path, query or fragment", report.TraceIDPlace)
+	case u.User != nil:
+		return errors.New("must not have a user or password, which would be in the page")
+	}
+	return nil
 }
 
 // DefaultMaxBytes is the largest page that [Write] makes unless told otherwise.
@@ -144,7 +165,7 @@ func (d *detail) less(doc *report.Document) bool {
 
 // render writes the page with so much detail.
 func render(w io.Writer, doc *report.Document, o Options, d detail) error {
-	v := newView(doc, len(o.ECharts) > 0)
+	v := newView(doc, o)
 	islands, err := v.islands(doc, len(o.ECharts) > 0, d)
 	if err != nil {
 		return fmt.Errorf("html: %w", err)

@@ -115,13 +115,13 @@ type timeView struct {
 }
 
 // newView turns doc into words and drawings.
-func newView(doc *report.Document, withECharts bool) *view {
+func newView(doc *report.Document, o Options) *view {
 	v := &view{
 		Tool:     words.Visible(doc.Tool),
 		Status:   doc.Verdict.Status,
 		Headline: words.Visible(doc.Verdict.Headline),
 		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait(),
-		ECharts: withECharts,
+		ECharts: len(o.ECharts) > 0,
 		Version: strconv.Itoa(doc.Schema),
 		Title:   "Scheduling report",
 	}
@@ -158,7 +158,7 @@ func newView(doc *report.Document, withECharts bool) *view {
 	v.Gaps = notRecorded(r)
 	v.findings(r, names, doc.Split, doc.Verdict.Finding)
 	v.first(doc)
-	v.Work = newSection(report.WorkSection(r, names), names)
+	v.Work = newSection(report.WorkSection(r, names, o.Link), names)
 	v.Waits, v.Ps = newSection(report.WaitingSection(r), names), newSection(report.ProcessorsSection(r), names)
 	v.longest(r, names)
 	v.Time = newTime(r)

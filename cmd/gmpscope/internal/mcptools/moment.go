@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/report"
@@ -126,7 +127,7 @@ type run struct {
 func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
 
 // Observe implements [analyze.Observer].
-func (w *watcher) Observe(b *ledger.Block, _ []analyze.Wait) error {
+func (w *watcher) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	counts := b.Ps
 	for i := range b.Decisions {
 		n, t := &b.Notes[i], b.Decisions[i].Time
