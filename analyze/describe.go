@@ -153,7 +153,7 @@ func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *r
 		Warnings:    []string{},
 	}
 	if !st.Wall.IsZero() {
-		t.Wall = st.Wall.UTC().Format(time.RFC3339)
+		t.Began, t.Wall = st.Wall, st.Wall.UTC().Format(time.RFC3339)
 	}
 	if interrupted {
 		why := fmt.Sprintf("%s of it could be read", quantity.Plural(in.Bytes, "byte", "bytes"))

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"time"
+
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -79,12 +81,13 @@ type Trace struct {
 	Incomplete bool `json:"incomplete"`
 	// Interrupted reports whether the analysis was interrupted, or --max-memory ended
 	// it: all numbers are about a beginning of the trace, DurationNs long.
-	Interrupted bool     `json:"interrupted,omitempty"`
-	Compression string   `json:"compression,omitempty"` // "gzip" or "zstd"; absent if none
-	Reduced     bool     `json:"reduced"`               // an old trace: no threads, no retakes; queues are not rebuilt
-	TracerNs    int64    `json:"tracer_ns"`             // P-time of the tracer's own goroutines
-	Wall        string   `json:"wall,omitempty"`        // wall-clock time of the start, RFC 3339; absent if the trace has none
-	Warnings    []string `json:"warnings"`              // what is missing or odd
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Compression string    `json:"compression,omitempty"` // "gzip" or "zstd"; absent if none
+	Reduced     bool      `json:"reduced"`               // an old trace: no threads, no retakes; queues are not rebuilt
+	TracerNs    int64     `json:"tracer_ns"`             // P-time of the tracer's own goroutines
+	Wall        string    `json:"wall,omitempty"`        // wall-clock time of the start, RFC 3339; absent if the trace has none
+	Began       time.Time `json:"-"`                     // Wall, exactly; zero if the trace has none
+	Warnings    []string  `json:"warnings"`              // what is missing or odd
 }
 
 // RecordedNs is the duration without the gaps: what rates, and shares of time, are of.

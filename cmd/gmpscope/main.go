@@ -111,6 +111,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd, err := root.ExecuteContextC(ctx)
 	line := func() string { return term.Line(input.ShownText(err.Error(), values(args)...)) }
 	var usage *usageError
+	var other exitCode
 	var conflict *files.Conflict
 	if errors.As(err, &conflict) {
 		usage = &usageError{msg: conflict.Error()}
@@ -126,6 +127,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitGate // its lines are out already
 	case errors.Is(err, errInconclusive):
 		return exitUnknown // likewise
+	case errors.As(err, &other):
+		return int(other) // its lines, too
 	case ctx.Err() != nil:
 		fmt.Fprintln(a.stderr, "gmpscope: interrupted")
 		return exitFailure

@@ -85,13 +85,15 @@ var rules = []rule{
 	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam", "github.com/fsouza/fake-gcs-server", "github.com/johannesboyne/gofakes3"}}, // a module of its own
 	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
+	{"gotest", in("reference", "analyze", "internal/jsondoc", "internal/quantity", "internal/term"), nil},
+
 	// A module of its own, for programs that want little else.
 	{"live", in("analyze", "capture", "export", "report"), []string{"github.com/google/pprof"}}, // a module of its own
 	{"capture/example", in("capture"), nil},
 	{"capture", nil, nil},
 
 	{"cmd/gmpscope/internal/mcptools", in("analyze", "compare", "export", "reference", "replay", "report", "internal/quantity", "internal/term"), []string{"github.com/modelcontextprotocol/go-sdk"}},
-	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "internal/files", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13", "github.com/modelcontextprotocol/go-sdk"}},
+	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "gotest", "internal/files", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13", "github.com/modelcontextprotocol/go-sdk"}},
 
 	{"internal/quantity", nil, nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do

@@ -27,6 +27,7 @@ var roots = []root{
 	{"Diff", "diff", "`gmpscope diff BEFORE AFTER --format json`", reflect.TypeFor[jsondoc.Diff]()},
 	{"Check", "check", "`gmpscope check TRACE… --format json`", reflect.TypeFor[jsondoc.Check]()},
 	{"Fleet", "fleet", "`gmpscope fleet PATH… --format json`", reflect.TypeFor[jsondoc.Fleet]()},
+	{"Tests", "test", "`gmpscope test … --format json`", reflect.TypeFor[jsondoc.Tests]()},
 	{"Sidecar", "meta", "The file `TRACE.meta.json` beside a trace, by `gmpscope record` and package capture", reflect.TypeFor[sidecar.Meta]()},
 }
 

@@ -1,0 +1,226 @@
+package gotest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// maxOutput is how much of a test's output is kept, bytes: so much of its beginning, and of its end.
+const maxOutput = 32 << 10
+
+// event is a line of go test -json; see go doc test2json.
+type event struct {
+	Time    time.Time
+	Action  string
+	Package string
+	Test    string
+	Output  string
+}
+
+// Test is one run of a test.
+type Test struct {
+	Package, Name string
+	Outcome       string // "pass", "fail" or "skip"; "" if it did not end
+	Run           int    // how many of its package and name there were before
+	began, ended  time.Time
+	paused        bool // it called t.Parallel: began is when it went on
+	nested        bool // a test within it failed
+	out           output
+}
+
+// Output returns what the test printed: the beginning and the end, if it was much.
+func (t *Test) Output() string { return t.out.String() }
+
+// output keeps the beginning and the end of a text.
+type output struct{ head, tail []byte }
+
+func (o *output) add(s string) {
+	n := min(len(s), maxOutput-len(o.head))
+	o.head = append(o.head, s[:n]...)
+	o.tail = append(o.tail, s[n:]...)
+	if len(o.tail) > 2*maxOutput {
+		o.tail = append(o.tail[:0], o.tail[len(o.tail)-maxOutput:]...)
+	}
+}
+
+func (o *output) String() string { return string(o.head) + string(o.tail) }
+
+// log follows go test -json: it prints what go test would print without that, and keeps the tests.
+type log struct {
+	to      io.Writer
+	verbose bool
+	slow    time.Duration
+
+	packages map[string]*packageLog
+	order    []string
+}
+
+// packageLog is what is known of a package.
+type packageLog struct {
+	failed  bool
+	out     output           // of no test
+	under   map[string]*Test // by name
+	runs    map[string]int
+	tests   []*Test // that failed or were slow, or did not end
+	results []string
+}
+
+func newLog(to io.Writer, verbose bool, slow time.Duration) *log {
+	return &log{to: to, verbose: verbose, slow: slow, packages: map[string]*packageLog{}}
+}
+
+func (l *log) of(name string) *packageLog {
+	p := l.packages[name]
+	if p == nil {
+		p = &packageLog{under: map[string]*Test{}, runs: map[string]int{}}
+		l.packages[name] = p
+		l.order = append(l.order, name)
+	}
+	return p
+}
+
+// read follows the lines of r to their end.
+func (l *log) read(r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e event
+		switch {
+		case len(line) == 0:
+		case line[0] == '{' && json.Unmarshal(line, &e) == nil && e.Action != "":
+			l.add(&e)
+		default: // of go test itself, or of who runs it
+			l.print(string(line))
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading what go test prints: %w", err)
+		}
+	}
+}
+
+func (l *log) print(s string) { io.WriteString(l.to, s) } // a terminal that is gone ends nothing
+
+func (l *log) add(e *event) {
+	if e.Action == "build-output" {
+		l.print(e.Output)
+		return
+	}
+	if e.Package == "" {
+		return
+	}
+	p := l.of(e.Package)
+	t := p.under[e.Test]
+	switch e.Action {
+	case "run":
+		t = &Test{Package: e.Package, Name: e.Test, Run: p.runs[e.Test], began: e.Time}
+		p.runs[e.Test]++
+		p.under[e.Test] = t
+	case "cont":
+		if t != nil {
+			t.began, t.paused = e.Time, true
+		}
+	case "output":
+		l.output(p, t, e)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			l.ended(p, e)
+		} else if t != nil {
+			l.testEnded(p, t, e)
+		}
+	}
+}
+
+func (l *log) output(p *packageLog, t *Test, e *event) {
+	if strings.HasPrefix(e.Test, "Benchmark") || e.Test == "" && isBenchHeader(e.Output) {
+		p.out.add(e.Output)
+		p.results = append(p.results, e.Output)
+		l.print(e.Output)
+		return
+	}
+	if t != nil {
+		t.out.add(e.Output)
+	} else {
+		p.out.add(e.Output)
+	}
+	if l.verbose {
+		l.print(e.Output)
+	}
+}
+
+func isBenchHeader(s string) bool {
+	for _, key := range []string{"goos: ", "goarch: ", "pkg: ", "cpu: "} {
+		if strings.HasPrefix(s, key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *log) testEnded(p *packageLog, t *Test, e *event) {
+	delete(p.under, t.Name)
+	t.Outcome, t.ended = e.Action, e.Time
+	if t.Outcome == "fail" {
+		if !l.verbose {
+			l.print(framed(t.Output()))
+		}
+		if parent, _, ok := cutLast(t.Name, "/"); ok && p.under[parent] != nil {
+			p.under[parent].nested = true
+		}
+	}
+	if t.Outcome == "fail" && !t.nested || t.ended.Sub(t.began) >= l.slow {
+		p.tests = append(p.tests, t)
+	}
+}
+
+// ended processes the end of a package: a test that has not ended took the process with it.
+func (l *log) ended(p *packageLog, e *event) {
+	p.failed = e.Action == "fail"
+	for _, t := range p.under {
+		t.ended = e.Time
+		p.tests = append(p.tests, t)
+		if p.failed && !l.verbose {
+			l.print(framed(t.Output()))
+		}
+	}
+	clear(p.under)
+	if l.verbose {
+		return
+	}
+	if p.failed {
+		l.print(p.out.String())
+		return
+	}
+	l.print(lastLine(p.out.String()))
+}
+
+// framed returns a test's output as go test shows it of one that failed: without the lines that
+// report where it began, paused and went on.
+func framed(s string) string {
+	var out strings.Builder
+	for line := range strings.Lines(s) {
+		if !strings.HasPrefix(line, "=== ") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func lastLine(s string) string {
+	s = strings.TrimRight(s, "\n")
+	return s[strings.LastIndexByte(s, '\n')+1:] + "\n"
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

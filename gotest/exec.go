@@ -1,0 +1,87 @@
+package gotest
+
+import (
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ran is what Exec keeps of a test binary.
+type ran struct {
+	Package string   `json:"package"`
+	Trace   string   `json:"trace"`
+	Samples []sample `json:"samples"` // in the order of their times
+	CPUs    int      `json:"cpus"`    // that the process may use; 0 if that is not known
+}
+
+// sample is what the kernel has counted of a process since the sample before.
+type sample struct {
+	At        int64   `json:"at"`                  // ns since 1970
+	CPU       int64   `json:"cpu"`                 // ns on a CPU, of all threads
+	Delays    []int64 `json:"delays,omitempty"`    // ns for which a thread could have run and had no CPU, of each that had to wait
+	Throttled int64   `json:"throttled,omitempty"` // ns for which the CPU quota kept threads from running
+	Stopped   bool    `json:"stopped,omitempty"`   // by a signal
+}
+
+// Exec runs a test binary with its arguments, as go test -exec asks, with a trace and what the
+// kernel counts into dir. It returns the exit code; or the signal that ended the binary.
+func Exec(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, by os.Signal, err error) {
+	if len(args) == 0 {
+		return 0, nil, errors.New("go test names no test binary to run")
+	}
+	f, err := os.CreateTemp(dir, "*.trace")
+	if err != nil {
+		return 0, nil, fmt.Errorf("creating the trace of %s: %w", filepath.Base(args[0]), err)
+	}
+	f.Close()
+	cmd := exec.Command(args[0], append([]string{"-test.trace=" + f.Name()}, args[1:]...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	r := ran{Package: packageOf(args[0]), Trace: filepath.Base(f.Name())}
+	// go test ends a binary by SIGQUIT, and a terminal interrupts it by itself.
+	passed := make(chan os.Signal, 1)
+	signal.Notify(passed, syscall.SIGQUIT)
+	defer signal.Stop(passed)
+	if err := cmd.Start(); err != nil {
+		return 0, nil, fmt.Errorf("running the tests: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	go func() {
+		for sig := range passed {
+			cmd.Process.Signal(sig)
+		}
+	}()
+	s := newSampler(cmd.Process.Pid)
+	r.CPUs = s.cpus()
+	err = s.until(ended)
+	r.Samples = s.samples
+	text, _ := json.Marshal(r) // numbers and texts
+	if err := os.WriteFile(f.Name()+".json", text, 0o600); err != nil {
+		fmt.Fprintf(stderr, "gmpscope: what the kernel counted is not known: %v\n", err)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return 0, status.Signal(), nil
+		}
+		return exit.ExitCode(), nil, nil
+	}
+	return 0, nil, err
+}
+
+// packageOf returns the import path of the package that a test binary tests.
+func packageOf(file string) string {
+	if info, err := buildinfo.ReadFile(file); err == nil && info.Path != "" {
+		return strings.TrimSuffix(info.Path, ".test")
+	}
+	return ""
+}

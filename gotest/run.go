@@ -1,0 +1,169 @@
+package gotest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options of Run.
+type Options struct {
+	Args    []string  // of go test
+	Exec    []string  // the command that calls Exec, but for the folder and what go test adds
+	Dir     string    // folder for the traces
+	Stdin   io.Reader // of the tests
+	Stdout  io.Writer // for what go test prints
+	Stderr  io.Writer
+	Slow    time.Duration             // from when on a test is slow
+	Prepare func(cmd *exec.Cmd)       // before it is started; may be nil
+	Done    func(ctx context.Context) // after it has ended; may be nil
+}
+
+// Result is what go test did.
+type Result struct {
+	ExitCode int
+	Packages []Package
+}
+
+// Package is one that was tested.
+type Package struct {
+	Path    string
+	Failed  bool
+	Output  string    // of no test
+	Tests   []*Judged // that failed or were slow
+	Benches []Bench
+	Traces  []string // files; none if it wrote none
+	Problem string   // why nothing is known of its tests; ""
+	log     *packageLog
+	ran     []ran
+}
+
+// Check returns an error if go test can not run by Run with such arguments.
+func Check(args []string) error {
+	for _, a := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-"), "=")
+		if !strings.HasPrefix(a, "-") {
+			continue
+		}
+		switch strings.TrimPrefix(name, "test.") {
+		case "args":
+			return nil
+		case "trace":
+			return errors.New("-trace: each package has a trace already, which -o keeps")
+		case "exec":
+			return errors.New("-exec: gmpscope runs the tests by that flag itself")
+		case "json":
+			return errors.New("-json: use --format json, or go test")
+		case "c":
+			return errors.New("-c: runs no tests")
+		case "fuzz":
+			return errors.New("-fuzz: what is fuzzed runs in many processes, which share no trace: leave it out")
+		}
+	}
+	return nil
+}
+
+// has reports whether arguments have a flag without a value, or with one that is true.
+func has(args []string, flag string) bool {
+	for _, a := range args {
+		if a == "-args" || a == "--args" {
+			return false
+		}
+		a = "-" + strings.TrimLeft(a, "-")
+		if a == "-"+flag || a == "-"+flag+"=true" || a == "-test."+flag {
+			return true
+		}
+	}
+	return false
+}
+
+// Run runs go test, and returns when it has ended.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	var quoted []string
+	for _, s := range append(slices.Clone(o.Exec), o.Dir) {
+		if strings.ContainsAny(s, "'") {
+			return nil, fmt.Errorf("%s has a quotation mark, which go test -exec cannot take: set TMPDIR, or move it", s)
+		}
+		quoted = append(quoted, "'"+s+"'")
+	}
+	args := append([]string{"test", "-json", "-exec=" + strings.Join(quoted, " ")}, o.Args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stdin, cmd.Stderr = o.Stdin, o.Stderr
+	r, w := io.Pipe()
+	cmd.Stdout = w
+	if o.Prepare != nil {
+		o.Prepare(cmd)
+	}
+	l := newLog(o.Stdout, has(o.Args, "v"), o.Slow)
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Run()
+		w.Close()
+		ended <- err
+	}()
+	err := l.read(r)
+	runErr := <-ended
+	if o.Done != nil {
+		o.Done(ctx)
+	}
+	var exit *exec.ExitError
+	res := &Result{}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(runErr, &exit):
+		res.ExitCode = exit.ExitCode()
+	case runErr != nil:
+		return nil, fmt.Errorf("running go test: %w", runErr)
+	case err != nil:
+		return nil, err
+	}
+	return res, res.collect(o.Dir, l)
+}
+
+// collect finds what each package left in the folder.
+func (r *Result) collect(dir string, l *log) error {
+	ran, err := readRan(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range l.order {
+		p := Package{Path: name, Failed: l.packages[name].failed, Output: l.packages[name].out.String(), log: l.packages[name]}
+		for _, x := range ran {
+			if x.Package == name || x.Package == "" {
+				p.ran = append(p.ran, x)
+				p.Traces = append(p.Traces, x.Trace)
+			}
+		}
+		r.Packages = append(r.Packages, p)
+	}
+	return nil
+}
+
+func readRan(dir string) (out []ran, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.trace.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		var x ran
+		if err == nil {
+			err = json.Unmarshal(text, &x)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading what was kept of a package: %w", err)
+		}
+		x.Trace = filepath.Join(dir, filepath.Base(x.Trace))
+		out = append(out, x)
+	}
+	return out, nil
+}

@@ -1,0 +1,172 @@
+package gotest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
+)
+
+const (
+	sampleEvery = 10 * time.Millisecond
+	maxSamples  = 1 << 16 // beyond that they are taken half as often
+)
+
+// sampler looks at what the kernel counts of a process. On systems without Linux's /proc it sees nothing.
+type sampler struct {
+	proc      string
+	process   *sidecar.Process
+	threads   map[string]counted // by thread
+	throttled int64
+	every     time.Duration
+	samples   []sample
+}
+
+type counted struct{ cpu, delay int64 }
+
+func newSampler(pid int) *sampler {
+	s := &sampler{
+		proc: filepath.Join("/proc", strconv.Itoa(pid)), process: sidecar.NewProcess("/", strconv.Itoa(pid)),
+		threads: map[string]counted{}, every: sampleEvery,
+	}
+	c, _ := s.process.Count()
+	s.throttled = c.ThrottledNs
+	return s
+}
+
+func (s *sampler) cpus() int { return s.process.CPUs }
+
+// until samples until ended has an error, which it returns.
+func (s *sampler) until(ended <-chan error) error {
+	runtime.LockOSThread() // for good: where it may, its thread goes before those that are watched
+	raisePriority()
+	s.look()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(s.every):
+			s.look()
+		}
+	}
+}
+
+// look adds a sample.
+func (s *sampler) look() {
+	entries, err := os.ReadDir(filepath.Join(s.proc, "task"))
+	if err != nil {
+		return
+	}
+	x := sample{Stopped: stopped(s.proc)}
+	threads := make(map[string]counted, len(entries))
+	for _, e := range entries {
+		c, ok := schedstat(filepath.Join(s.proc, "task", e.Name(), "schedstat"))
+		if !ok {
+			continue
+		}
+		was := s.threads[e.Name()]
+		threads[e.Name()] = c
+		x.CPU += c.cpu - was.cpu
+		if c.delay > was.delay {
+			x.Delays = append(x.Delays, c.delay-was.delay)
+		}
+	}
+	s.threads = threads
+	if c, ok := s.process.Count(); ok {
+		x.Throttled, s.throttled = c.ThrottledNs-s.throttled, c.ThrottledNs
+	}
+	x.At = time.Now().UnixNano()
+	if s.samples = append(s.samples, x); len(s.samples) == maxSamples {
+		s.halve()
+	}
+}
+
+// halve puts each two samples together, and has half as many taken from now on.
+func (s *sampler) halve() {
+	for i := range maxSamples / 2 {
+		x, y := s.samples[2*i], s.samples[2*i+1]
+		y.CPU += x.CPU
+		y.Throttled += x.Throttled
+		y.Stopped = y.Stopped || x.Stopped
+		y.Delays = append(x.Delays, y.Delays...)
+		s.samples[i] = y
+	}
+	s.samples = s.samples[:maxSamples/2]
+	s.every *= 2
+}
+
+// schedstat reads how long a thread had a CPU, and how long it waited for one, ns.
+func schedstat(file string) (c counted, ok bool) {
+	text, err := os.ReadFile(file)
+	f := strings.Fields(string(text))
+	if err != nil || len(f) != 3 {
+		return c, false
+	}
+	cpu, err1 := strconv.ParseInt(f[0], 10, 64)
+	delay, err2 := strconv.ParseInt(f[1], 10, 64)
+	return counted{cpu, delay}, err1 == nil && err2 == nil
+}
+
+// stopped reports whether a signal has stopped a process.
+func stopped(proc string) bool {
+	text, _ := os.ReadFile(filepath.Join(proc, "stat"))
+	_, rest, ok := cutLast(string(text), ") ")
+	return ok && strings.HasPrefix(rest, "T")
+}
+
+// Machine is what the machine kept from a process in a time. Times are ns.
+type Machine struct {
+	Counted     bool  // by the kernel; if not, the rest is not known
+	CPUNs       int64 // on a CPU, of all threads
+	DelayNs     int64 // threads could have run and had no CPU, summed
+	LongestNs   int64 // the longest of it at one time, about
+	ThrottledNs int64 // the CPU quota kept threads from running
+	StoppedNs   int64 // the process was stopped by a signal
+	delays      []span
+}
+
+// between returns what was counted from one time to another, ns since 1970. What a thread waited for is
+// counted when it has the CPU again: it is taken to have waited right before.
+func between(samples []sample, from, to int64) (m Machine) {
+	for i := range samples {
+		x := &samples[i]
+		for _, ns := range x.Delays {
+			if d := (span{max(x.At-ns, from), min(x.At, to)}); d.from < d.to {
+				m.delays = append(m.delays, d)
+				m.DelayNs += d.to - d.from
+				m.LongestNs = max(m.LongestNs, d.to-d.from)
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		since := samples[i-1].At
+		a, b := max(since, from), min(x.At, to)
+		if a >= b {
+			continue
+		}
+		m.Counted = true
+		share := float64(b-a) / float64(x.At-since)
+		m.CPUNs += int64(share * float64(x.CPU))
+		m.ThrottledNs += int64(share * float64(x.Throttled))
+		if x.Stopped {
+			m.StoppedNs += b - a
+		}
+	}
+	return m
+}
+
+// lateness returns for how long a thread had waited for a CPU right before a time, ns since 1970, at most:
+// a timer may have been late by that.
+func (m *Machine) lateness(at int64) (late int64) {
+	for _, d := range m.delays {
+		if d.from < at && at <= d.to+int64(time.Millisecond) {
+			late = max(late, min(at, d.to)-d.from)
+		}
+	}
+	return late
+}

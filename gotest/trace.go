@@ -1,0 +1,329 @@
+package gotest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+const (
+	maxIntervals  = 1 << 18 // of a trace; of more, the longest
+	maxGoroutines = 1 << 20 // of which the creator is kept
+)
+
+// watcher keeps of a trace what tests may have waited for.
+type watcher struct {
+	lookup  analyze.Lookup
+	creator map[int64]int64
+	timers  []wake
+	waits   kept // for a P
+	runs    kept // on a P
+	units   []work.Unit
+}
+
+type span struct{ from, to int64 }
+
+// wake is when a timer woke a goroutine.
+type wake struct{ g, at int64 }
+
+// interval is one of a goroutine of the program.
+type interval struct {
+	g int64
+	span
+	machine int64 // of a wait: ns for which a P was idle or its thread was late
+	class   int32
+}
+
+// kept are intervals; of too many, the longest.
+type kept struct {
+	all   []interval
+	least int64 // length of those that are kept
+}
+
+func (k *kept) add(x interval) {
+	if x.to-x.from < k.least {
+		return
+	}
+	if k.all = append(k.all, x); len(k.all) == maxIntervals {
+		for ; len(k.all) > maxIntervals/2; k.least = 2*k.least + 1000 {
+			k.all = slices.DeleteFunc(k.all, func(x interval) bool { return x.to-x.from < k.least })
+		}
+	}
+}
+
+func newWatcher() *watcher { return &watcher{creator: map[int64]int64{}} }
+
+// Begin implements [analyze.Observer].
+func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
+
+// Observe implements [analyze.Observer].
+func (w *watcher) Observe(b *ledger.Block, ended []analyze.Wait) error {
+	for i := range b.Decisions {
+		d, n := &b.Decisions[i], &b.Notes[i]
+		if n.G != 0 && n.Was == ledger.Running && !d.Kind.Annotates() && d.Kind != reference.KindMove && n.OfProgram() {
+			w.runs.add(interval{g: d.G, span: span{n.Since, d.Time}, class: d.Class})
+		}
+		if d.Kind != reference.KindReady {
+			continue
+		}
+		switch d.Why {
+		case reference.WhyCreate:
+			if len(w.creator) < maxGoroutines {
+				w.creator[d.G] = d.By
+			}
+		case reference.WhyTimer:
+			if len(w.timers) < maxIntervals && n.OfProgram() {
+				w.timers = append(w.timers, wake{d.G, d.Time})
+			}
+		}
+	}
+	for i := range ended {
+		x := &ended[i]
+		if !b.Notes[x.At].OfProgram() {
+			continue
+		}
+		d := &b.Decisions[x.At]
+		e := interval{g: d.G, span: span{x.From, x.To}, class: d.Class}
+		for j, c := range waits.Causes() {
+			switch c {
+			case waits.CauseIdlePWaking, waits.CauseIdlePMissed, waits.CauseResidue:
+				e.machine += x.Causes[j]
+			}
+		}
+		w.waits.add(e)
+	}
+	return nil
+}
+
+// unit keeps a unit of work.
+func (w *watcher) unit(u work.Unit) {
+	if u.How == work.Test || u.How == work.Benchmark {
+		w.units = append(w.units, u)
+	}
+}
+
+// root returns the goroutine of the test that a goroutine belongs to: its own, or that of the
+// nearest one that created it, or who did; -1 if it is of no test, as those of TestMain.
+func (w *watcher) root(g int64, tests map[int64]bool) int64 {
+	for range 1000 {
+		if tests[g] {
+			return g
+		}
+		creator, ok := w.creator[g]
+		if !ok {
+			break
+		}
+		g = creator
+	}
+	return -1
+}
+
+// worksFor reports whether a goroutine may work for a test: those of no test work for any.
+func (w *watcher) worksFor(g, test int64, tests map[int64]bool) bool {
+	root := w.root(g, tests)
+	return test < 0 || root < 0 || root == test
+}
+
+// Analyze finds what the tests of a package waited for, and judges those that failed.
+func (p *Package) Analyze(ctx context.Context) {
+	for _, t := range p.log.tests {
+		p.Tests = append(p.Tests, &Judged{Test: t})
+	}
+	switch {
+	case len(p.ran) == 0 && p.Failed:
+		p.Problem = "no test of it ran: see what go test printed"
+	case len(p.ran) > 0 && (len(p.Tests) > 0 || len(p.log.results) > 0):
+		p.analyze(ctx, &p.ran[0])
+	}
+	for _, t := range p.Tests {
+		t.judge()
+	}
+	slices.SortStableFunc(p.Tests, func(a, b *Judged) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+func (p *Package) analyze(ctx context.Context, r *ran) {
+	w := newWatcher()
+	res, err := analyze.File(ctx, r.Trace, analyze.Options{Observer: w, OnUnit: w.unit, NoTimeline: true})
+	for _, t := range p.Tests {
+		t.Machine = between(r.Samples, t.began.UnixNano(), t.ended.UnixNano())
+		t.cpus = r.CPUs
+	}
+	if err != nil {
+		p.Problem = fmt.Sprintf("its trace cannot be used: %v", err)
+		return
+	}
+	if wall := res.Trace.Began; !wall.IsZero() {
+		p.place(w, res, wall, r)
+	} else {
+		p.Problem = "its trace does not have the time of day: build with Go 1.25 or newer"
+	}
+	p.Benches = benches(w, res, p.log.results)
+}
+
+// rank sorts those that failed before those that were slow only.
+func rank(t *Judged) int64 {
+	if t.Verdict != "" {
+		return math.MinInt64
+	}
+	return -t.Ns
+}
+
+// place finds the units of the tests and what they waited for.
+func (p *Package) place(w *watcher, res *analyze.Result, wall time.Time, r *ran) {
+	tests := map[int64]bool{}
+	for _, u := range w.units {
+		tests[u.G] = true
+	}
+	for _, t := range p.Tests {
+		from, to := int64(t.began.Sub(wall)), int64(t.ended.Sub(wall))
+		u := w.unitOf(t.Test, from, to)
+		if u != nil {
+			from, to = u.From, u.To
+			if t.paused {
+				from = max(from, int64(t.began.Sub(wall)))
+			}
+			t.Path = pathOf(res, u)
+			t.Machine = between(r.Samples, wall.UnixNano()+from, wall.UnixNano()+to)
+		}
+		t.Ns = max(to-from, 1)
+		t.Found = u != nil
+		t.add(w, u, wall.UnixNano(), from, to, tests)
+	}
+}
+
+// unitOf finds the unit of a test: of one at the top by how many of its name there were before, of
+// others, which have no name in a trace, by the time.
+func (w *watcher) unitOf(t *Test, from, to int64) *work.Unit {
+	top, _, nested := strings.Cut(t.Name, "/")
+	var best *work.Unit
+	overlap, run := int64(0), 0
+	for i := range w.units {
+		u := &w.units[i]
+		name := u.Kind[strings.LastIndexByte(u.Kind, '/')+1:]
+		_, name, _ = strings.Cut(name, ".")
+		if !nested && name == top {
+			if run == t.Run {
+				return u
+			}
+			run++
+		}
+		if nested && strings.HasPrefix(name, top+".") {
+			both := min(to, u.To) - max(from, u.From)
+			if outside := (to - from) + (u.To - u.From) - 2*both; both > 0 && outside < 2*both && both > overlap {
+				best, overlap = u, both
+			}
+		}
+	}
+	return best
+}
+
+// add sums up for how long goroutines of the test ran and were runnable, and how late timers of theirs
+// were. zero is when the trace begins, ns since 1970.
+func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[int64]bool) {
+	test := int64(-1)
+	if u != nil {
+		test = u.G
+	}
+	within := func(x *interval) int64 {
+		if n := min(x.to, to) - max(x.from, from); n > 0 && w.worksFor(x.g, test, tests) {
+			return n
+		}
+		return 0
+	}
+	by := map[int64]*Wait{}
+	for i := range w.waits.all {
+		x := &w.waits.all[i]
+		n := within(x)
+		if n == 0 {
+			continue
+		}
+		s := by[x.g]
+		if s == nil {
+			s = &Wait{Goroutine: x.g, Who: w.lookup.Class(x.class)}
+			by[x.g] = s
+		}
+		s.Ns += n
+		s.LongestNs = max(s.LongestNs, n)
+		s.MachineNs += x.machine * n / max(x.to-x.from, 1)
+		t.workNs += n
+	}
+	for g, s := range by {
+		if s.Ns > t.Wait.Ns || s.Ns == t.Wait.Ns && g < t.Wait.Goroutine {
+			t.Wait = *s
+		}
+	}
+	for i := range w.runs.all {
+		t.workNs += within(&w.runs.all[i])
+	}
+	for i, x := range w.timers {
+		if x.at <= from || x.at > to || !w.worksFor(x.g, test, tests) {
+			continue
+		}
+		t.Timed = true
+		if w.root(x.g, tests) != test {
+			continue
+		}
+		late := t.Machine.lateness(zero + x.at)
+		if x.g == test && !slices.ContainsFunc(w.timers[i+1:], func(y wake) bool { return y.g == test && y.at <= to }) {
+			t.lastLateNs = late
+		} else {
+			t.lateNs += late
+		}
+	}
+}
+
+// pathOf is what the time of a unit consists of, the most first: of itself if it is among the slowest
+// of its kind, else of the kind's.
+func pathOf(res *analyze.Result, u *work.Unit) []Part {
+	for i := range res.Work.Kinds {
+		k := &res.Work.Kinds[i]
+		if k.Name != u.Kind || k.How != u.How.String() {
+			continue
+		}
+		for j := range k.Slowest {
+			if s := &k.Slowest[j]; s.G == u.G && s.BeginNs == u.From {
+				return partsOf(s.Segments)
+			}
+		}
+		var all []work.Segment
+		for j := range k.Path {
+			x := &k.Path[j]
+			all = append(all, work.Segment{Via: x.Via, Leaf: x.Leaf, Ns: x.Ns / max(k.Count, 1)})
+		}
+		return partsOf(all)
+	}
+	return nil
+}
+
+func partsOf(segments []work.Segment) []Part {
+	sums := map[Part]int64{}
+	for _, s := range segments {
+		x := Part{What: s.What, Who: s.Who, Where: s.Where}
+		if s.Via != nil {
+			x.Via, x.ViaWhere = s.Via.What, s.Via.Site
+		}
+		sums[x] += s.Ns
+	}
+	out := []Part{}
+	for x, ns := range sums {
+		x.Ns = ns
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b Part) int {
+		if a.Ns != b.Ns {
+			return int(min(1, max(-1, b.Ns-a.Ns)))
+		}
+		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	})
+	return out
+}

@@ -1,0 +1,236 @@
+package gotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/term"
+)
+
+const (
+	shownParts = 3  // of a test's time
+	shownSlow  = 10 // tests of a package that were slow
+)
+
+// outcome is how a test ended, in words.
+func (t *Judged) outcome() string {
+	if t.Outcome == "" {
+		return "ended the process"
+	}
+	return t.Outcome
+}
+
+// InWords is the verdict in words: of a test that did not fail, what it waited for.
+func (t *Judged) InWords() string {
+	switch t.Verdict {
+	case "":
+		return t.spent()
+	case NotKnown:
+		return "not known: " + t.Why
+	case NotScheduling:
+		return "not scheduling: " + t.Why + t.after()
+	}
+	by := "the machine"
+	if t.Verdict == StarvedByProgram {
+		by = "the program"
+	}
+	return fmt.Sprintf("starved by %s (%s): %s%s", by, t.Basis, t.Why, t.after())
+}
+
+// after is what is known of how long, behind why.
+func (t *Judged) after() string {
+	var out []string
+	if m := &t.Machine; m.Counted && m.DelayNs > 0 {
+		s := "its threads waited for a CPU for " + quantity.Duration(m.DelayNs) + ", up to " + quantity.Duration(m.LongestNs) + ", and had one for " + quantity.Duration(m.CPUNs)
+		if m.ThrottledNs > 0 {
+			s += ", throttled for " + quantity.Duration(m.ThrottledNs)
+		}
+		if m.StoppedNs > 0 {
+			s += ", stopped for " + quantity.Duration(m.StoppedNs)
+		}
+		out = append(out, s)
+	}
+	if t.Wait.Ns > 0 {
+		out = append(out, fmt.Sprintf("%s (goroutine %d) waited for a P for %s, up to %s", t.Wait.Who, t.Wait.Goroutine, quantity.Duration(t.Wait.Ns), quantity.Duration(t.Wait.LongestNs)))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; of " + quantity.Duration(t.Ns) + ", " + strings.Join(out, "; ")
+}
+
+// spent is what a test's time consists of.
+func (t *Judged) spent() string { return partsInWords(t.Path, "its trace does not show what it did") }
+
+func partsInWords(path []Part, none string) string {
+	whole := int64(0)
+	for _, x := range path {
+		whole += x.Ns
+	}
+	var out []string
+	for _, x := range path {
+		if len(out) == shownParts || x.Ns*50 < whole {
+			break
+		}
+		out = append(out, quantity.Part(x.Ns, whole)+" "+x.inWords())
+	}
+	if len(out) == 0 {
+		return none
+	}
+	return strings.Join(out, ", ")
+}
+
+func (x *Part) inWords() string {
+	what := x.What
+	if x.Where != "" {
+		what += " in " + x.Where
+	}
+	if x.Via == "" {
+		return what
+	}
+	via := "blocked on a " + x.Via
+	if x.Via == "sleep" || x.Via == "network" || x.Via == "select" {
+		via = "in " + x.Via
+	}
+	if x.ViaWhere != "" {
+		via += " in " + x.ViaWhere
+	}
+	if x.Via == x.What || x.Who == "" {
+		return via
+	}
+	return via + " (" + x.Who + ": " + what + ")"
+}
+
+// WriteText writes what is to be said of tests and benchmarks.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for i := range r.Packages {
+		p := &r.Packages[i]
+		lines := p.lines()
+		if len(lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", term.Line(p.Path))
+		for _, l := range lines {
+			fmt.Fprintf(&b, "  %s\n", term.Line(l))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// lines are what is said of a package.
+func (p *Package) lines() (out []string) {
+	if p.Problem != "" {
+		out = append(out, p.Problem)
+	}
+	slow := 0
+	for _, t := range p.Tests {
+		name := t.Name
+		if t.Run > 0 {
+			name += fmt.Sprintf(" (run %d)", t.Run+1)
+		}
+		if t.Verdict == "" {
+			if slow++; slow > shownSlow {
+				continue
+			}
+			out = append(out, fmt.Sprintf("SLOW %s %s: %s", name, quantity.Duration(t.Ns), t.InWords()))
+			continue
+		}
+		out = append(out, fmt.Sprintf("FAIL %s %s: %s", name, quantity.Duration(t.Ns), t.InWords()))
+		if len(t.Path) > 0 {
+			out = append(out, "     its time: "+t.spent())
+		}
+	}
+	if slow > shownSlow {
+		out = append(out, fmt.Sprintf("and %d more that were slow", slow-shownSlow))
+	}
+	for i := range p.Benches {
+		b := &p.Benches[i]
+		out = append(out, fmt.Sprintf("%s %s ns/op, %s timed: %s", b.Name, quantity.Number(b.NsPerOp), quantity.Duration(b.TimedNs), partsInWords(b.Path, "its run is not in the trace")))
+	}
+	return out
+}
+
+// WriteMarkdown writes a summary for a pull request.
+func (r *Result) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	rows := 0
+	for i := range r.Packages {
+		p := &r.Packages[i]
+		for _, t := range p.Tests {
+			if t.Verdict == "" {
+				continue
+			}
+			if rows++; rows == 1 {
+				b.WriteString("| package | failed test | took | why |\n|---|---|---:|---|\n")
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(p.Path), cell(t.Name), quantity.Duration(t.Ns), cell(t.InWords()))
+		}
+	}
+	if rows == 0 {
+		b.WriteString("No test failed.\n")
+		if r.ExitCode != 0 {
+			b.Reset()
+			fmt.Fprintf(&b, "No test failed, but go test did (exit code %d).\n", r.ExitCode)
+		}
+	}
+	rows = 0
+	for i := range r.Packages {
+		for j := range r.Packages[i].Benches {
+			x := &r.Packages[i].Benches[j]
+			if rows++; rows == 1 {
+				b.WriteString("\n| benchmark | ns/op | timed | of its time |\n|---|---:|---:|---|\n")
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(x.Name), quantity.Number(x.NsPerOp), quantity.Duration(x.TimedNs), cell(partsInWords(x.Path, "not in the trace")))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell makes a text safe in a table of Markdown, where names may be anything.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "@", "&#64;").Replace(term.Line(s))
+}
+
+// WriteJSON writes a jsondoc.Tests; traces names the files that are kept.
+func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
+	doc := jsondoc.Tests{Tool: tool, ExitCode: r.ExitCode, Packages: []jsondoc.TestPackage{}}
+	for i := range r.Packages {
+		p := &r.Packages[i]
+		out := jsondoc.TestPackage{Package: p.Path, Failed: p.Failed, Problem: p.Problem, Tests: []jsondoc.Test{}}
+		if kept {
+			out.Traces = p.Traces
+		}
+		for _, t := range p.Tests {
+			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: t.outcome(), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: parts(t.Path)}
+			if t.Wait.Ns > 0 {
+				x.Wait = &jsondoc.TestWait{G: t.Wait.Goroutine, Who: t.Wait.Who, Ns: t.Wait.Ns, LongestNs: t.Wait.LongestNs, MachineNs: t.Wait.MachineNs}
+			}
+			if m := t.Machine; m.Counted {
+				x.Machine = &jsondoc.TestMachine{CPUNs: m.CPUNs, DelayNs: m.DelayNs, LongestNs: m.LongestNs, ThrottledNs: m.ThrottledNs, StoppedNs: m.StoppedNs}
+			}
+			out.Tests = append(out.Tests, x)
+		}
+		for _, b := range p.Benches {
+			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark{Name: b.Name, N: b.N, NsPerOp: b.NsPerOp, TimedNs: b.TimedNs, Path: parts(b.Path)})
+		}
+		doc.Packages = append(doc.Packages, out)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+func parts(path []Part) []jsondoc.TestPart {
+	out := []jsondoc.TestPart{}
+	for _, x := range path {
+		out = append(out, jsondoc.TestPart{Via: x.Via, ViaWhere: x.ViaWhere, What: x.What, Who: x.Who, Where: x.Where, Ns: x.Ns})
+	}
+	return out
+}
