@@ -17,8 +17,10 @@ type request struct{}
 
 // Task begins a task of runtime/trace, which end ends, and gives it the ID of a distributed
 // trace: 32 hexadecimal digits, in lower case; another ID is left out. gmpscope --trace-id finds
-// it by that. name is kept in each trace, so there should be few: that of a route or method.
+// it by that. name is kept in each trace, its first 200 bytes, so there should be few: those of routes or
+// methods.
 func Task(ctx context.Context, name, traceID string) (_ context.Context, end func()) {
+	name = name[:min(len(name), 200)]
 	ctx, task := trace.NewTask(ctx, name)
 	r := sidecar.SlowRequest{Name: name}
 	if sidecar.IsTraceID(traceID) {

@@ -1,8 +1,11 @@
 package gotest
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
@@ -14,13 +17,16 @@ type Bench struct {
 	Name    string // with the number of Ps, as go test prints it
 	N       int64  // iterations
 	NsPerOp float64
-	TimedNs int64  // in the trace: of the run whose result is printed; 0 if that was not found
-	Path    []Part // of its goroutine, the most first
+	TimedNs int64 // in the trace: of the run whose result is printed; 0 if that was not found
+	// RunningNs and RunnableNs are for how long goroutines of the program ran, and waited for a P, in that
+	// run, summed.
+	RunningNs, RunnableNs int64
+	Path                  []Part // of all such runs of the benchmark, whatever the number of Ps, the most first
 }
 
 // benches brings together what go test printed and the runs in the trace, which follow each other alike.
 func benches(w *watcher, res *analyze.Result, printed []string) (out []Bench) {
-	runs := map[string]int{}
+	units := w.units
 	for line := range strings.Lines(strings.Join(printed, "")) {
 		f := strings.Fields(line)
 		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") || f[3] != "ns/op" {
@@ -32,29 +38,73 @@ func benches(w *watcher, res *analyze.Result, printed []string) (out []Bench) {
 			continue
 		}
 		b := Bench{Name: f[0], N: n, NsPerOp: ns}
-		top, _, _ := strings.Cut(f[0], "/")
-		top, _, _ = strings.Cut(top, "-")
-		if u := benchUnit(w.units, top, runs[top]); u != nil {
+		if i := b.unit(units); i >= 0 {
+			u := &units[i]
+			units = units[i+1:]
 			b.TimedNs, b.Path = u.To-u.From, pathOf(res, u)
+			b.RunningNs, b.RunnableNs = w.running.between(u.From, u.To), w.runnable.between(u.From, u.To)
 		}
-		runs[top]++
 		out = append(out, b)
 	}
 	return out
 }
 
-// benchUnit returns the measured run of a benchmark, or of one within it, by how many there were before.
-func benchUnit(units []work.Unit, top string, run int) *work.Unit {
-	for i := range units {
-		u := &units[i]
-		name := u.Kind[strings.LastIndexByte(u.Kind, '/')+1:]
-		_, name, _ = strings.Cut(name, ".")
-		if u.How == work.Benchmark && (name == top || strings.HasPrefix(name, top+".")) {
-			if run == 0 {
-				return u
-			}
-			run--
-		}
+// unit returns the first of units that is the run of a benchmark, by its name, of which a trace has the
+// function only, and by how long it took; -1 for none.
+func (b *Bench) unit(units []work.Unit) int {
+	name, _, within := strings.Cut(b.Name, "/")
+	name, _, _ = strings.Cut(name, "-")
+	took := float64(b.N) * b.NsPerOp
+	return slices.IndexFunc(units, func(u work.Unit) bool {
+		kind := function(u.Kind)
+		is := kind == name || within && strings.HasPrefix(kind, name+".")
+		return u.How == work.Benchmark && is && math.Abs(float64(u.To-u.From)-took) < took/20
+	})
+}
+
+// function returns the name of a function without its package.
+func function(name string) string {
+	_, name, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".")
+	return name
+}
+
+// series is a sum over time, in bins.
+type series struct {
+	bin  int64 // ns
+	sums []int64
+}
+
+// add adds the time from one instant to another.
+func (s *series) add(x span) {
+	if s.bin == 0 {
+		s.bin = int64(100 * time.Microsecond)
 	}
-	return nil
+	for x.to/s.bin >= maxIntervals {
+		for i := range (len(s.sums) + 1) / 2 {
+			s.sums[i] = s.sums[2*i]
+			if 2*i+1 < len(s.sums) {
+				s.sums[i] += s.sums[2*i+1]
+			}
+		}
+		s.sums = s.sums[:(len(s.sums)+1)/2]
+		s.bin *= 2
+	}
+	for x.from < x.to {
+		i := x.from / s.bin
+		for int64(len(s.sums)) <= i {
+			s.sums = append(s.sums, 0)
+		}
+		to := min(x.to, (i+1)*s.bin)
+		s.sums[i] += to - x.from
+		x.from = to
+	}
+}
+
+// between returns the sum from one time to another; of bins that these cut, their share.
+func (s *series) between(from, to int64) (ns int64) {
+	for i := from / max(s.bin, 1); i < int64(len(s.sums)) && i*s.bin < to; i++ {
+		part := min(to, (i+1)*s.bin) - max(from, i*s.bin)
+		ns += int64(float64(s.sums[i]) * float64(part) / float64(s.bin))
+	}
+	return ns
 }

@@ -65,8 +65,9 @@ type packageLog struct {
 	out     output           // of no test
 	under   map[string]*Test // by name
 	runs    map[string]int
-	tests   []*Test // that failed or were slow, or did not end
-	results []string
+	tests   []*Test  // that failed or were slow, or did not end
+	results []string // what benchmarks printed
+	goesOn  bool     // what they print next is in the same line
 }
 
 func newLog(to io.Writer, verbose bool, slow time.Duration) *log {
@@ -119,6 +120,9 @@ func (l *log) add(e *event) {
 	t := p.under[e.Test]
 	switch e.Action {
 	case "run":
+		if isBenchmark(e.Test) {
+			return
+		}
 		t = &Test{Package: e.Package, Name: e.Test, Run: p.runs[e.Test], began: e.Time}
 		p.runs[e.Test]++
 		p.under[e.Test] = t
@@ -138,10 +142,12 @@ func (l *log) add(e *event) {
 }
 
 func (l *log) output(p *packageLog, t *Test, e *event) {
-	if strings.HasPrefix(e.Test, "Benchmark") || e.Test == "" && isBenchHeader(e.Output) {
-		p.out.add(e.Output)
+	if p.goesOn || ofBenchmark(e) {
+		p.goesOn = !strings.HasSuffix(e.Output, "\n")
+		if l.verbose || !strings.HasPrefix(e.Output, "=== ") && strings.TrimRight(e.Output, "\n") != e.Test {
+			l.print(e.Output)
+		}
 		p.results = append(p.results, e.Output)
-		l.print(e.Output)
 		return
 	}
 	if t != nil {
@@ -154,14 +160,20 @@ func (l *log) output(p *packageLog, t *Test, e *event) {
 	}
 }
 
-func isBenchHeader(s string) bool {
-	for _, key := range []string{"goos: ", "goarch: ", "pkg: ", "cpu: "} {
-		if strings.HasPrefix(s, key) {
+// ofBenchmark reports whether an output is a benchmark's, or what go test prints before the first.
+func ofBenchmark(e *event) bool {
+	if e.Test != "" {
+		return isBenchmark(e.Test)
+	}
+	for _, begin := range []string{"Benchmark", "goos: ", "goarch: ", "pkg: ", "cpu: "} {
+		if strings.HasPrefix(e.Output, begin) {
 			return true
 		}
 	}
 	return false
 }
+
+func isBenchmark(test string) bool { return strings.HasPrefix(test, "Benchmark") }
 
 func (l *log) testEnded(p *packageLog, t *Test, e *event) {
 	delete(p.under, t.Name)

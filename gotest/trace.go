@@ -29,6 +29,8 @@ type watcher struct {
 	waits   kept // for a P
 	runs    kept // on a P
 	units   []work.Unit
+
+	running, runnable series // of all goroutines of the program
 }
 
 type span struct{ from, to int64 }
@@ -71,7 +73,9 @@ func (w *watcher) Observe(b *ledger.Block, ended []analyze.Wait) error {
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		if n.G != 0 && n.Was == ledger.Running && !d.Kind.Annotates() && d.Kind != reference.KindMove && n.OfProgram() {
-			w.runs.add(interval{g: d.G, span: span{n.Since, d.Time}, class: d.Class})
+			x := span{n.Since, d.Time}
+			w.running.add(x)
+			w.runs.add(interval{g: d.G, span: x, class: d.Class})
 		}
 		if d.Kind != reference.KindReady {
 			continue
@@ -100,6 +104,7 @@ func (w *watcher) Observe(b *ledger.Block, ended []analyze.Wait) error {
 				e.machine += x.Causes[j]
 			}
 		}
+		w.runnable.add(e.span)
 		w.waits.add(e)
 	}
 	return nil
@@ -209,8 +214,10 @@ func (w *watcher) unitOf(t *Test, from, to int64) *work.Unit {
 	overlap, run := int64(0), 0
 	for i := range w.units {
 		u := &w.units[i]
-		name := u.Kind[strings.LastIndexByte(u.Kind, '/')+1:]
-		_, name, _ = strings.Cut(name, ".")
+		if u.How != work.Test {
+			continue
+		}
+		name := function(u.Kind)
 		if !nested && name == top {
 			if run == t.Run {
 				return u
@@ -291,6 +298,9 @@ func pathOf(res *analyze.Result, u *work.Unit) []Part {
 			continue
 		}
 		for j := range k.Slowest {
+			if u.How == work.Benchmark { // of which a row of segments shows the beginning only
+				break
+			}
 			if s := &k.Slowest[j]; s.G == u.G && s.BeginNs == u.From {
 				return partsOf(s.Segments)
 			}

@@ -151,9 +151,17 @@ func (p *Package) lines() (out []string) {
 	}
 	for i := range p.Benches {
 		b := &p.Benches[i]
-		out = append(out, fmt.Sprintf("%s %s ns/op, %s timed: %s", b.Name, quantity.Number(b.NsPerOp), quantity.Duration(b.TimedNs), partsInWords(b.Path, "its run is not in the trace")))
+		out = append(out, fmt.Sprintf("%s %s ns/op, %s", b.Name, quantity.Number(b.NsPerOp), b.inWords()))
 	}
 	return out
+}
+
+// inWords is what the run of a benchmark consists of.
+func (b *Bench) inWords() string {
+	if b.TimedNs == 0 {
+		return "its run is not in the trace"
+	}
+	return fmt.Sprintf("%s timed, %s Ps busy, waiting for a P %s of that: %s", quantity.Duration(b.TimedNs), quantity.Number(float64(b.RunningNs)/float64(b.TimedNs)), quantity.Part(b.RunnableNs, b.RunningNs+b.RunnableNs), partsInWords(b.Path, "its path is not known"))
 }
 
 // WriteMarkdown writes a summary for a pull request.
@@ -184,9 +192,9 @@ func (r *Result) WriteMarkdown(w io.Writer) error {
 		for j := range r.Packages[i].Benches {
 			x := &r.Packages[i].Benches[j]
 			if rows++; rows == 1 {
-				b.WriteString("\n| benchmark | ns/op | timed | of its time |\n|---|---:|---:|---|\n")
+				b.WriteString("\n| benchmark | ns/op | in the trace |\n|---|---:|---|\n")
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(x.Name), quantity.Number(x.NsPerOp), quantity.Duration(x.TimedNs), cell(partsInWords(x.Path, "not in the trace")))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(x.Name), quantity.Number(x.NsPerOp), cell(x.inWords()))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -218,7 +226,7 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			out.Tests = append(out.Tests, x)
 		}
 		for _, b := range p.Benches {
-			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark{Name: b.Name, N: b.N, NsPerOp: b.NsPerOp, TimedNs: b.TimedNs, Path: parts(b.Path)})
+			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark{Name: b.Name, N: b.N, NsPerOp: b.NsPerOp, TimedNs: b.TimedNs, RunningNs: b.RunningNs, RunnableNs: b.RunnableNs, Path: parts(b.Path)})
 		}
 		doc.Packages = append(doc.Packages, out)
 	}

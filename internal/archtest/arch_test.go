@@ -90,6 +90,8 @@ var rules = []rule{
 	// A module of its own, for programs that want little else.
 	{"live", in("analyze", "capture", "export", "report"), []string{"github.com/google/pprof"}}, // a module of its own
 	{"capture/example", in("capture"), nil},
+	{"capture/grpc", in("capture"), []string{"google.golang.org/grpc"}},   // a module of its own
+	{"capture/otel", in("capture"), []string{"go.opentelemetry.io/otel"}}, // a module of its own
 	{"capture", nil, nil},
 
 	{"cmd/gmpscope/internal/mcptools", in("analyze", "compare", "export", "reference", "replay", "report", "internal/quantity", "internal/term"), []string{"github.com/modelcontextprotocol/go-sdk"}},
