@@ -12,6 +12,12 @@ import (
 // maxOutput is how much of a test's output is kept, bytes: so much of its beginning, and of its end.
 const maxOutput = 32 << 10
 
+// The most runs of tests of a package that are judged, and that others are compared with.
+const (
+	maxTests  = 1000
+	maxPassed = 10_000
+)
+
 // event is a line of go test -json; see go doc test2json.
 type event struct {
 	Time    time.Time
@@ -65,6 +71,8 @@ type packageLog struct {
 	out     output           // of no test
 	under   map[string]*Test // by name
 	runs    map[string]int
+	more    int      // tests that failed or were slow, beyond maxTests
+	passed  []*Test  // other runs, the first maxPassed, without their output
 	tests   []*Test  // that failed or were slow, or did not end
 	results []string // what benchmarks printed
 	goesOn  bool     // what they print next is in the same line
@@ -186,9 +194,21 @@ func (l *log) testEnded(p *packageLog, t *Test, e *event) {
 			p.under[parent].nested = true
 		}
 	}
-	if t.Outcome == "fail" && !t.nested || t.ended.Sub(t.began) >= l.slow {
-		p.tests = append(p.tests, t)
+	switch {
+	case t.Outcome == "fail" && !t.nested || t.ended.Sub(t.began) >= l.slow:
+		p.keep(t)
+	case t.Outcome == "pass" && len(p.passed) < maxPassed:
+		t.out = output{}
+		p.passed = append(p.passed, t)
 	}
+}
+
+func (p *packageLog) keep(t *Test) {
+	if len(p.tests) == maxTests {
+		p.more++
+		return
+	}
+	p.tests = append(p.tests, t)
 }
 
 // ended processes the end of a package: a test that has not ended took the process with it.
@@ -196,7 +216,7 @@ func (l *log) ended(p *packageLog, e *event) {
 	p.failed = e.Action == "fail"
 	for _, t := range p.under {
 		t.ended = e.Time
-		p.tests = append(p.tests, t)
+		p.keep(t)
 		if p.failed && !l.verbose {
 			l.print(framed(t.Output()))
 		}

@@ -20,6 +20,7 @@ type ran struct {
 	Package string   `json:"package"`
 	Trace   string   `json:"trace"`
 	Samples []sample `json:"samples"` // in the order of their times
+	Every   int64    `json:"every"`   // ns between two of them, if the machine is not late
 	CPUs    int      `json:"cpus"`    // that the process may use; 0 if that is not known
 }
 
@@ -63,7 +64,7 @@ func Exec(ctx context.Context, dir string, args []string, stdin io.Reader, stdou
 	s := newSampler(cmd.Process.Pid)
 	r.CPUs = s.cpus()
 	err = s.until(ended)
-	r.Samples = s.samples
+	r.Samples, r.Every = s.samples, int64(s.every)
 	text, _ := json.Marshal(r) // numbers and texts
 	if err := os.WriteFile(f.Name()+".json", text, 0o600); err != nil {
 		fmt.Fprintf(stderr, "gmpscope: what the kernel counted is not known: %v\n", err)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Verdict is what a test that failed lacked.
@@ -34,7 +36,8 @@ type Judged struct {
 
 	workNs     int64 // for which its goroutines ran or were runnable, summed
 	lateNs     int64 // by which their timers may have been late, summed
-	lastLateNs int64 // of these, the last one that woke the test itself: often what ends its patience
+	lastLateNs int64 // by which the last one that woke the test itself may have been: often what ends its patience
+	quietNs    int64 // before that one, for which none of its goroutines ran or was runnable
 }
 
 // Wait is for how long a goroutine was runnable and did not run.
@@ -75,8 +78,8 @@ var (
 var measured = regexp.MustCompile(`(?i)took|elapsed|\d(ns|µs|us|ms|s)\b`)
 var patience = regexp.MustCompile(`(?i)time[d ]*.?out|deadline|never|not (yet|done|ready)|did(n't| not)|gave up`)
 
-// judge decides what a failed test lacked.
-func (t *Judged) judge() {
+// judge decides what a failed test lacked. runs compares its runs that failed with those that passed.
+func (t *Judged) judge(runs comparison) {
 	if t.Outcome == "pass" || t.Outcome == "skip" {
 		return
 	}
@@ -94,12 +97,20 @@ func (t *Judged) judge() {
 	}
 	words := late.FindString(withoutFrames(out))
 	machine, program := t.lacks()
+	least := starvedLeast
+	if words == "" {
+		least = longLack
+	}
 	switch {
-	case words == "" && !t.Timed:
+	case runs == passesLackAsMuch:
+		t.Verdict, t.Basis, t.Why = NotScheduling, "suspected", "runs of it that passed lacked as much"
+	case words == "" && !t.Timed && runs != failuresLackMore:
 		t.Verdict, t.Basis, t.Why = NotScheduling, "suspected", "it waits for no timer, and its output is not about time"
-	case !machine.starves(t.Ns) && !program.starves(t.Ns):
+	case patience.MatchString(withoutFrames(out)) && t.quietNs-t.Machine.StoppedNs-t.Machine.PausedNs > max(t.Ns/2, longLack):
+		t.Verdict, t.Basis, t.Why = NotScheduling, "certain", "before it gave up, none of its goroutines had anything to do for "+quantity.Duration(t.quietNs)
+	case !machine.starves(t.Ns, least) && !program.starves(t.Ns, least):
 		t.Verdict, t.Basis, t.Why = NotScheduling, "certain", "it lacked neither CPUs nor Ps for long"
-	case machine.starves(t.Ns) && (machine.ns >= program.ns/2 || !program.starves(t.Ns)):
+	case machine.starves(t.Ns, least) && (machine.ns >= program.ns/2 || !program.starves(t.Ns, least)):
 		t.Verdict, t.Basis, t.Why = StarvedByMachine, machine.basis, machine.why
 	default:
 		t.Verdict, t.Basis, t.Why = StarvedByProgram, program.basis, program.why
@@ -112,9 +123,9 @@ type lack struct {
 	basis, why  string
 }
 
-func (l lack) starves(whole int64) bool {
+func (l lack) starves(whole, least int64) bool {
 	share := float64(l.ns) / float64(whole)
-	return l.ns >= starvedLeast && (share >= starvedShare || l.longest >= longLack && share >= longShare)
+	return l.ns >= least && (share >= starvedShare || l.longest >= longLack && share >= longShare)
 }
 
 // lacks returns what the machine kept from the test's process, and what the program kept from the test.
@@ -144,16 +155,66 @@ func (t *Judged) lacks() (machine, program lack) {
 		}
 		machine.ns = 0
 	}
-	machine.ns += m.StoppedNs
-	machine.longest = max(machine.longest, m.StoppedNs)
-	if m.StoppedNs > 0 {
-		machine.why = "its process was stopped by a signal"
+	switch {
+	case m.StoppedNs > machine.ns:
+		machine = lack{ns: m.StoppedNs, longest: m.StoppedNs, basis: "certain", why: "its process was stopped by a signal"}
+	case m.PausedNs > machine.ns:
+		machine = lack{ns: m.PausedNs, longest: m.PausedNs, basis: "suspected", why: "neither its process nor gmpscope ran for " + quantity.Duration(m.PausedNs) + ", nor waited for a CPU: stopped, or frozen"}
 	}
 	if m.ThrottledNs > machine.ns/2 && m.ThrottledNs > 0 {
 		machine.why = "its CPU quota was used up"
 		machine.ns = max(machine.ns, m.ThrottledNs)
 	}
 	return machine, program
+}
+
+// comparison is what the runs of a test say together.
+type comparison int
+
+const (
+	notComparable comparison = iota
+	failuresLackMore
+	passesLackAsMuch
+)
+
+// compare holds what runs of a test that failed lacked against what those lacked that passed: by how often
+// a run that failed lacked more than one that passed (the statistic of Mann and Whitney, as a share).
+func (p *Package) compare(name string) comparison {
+	var failed, passed []int64
+	for _, t := range p.Tests {
+		if t.Name == name && t.Outcome == "fail" {
+			failed = append(failed, t.lacked())
+		}
+	}
+	for _, t := range p.passed {
+		if t.Name == name {
+			passed = append(passed, t.lacked())
+		}
+	}
+	if len(failed) < 2 || len(passed) < 2 || len(failed)+len(passed) < 6 {
+		return notComparable
+	}
+	more := 0
+	for _, f := range failed {
+		for _, p := range passed {
+			if f > p {
+				more++
+			}
+		}
+	}
+	switch share := float64(more) / float64(len(failed)*len(passed)); {
+	case share >= 0.85:
+		return failuresLackMore
+	case share <= 0.6:
+		return passesLackAsMuch
+	}
+	return notComparable
+}
+
+// lacked is what a run lacked, ns.
+func (t *Judged) lacked() int64 {
+	machine, program := t.lacks()
+	return max(machine.ns, program.ns)
 }
 
 // withoutFrames returns an output without stacks, whose lines are about anything.

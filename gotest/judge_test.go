@@ -35,16 +35,16 @@ func TestJudge(t *testing.T) {
 		x := tt.test
 		x.Test, x.Found = &Test{Outcome: "fail"}, true
 		x.out.add(tt.output)
-		if x.judge(); x.Verdict != tt.want || x.Basis != tt.basis {
+		if x.judge(notComparable); x.Verdict != tt.want || x.Basis != tt.basis {
 			t.Errorf("%s: %s (%s): %s; want %s (%s)", tt.name, x.Verdict, x.Basis, x.Why, tt.want, tt.basis)
 		}
 	}
 	passed := Judged{Test: &Test{Outcome: "pass"}}
-	if passed.judge(); passed.Verdict != "" {
+	if passed.judge(notComparable); passed.Verdict != "" {
 		t.Errorf("one that passed: %s", passed.Verdict)
 	}
 	lost := Judged{Test: &Test{}}
-	if lost.judge(); lost.Verdict != NotKnown {
+	if lost.judge(notComparable); lost.Verdict != NotKnown {
 		t.Errorf("one of which nothing is known: %s", lost.Verdict)
 	}
 }
@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 // A wait for a CPU is counted when it ends, and belongs to the time before that.
 func TestBetween(t *testing.T) {
 	samples := []sample{{At: 0}, {At: 100, CPU: 50}, {At: 200, CPU: 10, Delays: []int64{80, 150}, Stopped: true}, {At: 300, CPU: 100, Throttled: 40}}
-	m := between(samples, 100, 250)
+	m := between(samples, 100, 100, 250)
 	want := Machine{Counted: true, CPUNs: 10 + 50, DelayNs: 80 + 100, LongestNs: 100, ThrottledNs: 20, StoppedNs: 100}
 	if got := m; got.delays == nil || got.CPUNs != want.CPUNs || got.DelayNs != want.DelayNs || got.LongestNs != want.LongestNs || got.ThrottledNs != want.ThrottledNs || got.StoppedNs != want.StoppedNs || !got.Counted {
 		t.Errorf("%+v, want %+v", got, want)
@@ -60,7 +60,7 @@ func TestBetween(t *testing.T) {
 	if late := m.lateness(200); late != 100 {
 		t.Errorf("a timer at 200 was late by %d", late)
 	}
-	if m := between(samples, 400, 500); m.Counted {
+	if m := between(samples, 100, 400, 500); m.Counted {
 		t.Errorf("after the last sample: %+v", m)
 	}
 }

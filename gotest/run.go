@@ -40,8 +40,9 @@ type Package struct {
 	Output  string    // of no test
 	Tests   []*Judged // that failed or were slow
 	Benches []Bench
-	Traces  []string // files; none if it wrote none
-	Problem string   // why nothing is known of its tests; ""
+	Traces  []string  // files; none if it wrote none
+	Problem string    // why nothing is known of its tests; ""
+	passed  []*Judged // runs of tests of which others failed
 	log     *packageLog
 	ran     []ran
 }

@@ -1,9 +1,11 @@
 package gotest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 const (
 	sampleEvery = 10 * time.Millisecond
 	maxSamples  = 1 << 16 // beyond that they are taken half as often
+	maxDelay    = int64(10 * time.Second)
 )
 
 // sampler looks at what the kernel counts of a process. On systems without Linux's /proc it sees nothing.
@@ -126,15 +129,19 @@ type Machine struct {
 	LongestNs   int64 // the longest of it at one time, about
 	ThrottledNs int64 // the CPU quota kept threads from running
 	StoppedNs   int64 // the process was stopped by a signal
+	PausedNs    int64 // neither the process nor gmpscope, which looks at it, ran, nor waited for a CPU
 	delays      []span
 }
 
 // between returns what was counted from one time to another, ns since 1970. What a thread waited for is
 // counted when it has the CPU again: it is taken to have waited right before.
-func between(samples []sample, from, to int64) (m Machine) {
-	for i := range samples {
+func between(samples []sample, every, from, to int64) (m Machine) {
+	first, _ := slices.BinarySearchFunc(samples, from, func(x sample, at int64) int { return cmp.Compare(x.At, at) })
+	for i := first; i < len(samples) && samples[i].At < to+maxDelay; i++ {
 		x := &samples[i]
+		delays := int64(0)
 		for _, ns := range x.Delays {
+			delays += ns
 			if d := (span{max(x.At-ns, from), min(x.At, to)}); d.from < d.to {
 				m.delays = append(m.delays, d)
 				m.DelayNs += d.to - d.from
@@ -153,8 +160,11 @@ func between(samples []sample, from, to int64) (m Machine) {
 		share := float64(b-a) / float64(x.At-since)
 		m.CPUNs += int64(share * float64(x.CPU))
 		m.ThrottledNs += int64(share * float64(x.Throttled))
-		if x.Stopped {
+		switch whole := x.At - since; {
+		case x.Stopped:
 			m.StoppedNs += b - a
+		case whole > every+longLack && x.CPU+delays < whole/10:
+			m.PausedNs += b - a
 		}
 	}
 	return m

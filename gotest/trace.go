@@ -18,6 +18,7 @@ import (
 
 const (
 	maxIntervals  = 1 << 18 // of a trace; of more, the longest
+	maxCompared   = 50      // runs of a test that passed
 	maxGoroutines = 1 << 20 // of which the creator is kept
 )
 
@@ -48,17 +49,29 @@ type interval struct {
 
 // kept are intervals; of too many, the longest.
 type kept struct {
-	all   []interval
-	least int64 // length of those that are kept
+	all     []interval // in the order of their ends
+	least   int64      // length of those that are kept
+	longest int64
 }
 
 func (k *kept) add(x interval) {
 	if x.to-x.from < k.least {
 		return
 	}
+	k.longest = max(k.longest, x.to-x.from)
 	if k.all = append(k.all, x); len(k.all) == maxIntervals {
 		for ; len(k.all) > maxIntervals/2; k.least = 2*k.least + 1000 {
 			k.all = slices.DeleteFunc(k.all, func(x interval) bool { return x.to-x.from < k.least })
+		}
+	}
+}
+
+// within calls f for the intervals that lie in a time, or reach into it.
+func (k *kept) within(from, to int64, f func(x *interval, ns int64)) {
+	i, _ := slices.BinarySearchFunc(k.all, from, func(x interval, at int64) int { return cmp.Compare(x.to, at) })
+	for ; i < len(k.all) && k.all[i].to-k.longest < to; i++ {
+		if x := &k.all[i]; min(x.to, to) > max(x.from, from) {
+			f(x, min(x.to, to)-max(x.from, from))
 		}
 	}
 }
@@ -141,8 +154,17 @@ func (w *watcher) worksFor(g, test int64, tests map[int64]bool) bool {
 
 // Analyze finds what the tests of a package waited for, and judges those that failed.
 func (p *Package) Analyze(ctx context.Context) {
+	failed := map[string]int{}
 	for _, t := range p.log.tests {
 		p.Tests = append(p.Tests, &Judged{Test: t})
+		if t.Outcome == "fail" {
+			failed[t.Name] = maxCompared
+		}
+	}
+	for _, t := range p.log.passed {
+		if failed[t.Name]--; failed[t.Name] >= 0 {
+			p.passed = append(p.passed, &Judged{Test: t})
+		}
 	}
 	switch {
 	case len(p.ran) == 0 && p.Failed:
@@ -150,8 +172,12 @@ func (p *Package) Analyze(ctx context.Context) {
 	case len(p.ran) > 0 && (len(p.Tests) > 0 || len(p.log.results) > 0):
 		p.analyze(ctx, &p.ran[0])
 	}
+	runs := map[string]comparison{}
 	for _, t := range p.Tests {
-		t.judge()
+		if _, ok := runs[t.Name]; !ok {
+			runs[t.Name] = p.compare(t.Name)
+		}
+		t.judge(runs[t.Name])
 	}
 	slices.SortStableFunc(p.Tests, func(a, b *Judged) int { return cmp.Compare(rank(a), rank(b)) })
 }
@@ -159,8 +185,8 @@ func (p *Package) Analyze(ctx context.Context) {
 func (p *Package) analyze(ctx context.Context, r *ran) {
 	w := newWatcher()
 	res, err := analyze.File(ctx, r.Trace, analyze.Options{Observer: w, OnUnit: w.unit, NoTimeline: true})
-	for _, t := range p.Tests {
-		t.Machine = between(r.Samples, t.began.UnixNano(), t.ended.UnixNano())
+	for _, t := range slices.Concat(p.Tests, p.passed) {
+		t.Machine = between(r.Samples, r.Every, t.began.UnixNano(), t.ended.UnixNano())
 		t.cpus = r.CPUs
 	}
 	if err != nil {
@@ -189,7 +215,7 @@ func (p *Package) place(w *watcher, res *analyze.Result, wall time.Time, r *ran)
 	for _, u := range w.units {
 		tests[u.G] = true
 	}
-	for _, t := range p.Tests {
+	for _, t := range slices.Concat(p.Tests, p.passed) {
 		from, to := int64(t.began.Sub(wall)), int64(t.ended.Sub(wall))
 		u := w.unitOf(t.Test, from, to)
 		if u != nil {
@@ -198,7 +224,7 @@ func (p *Package) place(w *watcher, res *analyze.Result, wall time.Time, r *ran)
 				from = max(from, int64(t.began.Sub(wall)))
 			}
 			t.Path = pathOf(res, u)
-			t.Machine = between(r.Samples, wall.UnixNano()+from, wall.UnixNano()+to)
+			t.Machine = between(r.Samples, r.Every, wall.UnixNano()+from, wall.UnixNano()+to)
 		}
 		t.Ns = max(to-from, 1)
 		t.Found = u != nil
@@ -241,39 +267,39 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[i
 	if u != nil {
 		test = u.G
 	}
-	within := func(x *interval) int64 {
-		if n := min(x.to, to) - max(x.from, from); n > 0 && w.worksFor(x.g, test, tests) {
-			return n
-		}
-		return 0
-	}
 	by := map[int64]*Wait{}
-	for i := range w.waits.all {
-		x := &w.waits.all[i]
-		n := within(x)
-		if n == 0 {
-			continue
+	var others []span // what other goroutines than the test's did
+	w.waits.within(from, to, func(x *interval, ns int64) {
+		if !w.worksFor(x.g, test, tests) {
+			return
 		}
 		s := by[x.g]
 		if s == nil {
 			s = &Wait{Goroutine: x.g, Who: w.lookup.Class(x.class)}
 			by[x.g] = s
 		}
-		s.Ns += n
-		s.LongestNs = max(s.LongestNs, n)
-		s.MachineNs += x.machine * n / max(x.to-x.from, 1)
-		t.workNs += n
-	}
+		s.Ns += ns
+		s.LongestNs = max(s.LongestNs, ns)
+		s.MachineNs += x.machine * ns / max(x.to-x.from, 1)
+		t.workNs += ns
+		others = append(others, x.span)
+	})
 	for g, s := range by {
 		if s.Ns > t.Wait.Ns || s.Ns == t.Wait.Ns && g < t.Wait.Goroutine {
 			t.Wait = *s
 		}
 	}
-	for i := range w.runs.all {
-		t.workNs += within(&w.runs.all[i])
-	}
-	for i, x := range w.timers {
-		if x.at <= from || x.at > to || !w.worksFor(x.g, test, tests) {
+	w.runs.within(from, to, func(x *interval, ns int64) {
+		if w.worksFor(x.g, test, tests) {
+			t.workNs += ns
+			others = append(others, x.span)
+		}
+	})
+	last := int64(-1) // when a timer woke the test's own goroutine last
+	first, _ := slices.BinarySearchFunc(w.timers, from+1, func(x wake, at int64) int { return cmp.Compare(x.at, at) })
+	for i := first; i < len(w.timers) && w.timers[i].at <= to; i++ {
+		x := w.timers[i]
+		if !w.worksFor(x.g, test, tests) {
 			continue
 		}
 		t.Timed = true
@@ -281,11 +307,22 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[i
 			continue
 		}
 		late := t.Machine.lateness(zero + x.at)
-		if x.g == test && !slices.ContainsFunc(w.timers[i+1:], func(y wake) bool { return y.g == test && y.at <= to }) {
-			t.lastLateNs = late
-		} else {
+		if x.g != test {
 			t.lateNs += late
+			continue
 		}
+		t.lateNs += t.lastLateNs
+		t.lastLateNs, last = late, x.at
+	}
+	// Before the timer that ended the test's patience, for how long was there nothing to do?
+	if last >= 0 {
+		did := from
+		for _, x := range others {
+			if x.from < last {
+				did = max(did, min(x.to, last))
+			}
+		}
+		t.quietNs = last - did
 	}
 }
 

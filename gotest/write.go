@@ -146,6 +146,9 @@ func (p *Package) lines() (out []string) {
 			out = append(out, "     its time: "+t.spent())
 		}
 	}
+	if p.log.more > 0 {
+		out = append(out, fmt.Sprintf("and %d more that failed or were slow", p.log.more))
+	}
 	if slow > shownSlow {
 		out = append(out, fmt.Sprintf("and %d more that were slow", slow-shownSlow))
 	}
