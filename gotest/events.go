@@ -25,6 +25,7 @@ type event struct {
 	Package string
 	Test    string
 	Output  string
+	Elapsed float64 // seconds
 }
 
 // Test is one run of a test.
@@ -33,8 +34,9 @@ type Test struct {
 	Outcome       string // "pass", "fail" or "skip"; "" if it did not end
 	Run           int    // how many of its package and name there were before
 	began, ended  time.Time
-	paused        bool // it called t.Parallel: began is when it went on
-	nested        bool // a test within it failed
+	elapsed       int64 // ns, as the test measured it
+	paused        bool  // it called t.Parallel: began is when it went on
+	nested        bool  // a test within it failed
 	out           output
 }
 
@@ -185,7 +187,7 @@ func isBenchmark(test string) bool { return strings.HasPrefix(test, "Benchmark")
 
 func (l *log) testEnded(p *packageLog, t *Test, e *event) {
 	delete(p.under, t.Name)
-	t.Outcome, t.ended = e.Action, e.Time
+	t.Outcome, t.ended, t.elapsed = e.Action, e.Time, int64(e.Elapsed*1e9)
 	if t.Outcome == "fail" {
 		if !l.verbose {
 			l.print(framed(t.Output()))

@@ -37,7 +37,7 @@ type Judged struct {
 	workNs     int64 // for which its goroutines ran or were runnable, summed
 	lateNs     int64 // by which their timers may have been late, summed
 	lastLateNs int64 // by which the last one that woke the test itself may have been: often what ends its patience
-	quietNs    int64 // before that one, for which none of its goroutines ran or was runnable
+	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable
 }
 
 // Wait is for how long a goroutine was runnable and did not run.
@@ -91,11 +91,14 @@ func (t *Judged) judge(runs comparison) {
 	if t.Ns == 0 {
 		t.Ns = max(1, int64(t.ended.Sub(t.began)))
 	}
-	if !t.Found && !t.Machine.Counted {
-		t.Verdict, t.Why = NotKnown, "neither its trace nor the kernel's counts have it"
+	words := late.FindString(withoutFrames(out))
+	if !t.Found && (words == "" || !t.Machine.Counted) {
+		t.Verdict, t.Why = NotKnown, "it is not in its trace"
+		if t.Outcome == "" {
+			t.Why = "it ended the process before the trace of it was written"
+		}
 		return
 	}
-	words := late.FindString(withoutFrames(out))
 	machine, program := t.lacks()
 	least := starvedLeast
 	if words == "" {

@@ -129,8 +129,9 @@ type Machine struct {
 	LongestNs   int64 // the longest of it at one time, about
 	ThrottledNs int64 // the CPU quota kept threads from running
 	StoppedNs   int64 // the process was stopped by a signal
-	PausedNs    int64 // neither the process nor gmpscope, which looks at it, ran, nor waited for a CPU
+	PausedNs    int64 // neither the process nor gmpscope, which looks at it, ran, and both went on together
 	delays      []span
+	pauses      []span // what PausedNs may be made of
 }
 
 // between returns what was counted from one time to another, ns since 1970. What a thread waited for is
@@ -164,7 +165,7 @@ func between(samples []sample, every, from, to int64) (m Machine) {
 		case x.Stopped:
 			m.StoppedNs += b - a
 		case whole > every+longLack && x.CPU+delays < whole/10:
-			m.PausedNs += b - a
+			m.pauses = append(m.pauses, span{a, b})
 		}
 	}
 	return m

@@ -3,6 +3,7 @@ package gotest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,8 +19,11 @@ import (
 
 const (
 	maxIntervals  = 1 << 18 // of a trace; of more, the longest
-	maxCompared   = 50      // runs of a test that passed
-	maxGoroutines = 1 << 20 // of which the creator is kept
+	longWait      = int64(5 * time.Millisecond)
+	resumed       = int64(5 * time.Millisecond)  // after which both have gone on that were paused together
+	rounding      = int64(10 * time.Millisecond) // of how long a test took, by go test
+	maxCompared   = 50                           // runs of a test that passed
+	maxGoroutines = 1 << 20                      // of which the creator is kept
 )
 
 // watcher keeps of a trace what tests may have waited for.
@@ -189,7 +193,11 @@ func (p *Package) analyze(ctx context.Context, r *ran) {
 		t.Machine = between(r.Samples, r.Every, t.began.UnixNano(), t.ended.UnixNano())
 		t.cpus = r.CPUs
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, analyze.ErrEmpty), errors.Is(err, analyze.ErrNoEvents):
+		p.Problem = "its process ended, or the disk was full, before its trace was written"
+		return
+	case err != nil:
 		p.Problem = fmt.Sprintf("its trace cannot be used: %v", err)
 		return
 	}
@@ -237,7 +245,7 @@ func (p *Package) place(w *watcher, res *analyze.Result, wall time.Time, r *ran)
 func (w *watcher) unitOf(t *Test, from, to int64) *work.Unit {
 	top, _, nested := strings.Cut(t.Name, "/")
 	var best *work.Unit
-	overlap, run := int64(0), 0
+	run := 0
 	for i := range w.units {
 		u := &w.units[i]
 		if u.How != work.Test {
@@ -250,15 +258,19 @@ func (w *watcher) unitOf(t *Test, from, to int64) *work.Unit {
 			}
 			run++
 		}
-		if nested && strings.HasPrefix(name, top+".") {
-			both := min(to, u.To) - max(from, u.From)
-			if outside := (to - from) + (u.To - u.From) - 2*both; both > 0 && outside < 2*both && both > overlap {
-				best, overlap = u, both
-			}
+		if !nested || !strings.HasPrefix(name, top+".") {
+			continue
+		}
+		both := min(to, u.To) - max(from, u.From)
+		outside := (to - from) + (u.To - u.From) - 2*both
+		if alike := abs(u.To-u.From-t.elapsed) < rounding; (alike || both > 0 && outside < both) && (best == nil || abs(u.To-to) < abs(best.To-to)) {
+			best = u
 		}
 	}
 	return best
 }
+
+func abs(x int64) int64 { return max(x, -x) }
 
 // add sums up for how long goroutines of the test ran and were runnable, and how late timers of theirs
 // were. zero is when the trace begins, ns since 1970.
@@ -289,13 +301,37 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[i
 			t.Wait = *s
 		}
 	}
+	wait := span{to, to} // the last long one of the test's own goroutine
+	ran := from
+	var begun []int64 // when runs began
 	w.runs.within(from, to, func(x *interval, ns int64) {
-		if w.worksFor(x.g, test, tests) {
-			t.workNs += ns
-			others = append(others, x.span)
+		if !w.worksFor(x.g, test, tests) {
+			return
 		}
+		t.workNs += ns
+		begun = append(begun, x.from)
+		if x.g != test {
+			others = append(others, x.span)
+			return
+		}
+		if x.from-ran >= longWait {
+			wait = span{ran, x.from}
+		}
+		ran = x.to
 	})
-	last := int64(-1) // when a timer woke the test's own goroutine last
+	for _, p := range t.Machine.pauses {
+		if slices.ContainsFunc(begun, func(at int64) bool { return max(at+zero-p.to, p.to-at-zero) < resumed }) {
+			t.Machine.PausedNs += p.to - p.from
+		}
+	}
+	// For how long was there nothing to do before that ended? What a timer calls begins right before.
+	did := wait.from
+	for _, x := range others {
+		if x.from < wait.to-int64(time.Millisecond) {
+			did = max(did, min(x.to, wait.to))
+		}
+	}
+	t.quietNs = wait.to - did
 	first, _ := slices.BinarySearchFunc(w.timers, from+1, func(x wake, at int64) int { return cmp.Compare(x.at, at) })
 	for i := first; i < len(w.timers) && w.timers[i].at <= to; i++ {
 		x := w.timers[i]
@@ -312,17 +348,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[i
 			continue
 		}
 		t.lateNs += t.lastLateNs
-		t.lastLateNs, last = late, x.at
-	}
-	// Before the timer that ended the test's patience, for how long was there nothing to do?
-	if last >= 0 {
-		did := from
-		for _, x := range others {
-			if x.from < last {
-				did = max(did, min(x.to, last))
-			}
-		}
-		t.quietNs = last - did
+		t.lastLateNs = late
 	}
 }
 
