@@ -24,10 +24,11 @@ type ran struct {
 	CPUs    int      `json:"cpus"`    // that the process may use; 0 if that is not known
 }
 
-// sample is what the kernel has counted of a process since the sample before.
+// sample is what the kernel has counted of a process, and of those that it started, since the sample before.
 type sample struct {
 	At        int64   `json:"at"`                  // ns since 1970
 	CPU       int64   `json:"cpu"`                 // ns on a CPU, of all threads
+	Child     int64   `json:"child,omitempty"`     // ns for which threads of processes that it started had or wanted a CPU
 	Delays    []int64 `json:"delays,omitempty"`    // ns for which a thread could have run and had no CPU, of each that had to wait
 	Throttled int64   `json:"throttled,omitempty"` // ns for which the CPU quota kept threads from running
 	Stopped   bool    `json:"stopped,omitempty"`   // by a signal

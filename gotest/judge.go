@@ -37,7 +37,7 @@ type Judged struct {
 	workNs     int64 // for which its goroutines ran or were runnable, summed
 	lateNs     int64 // by which their timers may have been late, summed
 	lastLateNs int64 // by which the last one that woke the test itself may have been: often what ends its patience
-	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable
+	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable, and Ps were idle
 }
 
 // Wait is for how long a goroutine was runnable and did not run.
@@ -105,11 +105,11 @@ func (t *Judged) judge(runs comparison) {
 		least = longLack
 	}
 	switch {
-	case runs == passesLackAsMuch:
-		t.Verdict, t.Basis, t.Why = NotScheduling, "suspected", "runs of it that passed lacked as much"
+	case runs == othersLackNothing && (machine.starves(t.Ns, least) || program.starves(t.Ns, least)):
+		t.Verdict, t.Basis, t.Why = NotScheduling, "suspected", "other runs of it failed that lacked neither CPUs nor Ps for long"
 	case words == "" && !t.Timed && runs != failuresLackMore:
 		t.Verdict, t.Basis, t.Why = NotScheduling, "suspected", "it waits for no timer, and its output is not about time"
-	case patience.MatchString(withoutFrames(out)) && t.quietNs-t.Machine.StoppedNs-t.Machine.PausedNs > max(t.Ns/2, longLack):
+	case patience.MatchString(withoutFrames(out)) && t.Machine.childNs == 0 && t.quietNs-t.Machine.StoppedNs-t.Machine.PausedNs > max(t.Ns/2, longLack):
 		t.Verdict, t.Basis, t.Why = NotScheduling, "certain", "before it gave up, none of its goroutines had anything to do for "+quantity.Duration(t.quietNs)
 	case !machine.starves(t.Ns, least) && !program.starves(t.Ns, least):
 		t.Verdict, t.Basis, t.Why = NotScheduling, "certain", "it lacked neither CPUs nor Ps for long"
@@ -145,7 +145,7 @@ func (t *Judged) lacks() (machine, program lack) {
 	if t.Found {
 		// The machine delays only who has something to do, and timers.
 		out := withoutFrames(t.Output())
-		hurt := t.workNs + t.lateNs
+		hurt := t.workNs + t.lateNs + m.childNs
 		if measured.MatchString(out) && !patience.MatchString(out) {
 			hurt += t.lastLateNs
 		}
@@ -177,25 +177,33 @@ type comparison int
 const (
 	notComparable comparison = iota
 	failuresLackMore
-	passesLackAsMuch
+	othersLackNothing
 )
 
-// compare holds what runs of a test that failed lacked against what those lacked that passed: by how often
-// a run that failed lacked more than one that passed (the statistic of Mann and Whitney, as a share).
+// compare finds how what runs lacked goes with their failing. Where a quarter of those that failed, and two,
+// lacked nothing, it is not that. Where those that failed lacked more than those that passed, it is: by how often
+// one did (the statistic of Mann and Whitney, as a share).
 func (p *Package) compare(name string) comparison {
 	var failed, passed []int64
+	nothing := 0
 	for _, t := range p.Tests {
-		if t.Name == name && t.Outcome == "fail" {
-			failed = append(failed, t.lacked())
+		if t.Name != name || t.Outcome != "fail" || !t.Found {
+			continue
+		}
+		machine, program := t.lacks()
+		failed = append(failed, max(machine.ns, program.ns))
+		if !machine.starves(t.Ns, starvedLeast) && !program.starves(t.Ns, starvedLeast) {
+			nothing++
 		}
 	}
 	for _, t := range p.passed {
-		if t.Name == name {
-			passed = append(passed, t.lacked())
+		if t.Name == name && t.Found {
+			machine, program := t.lacks()
+			passed = append(passed, max(machine.ns, program.ns))
 		}
 	}
-	if len(failed) < 2 || len(passed) < 2 || len(failed)+len(passed) < 6 {
-		return notComparable
+	if nothing >= 2 && 4*nothing >= len(failed) {
+		return othersLackNothing
 	}
 	more := 0
 	for _, f := range failed {
@@ -205,19 +213,10 @@ func (p *Package) compare(name string) comparison {
 			}
 		}
 	}
-	switch share := float64(more) / float64(len(failed)*len(passed)); {
-	case share >= 0.85:
+	if len(failed) >= 2 && len(passed) >= 2 && len(failed)+len(passed) >= 6 && float64(more) >= 0.85*float64(len(failed)*len(passed)) {
 		return failuresLackMore
-	case share <= 0.6:
-		return passesLackAsMuch
 	}
 	return notComparable
-}
-
-// lacked is what a run lacked, ns.
-func (t *Judged) lacked() int64 {
-	machine, program := t.lacks()
-	return max(machine.ns, program.ns)
 }
 
 // withoutFrames returns an output without stacks, whose lines are about anything.

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	sampleEvery = 10 * time.Millisecond
-	maxSamples  = 1 << 16 // beyond that they are taken half as often
-	maxDelay    = int64(10 * time.Second)
+	sampleEvery  = 10 * time.Millisecond
+	maxSamples   = 1 << 16 // beyond that they are taken half as often
+	maxProcesses = 20      // that are looked at
+	maxDelay     = int64(10 * time.Second)
 )
 
 // sampler looks at what the kernel counts of a process. On systems without Linux's /proc it sees nothing.
@@ -60,22 +61,33 @@ func (s *sampler) until(ended <-chan error) error {
 
 // look adds a sample.
 func (s *sampler) look() {
-	entries, err := os.ReadDir(filepath.Join(s.proc, "task"))
-	if err != nil {
-		return
-	}
 	x := sample{Stopped: stopped(s.proc)}
-	threads := make(map[string]counted, len(entries))
-	for _, e := range entries {
-		c, ok := schedstat(filepath.Join(s.proc, "task", e.Name(), "schedstat"))
-		if !ok {
+	threads := make(map[string]counted, len(s.threads))
+	processes := []string{s.proc}
+	for i := 0; i < len(processes) && i < maxProcesses; i++ {
+		entries, err := os.ReadDir(filepath.Join(processes[i], "task"))
+		if err != nil {
 			continue
 		}
-		was := s.threads[e.Name()]
-		threads[e.Name()] = c
-		x.CPU += c.cpu - was.cpu
-		if c.delay > was.delay {
-			x.Delays = append(x.Delays, c.delay-was.delay)
+		for _, e := range entries {
+			task := filepath.Join(processes[i], "task", e.Name())
+			c, ok := schedstat(filepath.Join(task, "schedstat"))
+			if !ok {
+				continue
+			}
+			was := s.threads[e.Name()]
+			threads[e.Name()] = c
+			x.CPU += c.cpu - was.cpu
+			if c.delay > was.delay {
+				x.Delays = append(x.Delays, c.delay-was.delay)
+			}
+			if i > 0 {
+				x.Child += c.cpu - was.cpu + c.delay - was.delay
+			}
+			children, _ := os.ReadFile(filepath.Join(task, "children"))
+			for _, pid := range strings.Fields(string(children)) {
+				processes = append(processes, filepath.Join("/proc", pid))
+			}
 		}
 	}
 	s.threads = threads
@@ -93,6 +105,7 @@ func (s *sampler) halve() {
 	for i := range maxSamples / 2 {
 		x, y := s.samples[2*i], s.samples[2*i+1]
 		y.CPU += x.CPU
+		y.Child += x.Child
 		y.Throttled += x.Throttled
 		y.Stopped = y.Stopped || x.Stopped
 		y.Delays = append(x.Delays, y.Delays...)
@@ -124,12 +137,13 @@ func stopped(proc string) bool {
 // Machine is what the machine kept from a process in a time. Times are ns.
 type Machine struct {
 	Counted     bool  // by the kernel; if not, the rest is not known
-	CPUNs       int64 // on a CPU, of all threads
+	CPUNs       int64 // on a CPU, of all threads, and of processes that it started
 	DelayNs     int64 // threads could have run and had no CPU, summed
 	LongestNs   int64 // the longest of it at one time, about
 	ThrottledNs int64 // the CPU quota kept threads from running
 	StoppedNs   int64 // the process was stopped by a signal
 	PausedNs    int64 // neither the process nor gmpscope, which looks at it, ran, and both went on together
+	childNs     int64 // processes that it started had or wanted a CPU
 	delays      []span
 	pauses      []span // what PausedNs may be made of
 }
@@ -160,6 +174,7 @@ func between(samples []sample, every, from, to int64) (m Machine) {
 		m.Counted = true
 		share := float64(b-a) / float64(x.At-since)
 		m.CPUNs += int64(share * float64(x.CPU))
+		m.childNs += int64(share * float64(x.Child))
 		m.ThrottledNs += int64(share * float64(x.Throttled))
 		switch whole := x.At - since; {
 		case x.Stopped:

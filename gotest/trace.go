@@ -20,7 +20,7 @@ import (
 const (
 	maxIntervals  = 1 << 18 // of a trace; of more, the longest
 	longWait      = int64(5 * time.Millisecond)
-	resumed       = int64(5 * time.Millisecond)  // after which both have gone on that were paused together
+	resumed       = int64(20 * time.Millisecond) // after which both have gone on that were paused together
 	rounding      = int64(10 * time.Millisecond) // of how long a test took, by go test
 	maxCompared   = 50                           // runs of a test that passed
 	maxGoroutines = 1 << 20                      // of which the creator is kept
@@ -236,7 +236,7 @@ func (p *Package) place(w *watcher, res *analyze.Result, wall time.Time, r *ran)
 		}
 		t.Ns = max(to-from, 1)
 		t.Found = u != nil
-		t.add(w, u, wall.UnixNano(), from, to, tests)
+		t.add(w, u, wall.UnixNano(), from, to, res.Trace.GOMAXPROCS, tests)
 	}
 }
 
@@ -274,7 +274,7 @@ func abs(x int64) int64 { return max(x, -x) }
 
 // add sums up for how long goroutines of the test ran and were runnable, and how late timers of theirs
 // were. zero is when the trace begins, ns since 1970.
-func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[int64]bool) {
+func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, tests map[int64]bool) {
 	test := int64(-1)
 	if u != nil {
 		test = u.G
@@ -331,7 +331,9 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, tests map[i
 			did = max(did, min(x.to, wait.to))
 		}
 	}
-	t.quietNs = wait.to - did
+	if quiet := wait.to - did; w.running.between(did, wait.to) < quiet*int64(procs)/2 {
+		t.quietNs = quiet
+	}
 	first, _ := slices.BinarySearchFunc(w.timers, from+1, func(x wake, at int64) int { return cmp.Compare(x.at, at) })
 	for i := first; i < len(w.timers) && w.timers[i].at <= to; i++ {
 		x := w.timers[i]

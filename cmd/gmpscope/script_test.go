@@ -49,6 +49,10 @@ func stuck() {
 }
 
 func TestScripts(t *testing.T) {
+	goCache := os.Getenv("GOCACHE")
+	if dir, err := os.UserCacheDir(); goCache == "" && err == nil {
+		goCache = filepath.Join(dir, "go-build") // what the packages need is built already
+	}
 	abs, err := filepath.Abs(traces)
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +70,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 			e.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
+			e.Setenv("GOCACHE", goCache)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
