@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -70,7 +71,9 @@ That a test failed for want of it is inferred. docs/test.md has the rules.`,
 		}
 		dir, err := files.TempFolder("gmpscope-test-")
 		if output != "" {
-			dir, err = output, os.MkdirAll(output, 0o777)
+			if dir, err = filepath.Abs(output); err == nil { // go test runs each binary in the folder of its package
+				err = os.MkdirAll(dir, 0o777)
+			}
 		} else {
 			defer files.RemoveTempFolder(dir)
 		}

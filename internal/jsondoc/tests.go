@@ -66,12 +66,11 @@ type TestPart struct {
 
 // Benchmark is a benchmark with one number of Ps.
 type Benchmark struct {
-	Name    string  `json:"name"`      // as go test prints it, with the number of Ps
-	N       int64   `json:"n"`         // iterations
-	NsPerOp float64 `json:"ns_per_op"` // as go test prints it
-	TimedNs int64   `json:"timed_ns"`  // how long the run took whose result that is; 0 if the trace does not have it
-	// RunningNs and RunnableNs are for how long goroutines ran, and waited for a P, in that run, summed.
-	RunningNs  int64      `json:"running_ns"`
-	RunnableNs int64      `json:"runnable_ns"`
-	Path       []TestPart `json:"path"` // what all such runs of it consist of, whatever the number of Ps, the most first
+	Name       string     `json:"name"`        // as go test prints it, with the number of Ps
+	N          int64      `json:"n"`           // iterations
+	NsPerOp    float64    `json:"ns_per_op"`   // as go test prints it
+	TimedNs    int64      `json:"timed_ns"`    // how long the run took whose result that is; 0 if the trace does not have it
+	RunningNs  int64      `json:"running_ns"`  // for how long goroutines ran in that run, summed
+	RunnableNs int64      `json:"runnable_ns"` // for how long they were runnable, summed
+	Path       []TestPart `json:"path"`        // what all such runs of it consist of, whatever the number of Ps, the most first
 }
