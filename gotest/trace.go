@@ -86,7 +86,7 @@ func newWatcher() *watcher { return &watcher{creator: map[int64]int64{}} }
 func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
 
 // Observe implements [analyze.Observer].
-func (w *watcher) Observe(b *ledger.Block, ended []analyze.Wait) error {
+func (w *watcher) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
 		if n.G != 0 && n.Was == ledger.Running && !d.Kind.Annotates() && d.Kind != reference.KindMove && n.OfProgram() {
