@@ -80,8 +80,8 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 	if alone > mostlyAlone && alone < 2-mostlyAlone && w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) {
 		s += fmt.Sprintf(" Most of the time one test ran alone, with %s of the P-time in use: t.Parallel may help.", quantity.Part(used, of))
 	}
-	return []string{s}, fmt.Sprintf("%s in %s; %s took longest, %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(w.r.RecordedNs()),
-		words.Visible(KindName(w.names, tests[0])), quantity.Duration(tests[0].TotalNs))
+	did = fmt.Sprintf("%s in %s: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(w.r.RecordedNs()), words.List(w.spent(tests...)))
+	return []string{s}, strings.TrimSuffix(did, ": ")
 }
 
 // benchmarks has a line for each benchmark: the timed part of its last trial.
@@ -113,28 +113,32 @@ func (w *wording) benchmarks() (lines []string, did string) {
 		fmt.Sprintf("%s, timed for %s of %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), quantity.Duration(w.r.RecordedNs()))
 }
 
-// spent reports what most of the time of units of a kind was for, as far as that is known.
-func (w *wording) spent(k *work.UnitKind) (parts []string) {
+// spent reports what most of the time of units of some kinds was for, as far as that is known.
+func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 	type thing struct{ what, where string }
 	ns := map[thing]int64{}
 	var order []thing
-	for i := range k.Path {
-		p := &k.Path[i]
-		t := thing{p.What, p.Where}
-		if p.What == "unknown" || p.What == "rest" {
-			continue
+	var total int64
+	for _, k := range kinds {
+		total += k.TotalNs
+		for i := range k.Path {
+			p := &k.Path[i]
+			t := thing{p.What, p.Where}
+			if p.What == "unknown" || p.What == "rest" {
+				continue
+			}
+			if _, ok := ns[t]; !ok {
+				order = append(order, t)
+			}
+			ns[t] += p.Ns
 		}
-		if _, ok := ns[t]; !ok {
-			order = append(order, t)
-		}
-		ns[t] += p.Ns
 	}
 	slices.SortStableFunc(order, func(x, y thing) int { return cmp.Compare(ns[y], ns[x]) })
 	for i, t := range order {
-		if i == 2 || float64(ns[t]) < largePart*float64(k.TotalNs) {
+		if i == 2 || float64(ns[t]) < largePart*float64(total) {
 			break
 		}
-		parts = append(parts, quantity.Part(ns[t], k.TotalNs)+" "+doingIn(w.names, t.what, t.where))
+		parts = append(parts, quantity.Part(ns[t], total)+" "+doingIn(w.names, t.what, t.where))
 	}
 	return parts
 }

@@ -188,6 +188,11 @@ func (f *Facts) ofProgram(x *Finding) bool {
 		}
 		return false
 	})
+	if len(x.Actors) > 0 && all[1] == 0 { // who waits is to blame, by what it does
+		if p, known := f.part(x.Actors[0].Stack); known {
+			test[0] = p == TestCode
+		}
+	}
 	x.OfTest = test[0] || test[1]
 	culprits := b2i(all[1] > 0 && x.Kind != KindSymptom)
 	switch {
