@@ -18,6 +18,9 @@ const (
 	smallShare = 0.05 // of the time of all units, below which a kind does not decide
 	unitsOfP95 = 20   // in a trace, from which on one unit in twenty is a unit
 	unitsOfP99 = 100
+	// By which factor the number of units may differ where the program may portion its work
+	// differently: for the same work, and at all.
+	otherPieces, farMorePieces = 2, 8
 )
 
 // KindChange is the units of work of one kind on both sides.
@@ -71,7 +74,9 @@ type kindSum struct {
 	key       kindKey
 	class     string
 	entry     bool
+	merged    bool // a unit may hold several
 	count, ns int64
+	running   int64 // of ns, that its own goroutine ran
 	latency   units.Latency
 	parts     map[part]*partSum
 	per       []perTrace // by trace
@@ -120,6 +125,7 @@ func (s *kindSum) add(k *units.UnitKind, t int) {
 	s.count += k.Count
 	s.ns += k.TotalNs
 	s.entry = s.entry || k.Entry
+	s.merged = s.merged || k.Merged
 	s.latency.Merge(&k.Latency)
 	s.per[t].count += k.Count
 	s.per[t].latency.Merge(&k.Latency)
@@ -132,6 +138,9 @@ func (s *kindSum) add(k *units.UnitKind, t int) {
 			s.parts[part{what, where}] = p
 		}
 		p.ns += x.Ns
+		if x.Via == nil && x.What == "running" {
+			s.running += x.Ns
+		}
 		p.slow += x.SlowNs * k.Count
 		if x.Via != nil && x.Ns > p.most && (x.What != what || x.Where != where) {
 			p.most, p.by, p.who = x.Ns, x.What, x.Who
@@ -235,11 +244,25 @@ type candidate struct {
 }
 
 // compared reports whether there are enough units on both sides, and they are surely the same: if
-// the program did the same work in other pieces, as with a batch for several former units, they are
-// not.
+// the program did its work in other pieces, as with a batch for several former units, they are not.
 func (c *candidate) compared(sameWork bool) bool {
-	few, many := min(c.Before.Count, c.After.Count), max(c.Before.Count, c.After.Count)
-	return c.In == "both" && !c.guess && few >= 1 && many >= fewUnits && c.How != units.Calibration.String() && (!sameWork || 2*few >= many)
+	if c.In != "both" || c.guess || c.How == units.Calibration.String() || min(c.Before.Count, c.After.Count) < 1 || max(c.Before.Count, c.After.Count) < fewUnits {
+		return false
+	}
+	b, a := c.sums[0], c.sums[1]
+	if b.merged || a.merged {
+		return false
+	}
+	counts := float64(max(c.Before.Count, c.After.Count)) / float64(min(c.Before.Count, c.After.Count))
+	if sameWork {
+		return counts <= otherPieces
+	}
+	if c.How != units.Cycle.String() && c.How != units.Producer.String() || b.class != b.key.name {
+		return true // what begins and ends a unit is not how the program portions its work
+	}
+	rates, runs := c.After.PerS/c.Before.PerS, ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
+	portions := rates * runs // as many times the work in each as there are fewer
+	return max(rates, 1/rates) <= farMorePieces && (max(rates, 1/rates) <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
 }
 
 // total is the time of the kind with the most, or of all entry kinds if that is more.

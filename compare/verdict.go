@@ -18,6 +18,9 @@ const (
 	// outweighs is how many times as much as what speaks against it something must change for the
 	// verdict to follow it alone.
 	outweighs = 3
+	// aDurationDecides is the factor by which the duration of the same work must change to decide
+	// whatever units do.
+	aDurationDecides = 1.1
 	// seesTwice is the factor that must have been detectable for "no significant change" to mean
 	// something.
 	seesTwice = 2
@@ -50,7 +53,7 @@ func (d *decision) improvement() float64 {
 func (m *Metric) worse() bool { return (m.Delta > 0) == (m.Better == Lower) && m.Delta != 0 }
 
 // decisions compares what decides: units of work by kind, and how long the same work took; and, if
-// none of it changed for certain, for which share of their time goroutines were held up.
+// there are no units on both sides and that did not change, for which share of their time goroutines were held up.
 func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*decision {
 	var out []*decision
 	add := func(m metric, b, a sample, kind string, k *KindChange, weight float64) {
@@ -83,10 +86,9 @@ func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*
 		add(durationMetric, durationMetric.sample(before), durationMetric.sample(after), "whole", nil, 0.5)
 	}
 	decide(out, math.Log(r.Machine.Slower))
-	if slices.ContainsFunc(out, func(d *decision) bool { return d.improvement() != 0 }) || min(heldShare(before[0]), heldShare(after[0])) == 0 {
+	if slices.ContainsFunc(out, func(d *decision) bool { return d.kind != nil || d.improvement() != 0 }) || min(heldShare(before[0]), heldShare(after[0])) == 0 {
 		return out
 	}
-	// Nothing that users feel changed for certain.
 	units := len(out)
 	add(heldMetric, heldMetric.sample(before), heldMetric.sample(after), "whole", nil, 1)
 	decide(out[units:], math.Log(r.Machine.Slower))
@@ -150,11 +152,18 @@ func (r *Result) judge(ds []*decision) {
 			}
 		}
 	}
+	// Units are parts of the same work, and that is what somebody waits for.
+	whole := 0.0
+	for _, d := range ds {
+		if d.Name == durationMetric.name && math.Abs(d.improvement()) >= math.Log(aDurationDecides) {
+			whole = d.improvement()
+		}
+	}
 	machine := slices.ContainsFunc(ds, func(d *decision) bool { return d.machine && !d.Significant })
 	switch {
-	case up.sum > 0 && up.sum >= outweighs*down.sum:
+	case whole > 0, whole == 0 && up.sum > 0 && up.sum >= outweighs*down.sum:
 		r.Verdict = Better
-	case down.sum > 0 && down.sum >= outweighs*up.sum:
+	case whole < 0, down.sum > 0 && down.sum >= outweighs*up.sum:
 		r.Verdict = Worse
 	case up.sum > 0:
 		r.Verdict = Mixed
