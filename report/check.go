@@ -32,6 +32,28 @@ type Check struct {
 	// Suppressed are those of any trace: of each detector and class the costliest.
 	Suppressed []findings.Suppressed
 	Budget     []budget.Outcome
+	// Repository is where annotations may point; nowhere if it is zero.
+	Repository Repository
+}
+
+// Repository is the source that a person who reads annotations has before them.
+type Repository struct {
+	Dir    string // absolute
+	Module string // its module's path; "" if it has none
+}
+
+// file returns the name of a function's file within the repository; not ok if it lies elsewhere, such as
+// in the standard library or in another module.
+func (r Repository) file(function, file string) (name string, ok bool) {
+	file = strings.ReplaceAll(file, `\`, "/")
+	if pkg, _ := std.Split(function); std.Has(pkg) || strings.Contains(file, "@") || strings.Contains(file, "/vendor/") {
+		return "", false
+	}
+	if rest, ok := strings.CutPrefix(file, strings.TrimSuffix(filepath.ToSlash(r.Dir), "/")+"/"); ok && r.Dir != "" {
+		return rest, true
+	}
+	rest, ok := strings.CutPrefix(file, r.Module+"/") // built with -trimpath
+	return rest, ok && r.Module != ""
 }
 
 // CheckInput returns a result with what NewCheck looks at and nothing else.
@@ -105,12 +127,16 @@ func (c *Check) Failed() bool {
 			return true
 		}
 	}
-	for _, o := range c.Budget {
-		if !o.OK {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return broken(&o) })
+}
+
+// broken reports whether a rule does not hold, and that is the program's doing.
+func broken(o *budget.Outcome) bool { return !o.OK && o.Inconclusive == "" }
+
+// Inconclusive reports whether the gate is neither open nor closed: rules do not hold, but not surely by
+// the program's doing.
+func (c *Check) Inconclusive() bool {
+	return !c.Failed() && slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return o.Inconclusive != "" })
 }
 
 // message reports what is wrong with a rule.
@@ -118,17 +144,26 @@ func message(o *budget.Outcome) string {
 	if o.Why != "" {
 		return fmt.Sprintf("%s: %s", o.Rule, o.Why)
 	}
-	return fmt.Sprintf("%s: is %s, the bound %s", o.Rule, o.Value, o.Bound)
+	s := fmt.Sprintf("%s: is %s, the bound %s", o.Rule, o.Value, o.Bound)
+	if o.Inconclusive != "" {
+		s += "; inconclusive: " + o.Inconclusive
+	}
+	return s
 }
 
 // WriteCheckText writes a line for each broken rule and each finding that fails,
 // and one that sums up.
 func WriteCheckText(w io.Writer, c *Check) error {
 	bw := lineWriter(w)
-	broken := 0
+	rules, unknown := 0, 0
 	for i := range c.Budget {
-		if o := &c.Budget[i]; !o.OK {
-			broken++
+		o := &c.Budget[i]
+		switch {
+		case o.Inconclusive != "":
+			unknown++
+			fmt.Fprintf(bw, "inconclusive: line %d: %s\n", o.Line, words.Visible(message(o)))
+		case !o.OK:
+			rules++
 			fmt.Fprintf(bw, "broken: line %d: %s\n", o.Line, words.Visible(message(o)))
 		}
 	}
@@ -148,7 +183,10 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	for _, s := range items {
 		fmt.Fprintf(bw, "  %s\n", s)
 	}
-	if !c.Failed() {
+	switch {
+	case c.Inconclusive():
+		fmt.Fprintf(bw, "inconclusive: %s: record again, on a machine with CPUs to spare\n", quantity.Plural(int64(unknown), "budget rule", "budget rules"))
+	case !c.Failed():
 		fmt.Fprintf(bw, "ok: %s", quantity.Plural(int64(len(c.Traces)), "trace", "traces"))
 		if n := len(c.Budget); n > 0 {
 			fmt.Fprintf(bw, ", %s kept", quantity.Plural(int64(n), "budget rule", "budget rules"))
@@ -157,8 +195,8 @@ func WriteCheckText(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, ", no finding of severity %s or above that counts", c.FailOn)
 		}
 		fmt.Fprintln(bw)
-	} else {
-		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(broken), "budget rule", "budget rules"), quantity.Plural(int64(failed), "finding", "findings"))
+	default:
+		fmt.Fprintf(bw, "failed: %s broken, %s\n", quantity.Plural(int64(rules), "budget rule", "budget rules"), quantity.Plural(int64(failed), "finding", "findings"))
 	}
 	fmt.Fprintf(bw, "rules: %s\n", words.AllRules(c.Rules))
 	return bw.Flush()
@@ -181,7 +219,11 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			fmt.Fprintf(bw, "::error title=%s::%s\n", property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
+			level := "error"
+			if !broken(o) {
+				level = "warning"
+			}
+			fmt.Fprintf(bw, "::%s title=%s::%s\n", level, property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
 		}
 	}
 	for i := range c.Findings {
@@ -194,7 +236,7 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 			level = "warning"
 		}
 		at := ""
-		if file, line := place(f); file != "" {
+		if file, line := c.Repository.place(f); file != "" {
 			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
 		}
 		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title), 600)))
@@ -207,9 +249,8 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 	return bw.Flush()
 }
 
-// place is where a finding happens in the source: the innermost frame of its
-// actors that is not the runtime's.
-func place(f *findings.Finding) (file string, line int) {
+// place is where a finding happens in the repository: the innermost frame there of its actors.
+func (r Repository) place(f *findings.Finding) (file string, line int) {
 	for _, role := range []string{findings.Cause, findings.Victim} {
 		for _, a := range f.Actors {
 			if a.Role != role {
@@ -218,11 +259,12 @@ func place(f *findings.Finding) (file string, line int) {
 			for _, s := range a.Stack {
 				fn, rest, ok := strings.Cut(s, " (")
 				at := strings.LastIndexByte(rest, ':')
-				if !ok || at < 0 || strings.HasPrefix(fn, "runtime.") {
+				if !ok || at < 0 {
 					continue
 				}
-				if n, err := strconv.Atoi(strings.TrimSuffix(rest[at+1:], ")")); err == nil && n > 0 {
-					return rest[:at], n
+				name, ok := r.file(fn, rest[:at])
+				if n, err := strconv.Atoi(strings.TrimSuffix(rest[at+1:], ")")); ok && err == nil && n > 0 {
+					return name, n
 				}
 			}
 		}
@@ -271,10 +313,14 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 	for i := range c.Budget {
 		o := &c.Budget[i]
 		problem := ""
-		if !o.OK {
+		if broken(o) {
 			problem = words.Visible(message(o))
 		}
 		add("budget", words.Visible(o.Rule), problem)
+		if o.Inconclusive != "" {
+			s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{words.Visible(message(o))}
+			s.Skipped++
+		}
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -396,8 +442,12 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 	}
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
+			level := "error"
+			if !broken(o) {
+				level = "warning"
+			}
 			run.Results = append(run.Results, sarifResult{
-				Rule: "budget", Level: "error", Message: sarifText{words.Visible(message(o))}, Fingerprints: fingerprints("budget", o.Rule),
+				Rule: "budget", Level: level, Message: sarifText{words.Visible(message(o))}, Fingerprints: fingerprints("budget", o.Rule),
 			})
 		}
 	}
@@ -440,7 +490,7 @@ func (c *Check) sarif(f *findings.Finding) sarifResult {
 	case f.Severity != findings.Note:
 		x.Level = "warning"
 	}
-	if file, line := place(f); file != "" {
+	if file, line := c.Repository.place(f); file != "" {
 		x.Locations = []sarifLocation{{*physical(file, line)}}
 	}
 	for _, a := range f.Actors {
@@ -451,7 +501,7 @@ func (c *Check) sarif(f *findings.Finding) sarifResult {
 		for _, s := range a.Stack {
 			fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{words.Cut(words.Visible(s), 300)}}}
 			one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
-			if file, line := place(&one); file != "" {
+			if file, line := c.Repository.place(&one); file != "" {
 				fr.Location.Physical = physical(file, line)
 			}
 			st.Frames = append(st.Frames, fr)

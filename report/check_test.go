@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/analyze/input"
+	"github.com/gmpscope/gmpscope/compare/budget"
 )
 
 // accepted is a result with a finding that fails and one that is suppressed.
@@ -190,6 +192,58 @@ func TestSARIFSuppressions(t *testing.T) {
 		if r.Suppressions != nil {
 			t.Errorf("%+v has suppressions without a configuration", r)
 		}
+	}
+}
+
+// Annotations point at files of the repository, and at no others.
+func TestPlacesAreInTheRepository(t *testing.T) {
+	r := Repository{Dir: "/home/me/app", Module: "example.com/app"}
+	const library, std = "github.com/x/log.(*Logger).Out (/go/pkg/mod/github.com/x/log@v1.2.3/log.go:9)", "sync.(*Mutex).Lock (/usr/local/go/src/sync/mutex.go:46)"
+	for _, c := range []struct {
+		stack []string
+		want  string
+	}{
+		{[]string{std, library, "example.com/app/api.(*api).report (/home/me/app/api/api.go:12)"}, "api/api.go:12"},
+		{[]string{std, "example.com/app/api.(*api).report (example.com/app/api/api.go:12)"}, "api/api.go:12"},
+		{[]string{std, library}, ":0"},
+		{[]string{"main.main (/home/me/other/main.go:3)"}, ":0"},
+		{[]string{"github.com/x/log.Out (/home/me/app/vendor/github.com/x/log/log.go:9)"}, ":0"},
+		{[]string{"testing.(*B).runN (/home/me/app/testing/benchmark.go:9)"}, ":0"},
+		{[]string{"main.main (./main.go:3)"}, ":0"},
+	} {
+		f := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: c.stack}}}
+		file, line := r.place(&f)
+		if got := fmt.Sprintf("%s:%d", file, line); got != c.want {
+			t.Errorf("%q: %s, want %s", c.stack, got, c.want)
+		}
+		if file, _ := (Repository{}).place(&f); file != "" {
+			t.Errorf("%q without a repository: %s", c.stack, file)
+		}
+	}
+}
+
+// A rule that is broken without the program's doing neither passes nor fails.
+func TestInconclusiveCheck(t *testing.T) {
+	c := &Check{Traces: []string{"a"}, Budget: []budget.Outcome{{Rule: "waits.user.p99_ns <= 1ms", Line: 1, Value: "2 ms", Bound: "1 ms", Inconclusive: "threads lacked CPUs"}}}
+	if c.Failed() || !c.Inconclusive() {
+		t.Error(c.Failed(), c.Inconclusive())
+	}
+	for name, x := range map[string]struct {
+		write func(io.Writer, *Check) error
+		want  string
+	}{
+		"text":   {WriteCheckText, "inconclusive: line 1: waits.user.p99_ns <= 1ms: is 2 ms, the bound 1 ms; inconclusive: threads lacked CPUs\ninconclusive: 1 budget rule"},
+		"github": {WriteCheckGitHub, "::warning title="},
+		"junit":  {WriteCheckJUnit, "skipped="},
+	} {
+		var b bytes.Buffer
+		if err := x.write(&b, c); err != nil || !strings.Contains(b.String(), x.want) {
+			t.Errorf("%s: %v\n%s", name, err, &b)
+		}
+	}
+	c.Budget = append(c.Budget, budget.Outcome{Rule: "pressure.some <= 1%"})
+	if !c.Failed() || c.Inconclusive() {
+		t.Error("a rule that is surely broken does not fail")
 	}
 }
 

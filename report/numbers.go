@@ -12,7 +12,7 @@ import (
 )
 
 // A measured is a thing that numbers are about, which [WriteBench] and [WriteOpenMetrics] write:
-// the trace, a cause of waiting, a detector, or a class of goroutines.
+// the trace, a cause of waiting, a detector, a kind of units of work, or a class of goroutines.
 type measured struct {
 	kind    string // "" for the trace
 	tags    []tag
@@ -67,6 +67,20 @@ func subjectsOf(doc *Document) []measured {
 		}})
 	}
 	out = append(out, findingSubjects(r)...)
+	for i := range r.Work.Kinds {
+		if k := &r.Work.Kinds[i]; k.Count > 0 {
+			out = append(out, measured{"work", []tag{{"kind", k.Name}, {"class", k.Class}, {"how", k.How}}, []number{
+				count("units", "units of work that ended", k.Count),
+				{"throughput", "units that ended, a second", none, k.PerS},
+				{"concurrency", "units under way, on average", none, k.Concurrency},
+				duration("latency_mean", "how long a unit takes, on average", k.TotalNs/k.Count),
+				duration("latency_p50", "latency that half of the units do not exceed", k.Latency.P50Ns),
+				duration("latency_p95", "latency that 95 % of the units do not exceed", k.Latency.P95Ns),
+				duration("latency_p99", "latency that 99 % of the units do not exceed", k.Latency.P99Ns),
+				duration("unit_running", "for how long a unit's own goroutine ran, on average", k.RunningNs),
+			}})
+		}
+	}
 	return append(out, classSubjects(r)...)
 }
 

@@ -58,6 +58,8 @@ type UnitKind struct {
 	// end.
 	Latency Latency `json:"latency"`
 	TotalNs int64   `json:"total_ns"` // the latencies, summed
+	// RunningNs is for how long a unit's own goroutine ran, on average.
+	RunningNs int64 `json:"running_ns"`
 	// Path is what the time of all units consists of, most first. It adds up to total_ns.
 	Path    []TimePart `json:"path"`
 	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
@@ -386,6 +388,12 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
 		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(),
 	}
+	for i := range out.Path {
+		if p := &out.Path[i]; p.Via == nil && p.What == activities[running] {
+			out.RunningNs += p.Ns
+		}
+	}
+	out.RunningNs /= max(1, k.count)
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count
 	}

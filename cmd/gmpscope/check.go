@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +41,8 @@ func (a *app) checkCmd() *cobra.Command {
 		Use:   "check TRACE...",
 		Short: "Fail if a trace has findings or breaks a budget",
 		Long: `Check is a gate for a build: it exits with 3 if a trace has findings of a
-severity, or if a number of the analysis breaks a budget.
+severity, or if a number of the analysis breaks a budget; with 4 if a rule about time is
+broken, but threads lacked CPUs, or there are too few units for it.
 
 A budget is a text file with a rule a line, such as
 
@@ -122,6 +129,9 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				severity = ""
 			}
 			c := report.NewCheck(results, severity, budget.Check(rules, docs, base))
+			if c.Repository, err = a.repository(ctx); err != nil {
+				return err
+			}
 			out := files.Writer(ctx, a.stdout)
 			switch format.value {
 			case "json":
@@ -139,8 +149,11 @@ describes, and the JSON Schema docs/schema/check.json.`,
 				return err
 			}
 			a.noteUnused()
-			if c.Failed() {
+			switch {
+			case c.Failed():
 				return errGate
+			case c.Inconclusive():
+				return errInconclusive
 			}
 			return nil
 		}),
@@ -156,6 +169,29 @@ describes, and the JSON Schema docs/schema/check.json.`,
 	cmd.Flags().StringVar(&write, "write-budget", "", "write a budget to `FILE` that these traces keep, and check nothing")
 	cmd.Flags().StringArrayVar(&baseline, "baseline", nil, "a `TRACE`, or the JSON of its analysis, that \"baseline\" in a budget means; can be repeated: their median")
 	return cmd
+}
+
+// repository is the one around the working directory: its files are what annotations may be about.
+func (a *app) repository(ctx context.Context) (r report.Repository, err error) {
+	if r.Dir, err = os.Getwd(); err != nil {
+		return r, fmt.Errorf("looking for the repository: %w", err)
+	}
+	f, err := files.Regular(ctx, "go.mod")
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("looking for the module: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, 1<<20))
+	for lines.Scan() {
+		if f := strings.Fields(lines.Text()); len(f) > 1 && f[0] == "module" {
+			r.Module = strings.Trim(f[1], "\"`")
+			break
+		}
+	}
+	return r, lines.Err()
 }
 
 // documents analyses traces and makes the document of each. With saved, the JSON

@@ -203,6 +203,69 @@ func TestProposedBudgetCanBreak(t *testing.T) {
 	}
 }
 
+// Kinds of units that begin from outside, and are in all traces, are bounded, each with what its rule
+// notices; names that no rule can have are left out.
+func TestProposedForWork(t *testing.T) {
+	of := func(p50 int, kinds string) Document {
+		return doc(t, fmt.Sprintf(`{"schema": 3, "waits": {"user": {}}, "findings": [], "work": {"kinds": [
+			{"name": "main.report", "entry": true, "count": 200, "per_s": 100, "running_ns": 10, "latency": {"p50_ns": %d, "p99_ns": 4000}}%s]}}`, p50, kinds))
+	}
+	others := `, {"name": "main.few", "entry": true, "count": 2, "per_s": 1, "latency": {"p50_ns": 1}}, {"name": "main.part", "entry": false, "count": 200, "latency": {"p50_ns": 1}},
+		{"name": "a#b", "entry": true, "count": 200, "latency": {"p50_ns": 1}}, {"name": "a]b", "entry": true, "count": 200, "latency": {"p50_ns": 1}}`
+	var b bytes.Buffer
+	docs := []Document{of(1000, others), of(1100, others), of(1300, others), of(1200, others+`, {"name": "main.once", "entry": true, "count": 200, "latency": {"p50_ns": 1}}`)}
+	if err := Propose(&b, docs); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, want := range []string{
+		"work.kinds[main.report].per_s      >= 80         # notices less than 0.8 times the median of these",
+		"work.kinds[main.report].latency.p50_ns <= 1.7 µs     # notices more than 1.5 times the median of these",
+		"work.kinds[main.report].latency.p99_ns <= 5 µs",
+		"work.kinds[main.report].running_ns <= 13 ns",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(got, "few") || strings.Contains(got, "part") || strings.Contains(got, "[a") || strings.Contains(got, "once") {
+		t.Error("a kind is bounded that should not")
+	}
+	rules, err := Parse(&b, "proposed")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got)
+	}
+	for _, o := range Check(rules, docs, nil) {
+		if !o.OK {
+			t.Errorf("%+v", o)
+		}
+	}
+	if slow := Check(rules, []Document{of(2000, "")}, nil); !slices.ContainsFunc(slow, func(o Outcome) bool { return !o.OK && o.Inconclusive == "" }) {
+		t.Errorf("%+v", slow)
+	}
+}
+
+// A rule about time that is broken may not be the program's doing.
+func TestInconclusive(t *testing.T) {
+	machine := strings.Replace(sample, `"convoy", "kind": "cause"`, `"os-preemption", "kind": "machine"`, 1)
+	for _, c := range []struct{ rule, doc, want string }{
+		{"waits.user.p99_ns <= 1ms", sample, ""},
+		{"waits.user.p99_ns <= 1ms", machine, "threads lacked CPUs in most of the traces"},
+		{"waits.user.p99_ns <= 2ms", machine, ""}, // it holds
+		{"pressure.some <= 1%", machine, ""},
+		{"work.kinds[main.report].latency.p99_ns <= 1ns", sample, "of at most 9 units in a trace: 100 are needed"},
+		{"work.kinds[main.report].latency.p99_ns <= 8ns", sample, ""},
+	} {
+		rules, err := Parse(strings.NewReader(c.rule), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := Check(rules, []Document{doc(t, c.doc).Only(rules)}, nil)[0]; o.Inconclusive != c.want {
+			t.Errorf("%s: %+v, want %q", c.rule, o, c.want)
+		}
+	}
+}
+
 func TestBadDocuments(t *testing.T) {
 	for _, s := range []string{"", "[]", "{}", `{"schema": 1}`, `{"schema": "x", "waits": {}}`, `{"schema": 2, "waits": {}}`, `{"schema": 4, "waits": {}}`, `{"schema": 0, "waits": {}}`, `{"schema": 1.5, "waits": {}}`, `{"schema": 1, "waits"`} {
 		if _, err := ReadDocument(strings.NewReader(s), "d"); err == nil || !strings.Contains(err.Error(), "analysis d") {
@@ -241,7 +304,7 @@ findings <= note`
 	}
 	sameOfOnly(t, rules, doc(t, sample))
 	kept, err := json.Marshal(doc(t, sample).Only(rules[:1]))
-	if want := `{"findings":[{"id":"convoy","kind":"cause","severity":"warning"},{"id":"trace-quality","kind":"trace","severity":"critical"}],"pressure":{"some":0.4},"waits":{"user":{"p99_ns":2000000,"total_ns":100}}}`; err != nil || string(kept) != want {
+	if want := `{"findings":[{"id":"convoy","kind":"cause","severity":"warning"},{"id":"trace-quality","kind":"trace","severity":"critical"}],"pressure":{"some":0.4},"waits":{"user":{"p99_ns":2000000,"total_ns":100}},"work":{"kinds":[{"count":9,"latency":{"p99_ns":7},"name":"main.report"},{"count":0,"latency":{"p99_ns":0},"name":"main.open"}]}}`; err != nil || string(kept) != want {
 		t.Errorf("%s, %v", kept, err)
 	}
 }

@@ -44,12 +44,17 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 // Only returns what Check, with these rules, and Propose look at in a document:
 // a small part of it. So the analyses of many traces can be held at once.
 func (d Document) Only(rules []Rule) Document {
-	paths := make([][]step, 0, len(rules)+len(proposed))
+	paths := make([][]step, 0, len(rules)+len(proposed)+len(proposedOfKinds))
 	for i := range rules {
 		paths = append(paths, rules[i].path)
 	}
 	for _, p := range proposed {
 		if path, err := parsePath(p); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	for _, p := range append(proposedOfKinds, kindNumber{path: "entry"}) {
+		if path, err := parsePath("work.kinds[*]." + p.path); err == nil {
 			paths = append(paths, path)
 		}
 	}
@@ -145,6 +150,9 @@ type Outcome struct {
 	Rule  string `json:"rule"`  // as written, without comment
 	Line  int    `json:"line"`  // in the budget file, from 1
 	OK    bool   `json:"ok"`    // whether it holds
+	// Inconclusive reports that the rule does not hold, and why that may not be the program's
+	// doing; absent if it is, or the rule holds.
+	Inconclusive string `json:"inconclusive,omitempty"`
 	Value string `json:"value"` // what was measured
 	Bound string `json:"bound"` // what it was held against
 	// Why reports what is wrong where the rule could not be held against the document;
@@ -197,8 +205,45 @@ func (r *Rule) check(docs, baseline []Document) Outcome {
 		}
 	}
 	o.Value, o.Bound, o.OK = r.show(v), r.show(bound), r.holds(v, bound)
+	if !o.OK {
+		o.Inconclusive = r.doubt(docs)
+	}
 	return o
 }
+
+// doubt reports why a number that breaks the rule may be no property of the program; "" if nothing
+// speaks for that.
+func (r *Rule) doubt(docs []Document) string {
+	last := r.path[len(r.path)-1].key
+	if !strings.HasSuffix(last, "_ns") && last != "per_s" {
+		return "" // not about time
+	}
+	lacking := 0
+	var counts []float64
+	for _, d := range docs {
+		list, _ := d["findings"].([]any)
+		if slices.ContainsFunc(list, func(e any) bool {
+			x, _ := e.(map[string]any)
+			severity, _ := x["severity"].(string)
+			return x["kind"] == "machine" && slices.Index(severities, severity) > 1
+		}) {
+			lacking++
+		}
+		if len(r.path) > 2 && r.path[len(r.path)-2].key == "latency" {
+			find(map[string]any(d), append(slices.Clone(r.path[:len(r.path)-2]), step{key: "count"}), &counts)
+		}
+	}
+	if 2*lacking > len(docs) {
+		return "threads lacked CPUs in most of the traces"
+	}
+	if least := unitsFor[last]; least > 0 && len(counts) > 0 && slices.Max(counts) < least {
+		return fmt.Sprintf("of at most %v units in a trace: %v are needed", slices.Max(counts), least)
+	}
+	return ""
+}
+
+// unitsFor is how many units a quantile of their latency needs, so that one of them is above it.
+var unitsFor = map[string]float64{"p95_ns": 20, "p99_ns": 100}
 
 func (r *Rule) holds(v, bound float64) bool {
 	switch r.op {
@@ -366,33 +411,46 @@ var proposed = []string{
 	"pressure.some", "pressure.full", "pressure.unclaimed_idle", "fairness.max_lag_ns",
 }
 
-// Propose writes a budget that the given traces keep: each bound is the largest
-// value, and on top of that a quarter, or three times the spread (largest less
-// smallest) if that is more.
+// kindNumber is a number of a kind of units that a proposed budget bounds.
+type kindNumber struct {
+	path  string
+	units float64 // that a trace must have of the kind
+	lower bool    // it is bounded from below
+}
+
+// proposedOfKinds are those of each kind of units that begins from outside.
+var proposedOfKinds = []kindNumber{
+	{"count", 0, true}, {"per_s", 20, true}, {"latency.p50_ns", 20, false}, {"latency.p99_ns", 100, false}, {"running_ns", 20, false},
+}
+
+// Propose writes a budget that the given traces keep: each bound is the largest value, and on top
+// of that a quarter, or the spread (largest less smallest) if that is more; what is bounded from
+// below likewise. A comment behind each rule says which change of the median it notices.
 func Propose(w io.Writer, docs []Document) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Proposed from %d good traces. The median of the traces that are checked is held\n# against it; relax what is too tight for your machines.\n", len(docs))
 	for _, p := range proposed {
-		steps, err := parsePath(p)
-		if err != nil {
+		if err := propose(&b, p, docs, false); err != nil {
 			return err
 		}
-		var vs []float64
-		for _, d := range docs {
-			find(map[string]any(d), steps, &vs)
-		}
-		if len(vs) == 0 {
-			continue
-		}
-		top := slices.Max(vs)
-		bound := top + max(top/4, 3*(top-slices.Min(vs)))
-		r := Rule{path: steps}
-		if !strings.HasSuffix(p, "ns") {
-			if bound = max(bound, 0.01); bound >= 1 {
-				continue // a share is never more
+	}
+	for _, name := range entryKinds(docs) {
+		for _, k := range proposedOfKinds {
+			path := "work.kinds[" + name + "]."
+			count, err := parsePath(path + "count")
+			if err != nil {
+				return err
+			}
+			var counts []float64
+			for _, d := range docs {
+				find(map[string]any(d), count, &counts)
+			}
+			if k.units > 0 && len(counts) > 0 && slices.Min(counts) >= k.units {
+				if err := propose(&b, path+k.path, docs, k.lower); err != nil {
+					return err
+				}
 			}
 		}
-		fmt.Fprintf(&b, "%-34s <= %s\n", p, r.show(roundUp(bound)))
 	}
 	worst := 0
 	all := Rule{path: []step{{key: "findings"}}}
@@ -408,6 +466,66 @@ func Propose(w io.Writer, docs []Document) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// propose writes a rule for a path that leads to a number in each document; nothing for one that does not,
+// or that could never break.
+func propose(b *strings.Builder, path string, docs []Document, lower bool) error {
+	steps, err := parsePath(path)
+	if err != nil {
+		return err
+	}
+	var vs []float64
+	for _, d := range docs {
+		find(map[string]any(d), steps, &vs)
+	}
+	if len(vs) == 0 || len(vs) < len(docs) {
+		return nil
+	}
+	slices.Sort(vs)
+	least, middle, top := vs[0], (vs[(len(vs)-1)/2]+vs[len(vs)/2])/2, vs[len(vs)-1]
+	r := Rule{path: steps}
+	op, bound := "<=", roundUp(top+max(top/4, top-least))
+	if lower {
+		if op, bound = ">=", roundUp((least-min(least/4, top-least))*0.8); bound <= 0 {
+			return nil
+		}
+	}
+	if last := steps[len(steps)-1].key; !lower && !strings.HasSuffix(last, "ns") {
+		if bound = max(bound, 0.01); bound >= 1 {
+			return nil // a share is never more
+		}
+	}
+	notices := "any"
+	switch {
+	case lower:
+		notices = fmt.Sprintf("less than %.2g times the median of these", bound/middle)
+	case middle > 0:
+		notices = fmt.Sprintf("more than %.2g times the median of these", bound/middle)
+	}
+	fmt.Fprintf(b, "%-34s %s %-10s # notices %s\n", path, op, r.show(bound), notices)
+	return nil
+}
+
+// entryKinds returns the names of the kinds of units that begin from outside, in all documents, and
+// that a rule can have.
+func entryKinds(docs []Document) (out []string) {
+	count := map[string]int{}
+	for i, d := range docs {
+		work, _ := d["work"].(map[string]any)
+		kinds, _ := work["kinds"].([]any)
+		for _, e := range kinds {
+			x, _ := e.(map[string]any)
+			name, _ := x["name"].(string)
+			if x["entry"] != true || count[name] != i || len(name) > 500 || strings.ContainsAny(name, "#*\n\r") || closing("["+name+"]") != len(name)+1 {
+				continue
+			}
+			if count[name]++; count[name] == len(docs) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // roundUp keeps two digits.
