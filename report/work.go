@@ -67,15 +67,23 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 	s.Blocks = append(s.Blocks, table, doc.Legend(legend.sorted()))
 	for i, k := range kinds[:min(len(kinds), openKinds)] {
 		lead, items := SlowInWords(names, k)
+		held := HeldInWords(names, &r.Work, k)
 		if k.Entry && i < slowKinds {
 			s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
+			if held != "" {
+				s.Blocks = append(s.Blocks, doc.Para{Text: held, Where: doc.Text})
+			}
 			if k.How == work.Task.String() && len(k.Slowest) > 0 {
 				lead, items := TaskInWords(&k.Slowest[0])
 				s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
 			}
 		}
 		title := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lead, ":"), " The difference"), " spends its time")
-		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: kindBlocks(names, k, i < waterKinds, link)})
+		opened := kindBlocks(names, k, i < waterKinds, link)
+		if held != "" {
+			opened = append([]doc.Block{doc.Para{Text: held}}, opened...)
+		}
+		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: opened})
 	}
 	s.Blocks = append(s.Blocks, doc.Para{Text: WorkLead(kinds), Small: true})
 	return s
@@ -495,14 +503,49 @@ func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	return quantity.Part(p.Ns, k.TotalNs) + " " + doingIn(names, p.What, p.Where)
 }
 
+// HeldInWords reports who holds the resource that slow units of a kind wait for, where that is a fifth
+// of their time; "" if there is none.
+func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
+	buckets, all := k.Buckets()
+	for i := range buckets {
+		b := &buckets[i]
+		at := slices.IndexFunc(u.Resources, func(r work.Resource) bool {
+			return b.Chief.Via != nil && r.What == b.Chief.Via.What && r.Site == b.Chief.Via.Site
+		})
+		if at < 0 || b.SlowNs == 0 || 5*b.SlowNs < all.SlowNs {
+			continue
+		}
+		r, held, holders := &u.Resources[at], int64(0), []string{}
+		for _, h := range r.Holders {
+			held += h.Ns
+		}
+		for _, h := range r.Holders[:min(len(r.Holders), 3)] {
+			if h.Ns > 0 {
+				holders = append(holders, fmt.Sprintf("%s %s (%s each)", words.Visible(names.Function(h.Who)), quantity.Part(h.Ns, held), quantity.Duration(h.Ns/h.Count)))
+			}
+		}
+		if len(holders) > 0 {
+			return fmt.Sprintf("While others stand in line in %s, it is held by %s.", words.Visible(names.Function(r.Site)), words.List(holders))
+		}
+	}
+	return ""
+}
+
 // bucketInWords reports what the time of a bucket is, of which p is the largest part.
 func bucketInWords(names *words.Names, p *work.TimePart) string {
-	if p.Via == nil {
-		return doingIn(names, p.What, p.Where)
+	called := ""
+	if p.From != "" {
+		called = ", called by " + words.Visible(names.Function(p.From))
 	}
-	s := doingIn(names, p.Via.What, p.Via.Site)
-	if p.What == p.Via.What && p.Where == p.Via.Site {
+	if p.Via == nil {
+		return doingIn(names, p.What, p.Where) + called
+	}
+	s := doingIn(names, p.Via.What, p.Via.Site) + called
+	switch {
+	case p.What == p.Via.What && p.Where == p.Via.Site:
 		return s
+	case p.What == "unknown" && p.Who != "":
+		return s + ", mostly for " + words.Visible(names.Function(p.Who))
 	}
 	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where)
 	if p.Cause == "queue" {

@@ -34,6 +34,22 @@ func TestSlowInWords(t *testing.T) {
 	}
 }
 
+// Who holds what slow units stand in line for is said where that is a fifth of their time.
+func TestHeldInWords(t *testing.T) {
+	u := &work.Units{Resources: []work.Resource{{Site: "database/sql.(*DB).conn", What: "select", Holders: []work.Holder{{Who: "main.report", Count: 10, Ns: 6_000_000}, {Who: "main.order", Count: 20, Ns: 4_000_000}}}}}
+	k := &work.UnitKind{Path: []work.TimePart{
+		{Via: &work.Via{What: "select", Site: "database/sql.(*DB).conn"}, SlowNs: 2},
+		{Leaf: work.Leaf{What: "running"}, SlowNs: 8},
+	}}
+	if got, want := HeldInWords(nil, u, k), "While others stand in line in sql.(*DB).conn, it is held by main.report 60 % (600 µs each) and main.order 40 % (200 µs each)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	k.Path[1].SlowNs = 9
+	if got := HeldInWords(nil, u, k); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What is listed adds up to the difference, also where slow units spend less time on something.
 func TestSlowAddsUp(t *testing.T) {
 	k := &work.UnitKind{Name: "main.order", Path: []work.TimePart{

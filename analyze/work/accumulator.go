@@ -73,6 +73,7 @@ type Accumulator struct {
 	lastRun       benchRun
 	subTests      map[int64][]subTest // by goroutine
 	keptSubTests  int
+	way           map[way]int32 // of ways, at the end
 	now           int64
 	recordedSince int64             // the last gap
 	ended         []waits.EndedWait // of the block, that were not taken yet
@@ -306,6 +307,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		a.end(at, l)
 	case reference.WhyBlock:
 		f := a.place(l, d.Class, d.Stack)
+		f.waits++
 		now := a.mark(l)
 		l.blocked, l.doing, l.site = true, waitsFor(familyOf(d.Reason, f.traits), f.traits), f.site
 		l.pending = moment{
@@ -347,6 +349,7 @@ func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	f := a.place(l, d.Class, d.Stack)
+	f.waits++
 	l.pending = moment{life: at, what: acted, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
 	if l.writes = f.traits&inWrite != 0; l.writes {
 		a.send(l, l.pending.from)

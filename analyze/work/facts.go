@@ -47,6 +47,8 @@ type facts struct {
 	traits  trait
 	root    int32 // function
 	site    int32 // function: the innermost before the machinery
+	from    int32 // function of the program's own module that calls site, if that is none; 0: none does
+	waits   int64 // blocks and system calls there
 	handler int32 // function: the outermost of the program's own module, else of any
 	class   int32 // whose tree node is of
 	node    int32
@@ -120,6 +122,9 @@ func (p *places) learn(frames []*Frame) facts {
 	f.root = frames[len(frames)-1].function
 	path := p.core(frames)
 	f.site = path[0].function
+	if i := slices.IndexFunc(path, func(f *Frame) bool { return f.own }); i > 0 {
+		f.from = path[i].function
+	}
 	var test bool
 	if f.handler, test = p.handler(path); test {
 		p.named[f.handler].test = true

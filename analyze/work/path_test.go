@@ -275,6 +275,32 @@ func TestPortions(t *testing.T) {
 	}
 }
 
+// Of a wait in a library it is said which of the program's own functions leads there.
+func TestFrom(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	job := func(calls string) int32 { return p.stack("main.job", calls, "lib.(*DB).Query", "sync.(*Mutex).Lock") }
+	load, save, own := job("main.load"), job("main.save"), p.stack("main.job", "main.wait", "sync.(*Mutex).Lock")
+	for _, stack := range []int32{load, save} {
+		p.stacks[stack][1].File = "lib@v1.0.0/db.go"
+	}
+	p.begin(1).create(1, 2, "main.job", start).block(2, reference.ReasonSync, load, 10).block(2, reference.ReasonSync, own, 5)
+	p.block(2, reference.ReasonSync, save, 30).block(2, reference.ReasonSync, load, 10).exit(2)
+	a := New(p.options())
+	feed(a, p.ds)
+	got := map[string]string{}
+	for _, k := range a.Finish(p.now, p.now, itself).Kinds {
+		for _, x := range k.Path {
+			if x.Via != nil {
+				got[x.Via.Site] = x.From
+			}
+		}
+	}
+	if d := cmp.Diff(map[string]string{"lib.(*DB).Query": "main.load", "main.wait": ""}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // However many segments a unit has, sums have them all.
 func TestManySegments(t *testing.T) {
 	p := newPlay(t)

@@ -27,7 +27,8 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	out := []TimePart{}
 	for i := range k.rows {
 		if r := &k.rows[i]; r.ns > 0 {
-			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), int64(r.most), r.ns, typical[i], slow[i]})
+			from := n.Function(a.places.functions[a.leads(k, &r.cell)])
+			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), from, int64(r.most), r.ns, typical[i], slow[i]})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y TimePart) int {
@@ -105,4 +106,42 @@ func rounded(xs []float64) []int64 {
 		out[i]++
 	}
 	return out
+}
+
+// way is a function as it is come to in units that are called by a handler.
+type way struct{ handler, site int32 }
+
+// ways returns from which function of the program's own module goroutines come to a library's most
+// often, in units of each handler, and in all.
+func (a *Accumulator) ways() map[way]int32 {
+	type from struct {
+		way
+		function int32
+	}
+	waits, out := map[from]int64{}, map[way]int32{}
+	for i := range a.places.facts {
+		f := &a.places.facts[i]
+		if f.from == 0 || f.waits == 0 {
+			continue
+		}
+		for _, w := range []way{{f.handler, f.site}, {0, f.site}} {
+			x := from{w, f.from}
+			waits[x] += f.waits
+			best := waits[from{w, out[w]}]
+			if waits[x] > best || waits[x] == best && x.function < out[w] {
+				out[w] = f.from
+			}
+		}
+	}
+	return out
+}
+
+// leads returns the function of the program's own module from which units of a kind come to where
+// their own goroutine was; 0: none does.
+func (a *Accumulator) leads(k *kind, c *cell) int32 {
+	site := c.via().site()
+	if c.via() == 0 && c.class() == k.class {
+		site = c.site()
+	}
+	return cmp.Or(a.way[way{k.name, site}], a.way[way{0, site}])
 }
