@@ -50,8 +50,11 @@ func newClass(p *places, k classKey) *class {
 			c.how = none
 		}
 	}
-	if strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
+	switch {
+	case strings.HasPrefix(name, "runtime.") && name != "runtime.main":
 		c.how = none
+	case name == "testing.tRunner":
+		c.how = Test
 	}
 	return c
 }

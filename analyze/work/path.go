@@ -233,10 +233,8 @@ func (a *Accumulator) waited(l *life, w *waits.EndedWait) {
 
 // unitOf returns when the unit that a life does has begun.
 func (a *Accumulator) unitOf(l *life) int64 {
-	switch c := a.classOf(l); {
-	case c.how == undecided && l.born && a.places.functions[c.name] == "testing.tRunner":
-		return l.seen
-	case c.how == undecided:
+	switch {
+	case a.classOf(l).how == undecided:
 		return unitUnknown
 	case l.unit.is:
 		return l.unit.from.at
