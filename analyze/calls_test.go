@@ -67,13 +67,9 @@ var handles = stacks.Resolver{
 // decision after the other, and how many decisions are brief system calls.
 func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n int) {
 	lines := []string{}
-	var ended []waits.EndedWait
-	ws := waits.New(waits.Options{NextWait: func() *waits.EndedWait {
-		ended = append(ended, waits.EndedWait{})
-		return &ended[len(ended)-1]
-	}})
+	ws := waits.New(waits.Options{Ended: true})
 	record := func(*ledger.Block) {
-		for _, w := range ended {
+		for _, w := range ws.Ended {
 			w.At = 0 // in whatever block
 			lines = append(lines, fmt.Sprint(w))
 		}
@@ -86,8 +82,8 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 			n += b.Calls(i)
 		}
 	}
-	stacksAdd := func(b *ledger.Block) { where.Add(b, ended); ended = ended[:0] }
-	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ended}) }
+	stacksAdd := func(b *ledger.Block) { where.Add(b, ws.Ended) }
+	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ws.Ended}) }
 	feed := ledger.NewFeed(ws.Add, record, draw, stacksAdd, ps.Add, fair.Add, states.Add, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)

@@ -22,8 +22,7 @@ type exact struct {
 	acc     *waits.Accumulator
 	feed    *ledger.Feed
 	end     int64
-	ready   map[int64]int64   // goroutines that wait, since
-	ended   []waits.EndedWait // with the decision that was added last
+	ready   map[int64]int64 // goroutines that wait, since
 	class   map[int64]int32
 	want    map[int64]int64 // waiting time by goroutine
 	got     map[int64]int64 // causes by goroutine
@@ -37,18 +36,14 @@ func newExact(t testing.TB) *exact {
 		t: t, ready: map[int64]int64{}, class: map[int64]int32{}, want: map[int64]int64{}, got: map[int64]int64{},
 		byClass: map[int32]int64{},
 	}
-	e.acc = waits.New(waits.Options{NextWait: func() *waits.EndedWait {
-		e.ended = append(e.ended, waits.EndedWait{})
-		return &e.ended[len(e.ended)-1]
-	}})
+	e.acc = waits.New(waits.Options{Ended: true})
 	e.feed = ledger.NewFeed(e.acc.Add)
 	return e
 }
 
 func (e *exact) add(d *reference.Decision) {
-	e.ended = e.ended[:0]
 	e.feed.Add(d)
-	for _, w := range e.ended {
+	for _, w := range e.acc.Ended {
 		g, sum := d.G, int64(0)
 		for i, ns := range w.Causes {
 			if ns < 0 {

@@ -38,7 +38,7 @@ func (a *analysis) focusOn() {
 	}
 	if f.Selects() {
 		all := *w
-		all.OnWorst, all.NextWait = nil, nil
+		all.Ended = false
 		a.allWaits = waits.New(all)
 		a.chosen = a.selection()
 		w.Only = a.chosen.Has

@@ -222,8 +222,6 @@ type analysis struct {
 	texts map[int32][]string       // likewise
 	named map[int32]named          // of class
 
-	waitsBlock  *block      // that the step of the waits has
-	mostWaits   int         // that ended in a block
 	viewed      events.View // of the block that the step of the work has
 	workFrame   map[*events.Frame]*work.Frame
 	framed      []*work.Frame               // scratch of that step
@@ -293,10 +291,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 
 // measure makes the steps that measure decisions.
 func (a *analysis) measure() {
-	a.limits.waits.NextWait = func() *waits.EndedWait {
-		a.waitsBlock.waited = append(a.waitsBlock.waited, waits.EndedWait{})
-		return &a.waitsBlock.waited[len(a.waitsBlock.waited)-1]
-	}
+	a.limits.waits.Ended = true
 	a.limits.waits.Text, a.limits.waits.Frames = a.label, a.framesAgain
 	a.focusOn()
 	a.draw()
@@ -315,13 +310,14 @@ func (a *analysis) measure() {
 	a.found = findings.NewSet(a.detectors)
 	steps := []func(*block){
 		func(b *block) {
-			a.waitsBlock, b.marked, b.waited = b, b.marked[:0], slices.Grow(b.waited[:0], a.mostWaits)
 			a.ledger.Annotate(&b.Block)
+			a.waits.Ended = b.waited
 			a.waits.Add(&b.Block)
+			b.waited = a.waits.Ended
+			a.mark(b)
 			if a.chosen != nil {
 				a.allWaits.Add(&b.Block)
 			}
-			a.mostWaits = max(a.mostWaits, len(b.waited))
 			a.clip(b)
 		},
 		func(b *block) {
@@ -362,9 +358,17 @@ func (a *analysis) draw() {
 		return
 	}
 	a.timeline = timeline.New(a.limits.timeline)
-	a.limits.waits.OnWorst = func(at int, from, to, g int64) {
-		title := fmt.Sprintf("goroutine %d waits %s", g, quantity.Duration(to-from))
-		a.waitsBlock.marked = append(a.waitsBlock.marked, timeline.Marked{At: at, From: from, To: to, Title: title})
+}
+
+// mark has the picture over time keep detail of the longest waits that ended in a block.
+func (a *analysis) mark(b *block) {
+	b.marked = b.marked[:0]
+	if a.timeline == nil {
+		return
+	}
+	for _, w := range a.waits.Longest {
+		title := fmt.Sprintf("goroutine %d waits %s", w.G, quantity.Duration(w.To-w.From))
+		b.marked = append(b.marked, timeline.Marked{At: w.At, From: w.From, To: w.To, Title: title})
 	}
 }
 

@@ -30,13 +30,8 @@ type Options struct {
 	// Only, if set, says of which goroutines and classes (handles) the running, starts
 	// and waits are counted.
 	Only func(g int64, class int32) bool
-	// OnWorst is called when a wait, from from to to, has just entered the list
-	// of longest user waits, so that others can keep their detail of that time. It
-	// ended with decision at of the present block.
-	OnWorst func(at int, from, to, g int64)
-	// NextWait, if set, is called for every wait that has ended and is counted, in order,
-	// and returns where that is written to.
-	NextWait func() *EndedWait
+	// Ended has Accumulator.Ended filled.
+	Ended bool
 	// Text and Frames read a handle of the trace's tables: a text, and a stack as
 	// lines, innermost frame first. Without them the result lacks these.
 	Text   func(handle int32) string
@@ -82,6 +77,13 @@ type EndedWait struct {
 	Begins bool          // it began in the window: where it counts in Summary.Count
 }
 
+// LongWait is the wait of goroutine G from From to To, ns.
+type LongWait struct {
+	G        int64
+	From, To int64
+	At       int // number of its start in the block
+}
+
 // AddTo adds what each cause has to a sum.
 func (w *EndedWait) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
 
@@ -96,6 +98,12 @@ const (
 // Accumulator builds the account of all waits from a stream of decisions. It is
 // not safe for concurrent use.
 type Accumulator struct {
+	// Ended are the waits that ended in the last block and count, in order, with Options.Ended.
+	// The caller may keep it, and put another in its place.
+	Ended []EndedWait
+	// Longest are those that were among the longest user waits when they ended.
+	Longest []LongWait
+
 	opt Options
 
 	// The world.
@@ -188,6 +196,7 @@ func New(o Options) *Accumulator {
 // Add processes the next block of the stream. It does not keep it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
+	a.Ended, a.Longest = a.Ended[:0], a.Longest[:0]
 	a.slots = b.Slots
 	a.handles = b.Classes
 	ds, next := b.Decisions, 0 // the first that was not taken yet

@@ -408,8 +408,9 @@ func (a *Accumulator) hand(out *EndedWait, e *ended, from int64) {
 
 // addToSeries adds the time of a wait, from a time on, to the series over time.
 func (a *Accumulator) addToSeries(c *class, e *ended, from int64) {
-	if a.opt.NextWait != nil {
-		a.hand(a.opt.NextWait(), e, from)
+	if a.opt.Ended {
+		a.Ended = append(a.Ended, EndedWait{})
+		a.hand(&a.Ended[len(a.Ended)-1], e, from)
 	}
 	if e.w.kind == KindUser {
 		if a.focus != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
@@ -160,8 +161,7 @@ func TestShortPast(t *testing.T) {
 
 // TestPath follows a goroutine over more stations than are kept.
 func TestPath(t *testing.T) {
-	var detail [][3]int64
-	a := drive(New(Options{OnWorst: func(_ int, from, to, g int64) { detail = append(detail, [3]int64{from, to, g}) }}))
+	a := drive(New(Options{}))
 	a.Add(&reference.Decision{Kind: reference.KindReady, Time: 5, G: 9, P: 1, To: reference.QueueRunnext, Why: reference.WhyUnblock})
 	for i := range int64(20) {
 		a.Add(&reference.Decision{Kind: reference.KindMove, Time: 10 + i, G: 9, P: int32(i % 2), To: reference.QueueLocal, Why: reference.WhySteal})
@@ -178,8 +178,8 @@ func TestPath(t *testing.T) {
 	if last := (Step{24, "local", 0, "steal"}); s.Path[15] != last {
 		t.Errorf("step 15 %+v", s.Path[15])
 	}
-	if len(detail) != 1 || detail[0] != [3]int64{5, 40, 9} {
-		t.Errorf("told %v", detail)
+	if want := []LongWait{{G: 9, From: 5, To: 40}}; !slices.Equal(a.Longest, want) {
+		t.Errorf("longest %v, want %v", a.Longest, want)
 	}
 }
 

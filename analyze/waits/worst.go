@@ -142,9 +142,7 @@ func (a *Accumulator) consider(e *ended) {
 		a.worstMin = a.worst[shortest(a.worst)].ns
 	}
 	a.considerInClass(e)
-	if a.opt.OnWorst != nil {
-		a.opt.OnWorst(a.at, e.w.ready, a.now, e.g.id)
-	}
+	a.Longest = append(a.Longest, LongWait{G: e.g.id, From: e.w.ready, To: a.now, At: a.at})
 }
 
 func (a *Accumulator) considerInClass(e *ended) {

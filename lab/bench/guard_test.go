@@ -81,9 +81,6 @@ func newPipeline(tables *events.Tables) *pipeline {
 		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
-		OnWorst: func(at int, from, to, _ int64) {
-			s.marked = append(s.marked, timeline.Marked{At: at, From: from, To: to})
-		},
 		Text: func(h int32) string { return tables.Name(events.Handle(h)) },
 		Frames: func(h int32) (lines []string) {
 			for _, f := range tables.Frames(events.Handle(h)) {
@@ -93,8 +90,11 @@ func newPipeline(tables *events.Tables) *pipeline {
 		},
 	})
 	s.feed = ledger.NewFeed(s.waits.Add, s.procs.Add, s.fair.Add, s.breakdown.Add, func(b *ledger.Block) {
-		s.timeline.Add(b, timeline.Waited{}, s.marked...)
 		s.marked = s.marked[:0]
+		for _, w := range s.waits.Longest {
+			s.marked = append(s.marked, timeline.Marked{At: w.At, From: w.From, To: w.To})
+		}
+		s.timeline.Add(b, timeline.Waited{}, s.marked...)
 	}, s.found.Add)
 	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
 	return s

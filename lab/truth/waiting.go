@@ -423,15 +423,12 @@ func (w *Waiting) causes(said, real []reference.Decision, lost func(i int, ns in
 // accounts returns every wait of a stream by cause, in ns, as they end.
 func accounts(ds []reference.Decision) [][]int64 {
 	var out [][]int64
-	a := waits.New(waits.Options{
-		Worst: -1, WorstPerClass: -1,
-		NextWait: func() *waits.EndedWait {
-			w := &waits.EndedWait{}
+	a := waits.New(waits.Options{Worst: -1, WorstPerClass: -1, Ended: true})
+	ledger.NewFeed(a.Add, func(*ledger.Block) {
+		for _, w := range a.Ended {
 			out = append(out, w.Causes[:])
-			return w
-		},
-	})
-	ledger.NewFeed(a.Add).AddAll(ds)
+		}
+	}).AddAll(ds)
 	return out
 }
 
