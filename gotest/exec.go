@@ -1,7 +1,6 @@
 package gotest
 
 import (
-	"context"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
@@ -34,20 +33,18 @@ type sample struct {
 	Stopped   bool    `json:"stopped,omitempty"`   // by a signal
 }
 
-// Exec runs a test binary with its arguments, as go test -exec asks, with a trace and what the
-// kernel counts into dir. It returns the exit code; or the signal that ended the binary.
-func Exec(ctx context.Context, dir string, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, by os.Signal, err error) {
-	if len(args) == 0 {
-		return 0, nil, errors.New("go test names no test binary to run")
-	}
-	f, err := os.CreateTemp(dir, "*.trace")
+// Exec runs a test binary with its arguments, as go test -exec asks, and returns the exit code; or the
+// signal that ended the binary. Its trace goes into the folder traces, what the kernel counts into counts.
+func Exec(counts, traces string, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, by os.Signal, err error) {
+	r := ran{Package: packageOf(args[0])}
+	f, err := os.CreateTemp(traces, strings.NewReplacer("/", "_", "*", "_", "\\", "_").Replace(r.Package)+"-*.trace")
 	if err != nil {
 		return 0, nil, fmt.Errorf("creating the trace of %s: %w", filepath.Base(args[0]), err)
 	}
 	f.Close()
 	cmd := exec.Command(args[0], append([]string{"-test.trace=" + f.Name()}, args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	r := ran{Package: packageOf(args[0]), Trace: filepath.Base(f.Name())}
+	r.Trace = f.Name()
 	// go test ends a binary by SIGQUIT, and a terminal interrupts it by itself.
 	passed := make(chan os.Signal, 1)
 	signal.Notify(passed, syscall.SIGQUIT)
@@ -67,7 +64,7 @@ func Exec(ctx context.Context, dir string, args []string, stdin io.Reader, stdou
 	err = s.until(ended)
 	r.Samples, r.Every = s.samples, int64(s.every)
 	text, _ := json.Marshal(r) // numbers and texts
-	if err := os.WriteFile(f.Name()+".json", text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(counts, filepath.Base(f.Name())+".json"), text, 0o600); err != nil {
 		fmt.Fprintf(stderr, "gmpscope: what the kernel counted is not known: %v\n", err)
 	}
 	var exit *exec.ExitError

@@ -17,8 +17,9 @@ import (
 // Options of Run.
 type Options struct {
 	Args    []string  // of go test
-	Exec    []string  // the command that calls Exec, but for the folder and what go test adds
-	Dir     string    // folder for the traces
+	Exec    []string  // the command that calls Exec, but for the folders and what go test adds
+	Counts  string    // folder for what the kernel counts, which is empty
+	Traces  string    // folder for the traces
 	Stdin   io.Reader // of the tests
 	Stdout  io.Writer // for what go test prints
 	Stderr  io.Writer
@@ -89,7 +90,7 @@ func has(args []string, flag string) bool {
 // Run runs go test, and returns when it has ended.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	var quoted []string
-	for _, s := range append(slices.Clone(o.Exec), o.Dir) {
+	for _, s := range append(slices.Clone(o.Exec), o.Counts, o.Traces) {
 		if strings.ContainsAny(s, "'") {
 			return nil, fmt.Errorf("%s has a quotation mark, which go test -exec cannot take: set TMPDIR, or move it", s)
 		}
@@ -127,7 +128,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	case err != nil:
 		return nil, err
 	}
-	return res, res.collect(o.Dir, l)
+	return res, res.collect(o.Counts, l)
 }
 
 // collect finds what each package left in the folder.
@@ -150,7 +151,7 @@ func (r *Result) collect(dir string, l *log) error {
 }
 
 func readRan(dir string) (out []ran, err error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.trace.json"))
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,6 @@ func readRan(dir string) (out []ran, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading what was kept of a package: %w", err)
 		}
-		x.Trace = filepath.Join(dir, filepath.Base(x.Trace))
 		out = append(out, x)
 	}
 	return out, nil

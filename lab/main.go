@@ -18,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/bench"
 	"github.com/gmpscope/gmpscope/lab/cli"
 	"github.com/gmpscope/gmpscope/lab/corpus"
+	"github.com/gmpscope/gmpscope/lab/flaky"
 	"github.com/gmpscope/gmpscope/lab/growth"
 	"github.com/gmpscope/gmpscope/lab/hostile"
 	"github.com/gmpscope/gmpscope/lab/jsondoc"
@@ -30,6 +31,7 @@ import (
 )
 
 var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, same.Commands, []cli.Command{
+	{Name: "judge flaky", What: "judge whether gmpscope test tells starved tests from wrong ones", Init: flaky.Command},
 	{Name: "growth", What: "measure how the cost of an analysis grows with one thing at a time", Init: growth.Command},
 	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
 	{Name: "textbook", What: "write lab/docs/textbook.md and its pictures", Init: textbook.Command},

@@ -69,18 +69,22 @@ That a test failed for want of it is inferred. docs/test.md has the rules.`,
 		if slow <= 0 {
 			return usagef("--slow %v: must be more than 0", slow)
 		}
-		dir, err := files.TempFolder("gmpscope-test-")
-		if output != "" {
-			if dir, err = filepath.Abs(output); err == nil { // go test runs each binary in the folder of its package
-				err = os.MkdirAll(dir, 0o777)
-			}
-		} else {
-			defer files.RemoveTempFolder(dir)
-		}
+		temp, err := files.TempFolder("gmpscope-test-")
 		if err != nil {
-			return fmt.Errorf("creating the folder for traces: %w", err)
+			return fmt.Errorf("creating a folder for temporary files: %w", err)
 		}
-		return a.runTests(ctx, rest, dir, output != "", markdown, slow, format.value)
+		defer files.RemoveTempFolder(temp)
+		traces := temp
+		if output != "" {
+			// go test runs each binary in the folder of its package.
+			if traces, err = filepath.Abs(output); err == nil {
+				err = os.MkdirAll(traces, 0o777)
+			}
+			if err != nil {
+				return fmt.Errorf("creating the folder for traces: %w", err)
+			}
+		}
+		return a.runTests(ctx, rest, temp, traces, markdown, slow, format.value)
 	})
 	format = addChoice(cmd, "format", "how to print it; with json, what go test prints goes to standard error", "text", "json")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "keep the traces in `FOLDER`, which is created if it does not exist")
@@ -116,7 +120,7 @@ func ownFlags(f *pflag.FlagSet, args []string) (own, rest []string) {
 	return own, rest
 }
 
-func (a *app) runTests(ctx context.Context, args []string, dir string, keep bool, markdown string, slow time.Duration, format string) error {
+func (a *app) runTests(ctx context.Context, args []string, temp, traces, markdown string, slow time.Duration, format string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program, which go test is to run tests by: %w", err)
@@ -134,7 +138,7 @@ func (a *app) runTests(ctx context.Context, args []string, dir string, keep bool
 	}
 	var reap func()
 	res, err := gotest.Run(ctx, gotest.Options{
-		Args: args, Exec: []string{self, testBinary}, Dir: dir, Stdin: a.stdin, Stdout: shown, Stderr: a.stderr, Slow: slow,
+		Args: args, Exec: []string{self, testBinary}, Counts: temp, Traces: traces, Stdin: a.stdin, Stdout: shown, Stderr: a.stderr, Slow: slow,
 		Prepare: func(cmd *exec.Cmd) { reap = together(cmd) },
 		Done: func(ctx context.Context) {
 			if ctx.Err() != nil {
@@ -152,7 +156,7 @@ func (a *app) runTests(ctx context.Context, args []string, dir string, keep bool
 		return context.Cause(ctx)
 	}
 	if format == "json" {
-		err = res.WriteJSON(a.stdout, tool(), keep)
+		err = res.WriteJSON(a.stdout, tool(), traces != temp)
 	} else {
 		err = res.WriteText(a.stdout)
 	}
@@ -172,10 +176,10 @@ func (a *app) testBinary() *cobra.Command {
 	return &cobra.Command{
 		Use: testBinary, Hidden: true, DisableFlagParsing: true,
 		RunE: a.do(func(ctx context.Context, args []string) error {
-			if len(args) < 2 {
+			if len(args) < 3 {
 				return errors.New("gmpscope test runs this command")
 			}
-			code, by, err := gotest.Exec(ctx, args[0], args[1:], a.stdin, a.stdout, a.stderr)
+			code, by, err := gotest.Exec(args[0], args[1], args[2:], a.stdin, a.stdout, a.stderr)
 			if by != nil {
 				endBy(by)
 			}

@@ -1,0 +1,23 @@
+package flaky
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// The key has ten tests of each kind.
+func TestKey(t *testing.T) {
+	key, err := readKey(filepath.Join("..", "testdata", "flaky", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	starved := 0
+	for _, k := range key {
+		if k.starved {
+			starved++
+		}
+	}
+	if len(key) != 20 || starved != 10 {
+		t.Errorf("%d tests, %d of them starved", len(key), starved)
+	}
+}
