@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The key has ten tests of each kind.
+// The key has fifteen tests of each kind.
 func TestKey(t *testing.T) {
 	key, err := readKey(filepath.Join("..", "testdata", "flaky", "README.md"))
 	if err != nil {
@@ -17,7 +17,7 @@ func TestKey(t *testing.T) {
 			starved++
 		}
 	}
-	if len(key) != 20 || starved != 10 {
+	if len(key) != 30 || starved != 15 {
 		t.Errorf("%d tests, %d of them starved", len(key), starved)
 	}
 }

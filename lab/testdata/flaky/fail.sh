@@ -32,6 +32,11 @@ crawler)    n=5 ;;
 auditlog)   n=10 ;;
 registry)   n=2 flags=(-shuffle=on) ;;
 permcache)  n=6 ;;
+# rebuilt from public reports: starved
+statewait|probe|loading|descendants) n=6 dist=(-burn 6) ;;
+backoff)    n=6  dist=(-stop 60ms -run 30ms) ;;
+# and logic
+completion|untracked|askgate|subprocess|removal) n=20 ;;
 *) echo "fail.sh: unknown package '$name'" >&2; exit 2 ;;
 esac
 
