@@ -35,7 +35,7 @@ type blockView struct {
 }
 
 type factView struct {
-	Term string
+	Title string
 	cellView
 }
 
