@@ -22,6 +22,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/growth"
 	"github.com/gmpscope/gmpscope/lab/hostile"
 	"github.com/gmpscope/gmpscope/lab/jsondoc"
+	"github.com/gmpscope/gmpscope/lab/manpages"
 	"github.com/gmpscope/gmpscope/lab/same"
 	"github.com/gmpscope/gmpscope/lab/std"
 	"github.com/gmpscope/gmpscope/lab/sweep"
@@ -36,6 +37,7 @@ var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sw
 	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
 	{Name: "textbook", What: "write lab/docs/textbook.md and its pictures", Init: textbook.Command},
 	{Name: "jsondoc", What: "write docs/json.md and docs/schema", Init: jsondoc.Command},
+	{Name: "man", What: "write manual pages", Init: manpages.Command},
 	{Name: "std", What: "write the list of the standard library's packages", Init: std.Command},
 	{Name: "typecheck", Args: "PACKAGE…", What: "type-check for another platform", Init: typecheck.Command},
 })

@@ -39,6 +39,7 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 		return fmt.Errorf("text: no result")
 	}
 	t := &text{w: lineWriter(w), o: o}
+	t.whatIf(r.Simulated)
 	t.replayVerdict(r)
 	if g := r.Audit; g != nil {
 		t.replayRules(g)

@@ -64,39 +64,44 @@ func (t *text) replaySimulation(r *replay.Result) {
 	}
 
 	t.section(SplitSection(f.Decomposition))
-
-	if len(f.WhatIf) > 0 {
-		t.head("What if")
-		tb = newTable("", "makespan", "spread", "waited", "p50", "p99")
-		add := func(name string, s replay.Run, lo, hi int64) {
-			tb.add(name, quantity.Duration(s.MakespanNs), between(lo, hi, quantity.Duration), quantity.Duration(s.Waits.TotalNs), quantity.Duration(s.Waits.P50), quantity.Duration(s.Waits.P99))
-		}
-		bound := int64(0)
-		add("as it was", s, lo.MakespanNs, hi.MakespanNs)
-		for _, x := range f.WhatIf {
-			bound = max(bound, x.LockBoundNs)
-			add(words.Cut(words.Visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
-		}
-		t.table(2, tb)
-		if bound > 0 {
-			t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", quantity.Duration(bound)))
-		}
-		for _, x := range f.WhatIf {
-			if x.Untrusted != "" && x.Untrusted != f.Untrusted {
-				t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+ended(x.Untrusted))
-			}
-			switch s := x.Sensitivity; {
-			case x.UntrustedMakespan != "" && x.UntrustedMakespan != x.Untrusted && x.UntrustedMakespan != f.Untrusted:
-				t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+ended(x.UntrustedMakespan))
-			case x.UntrustedMakespan == "" && x.Untrusted != "" && s != nil:
-				t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", words.Cut(words.Visible(x.Change), 30), quantity.Duration(s.WorkNs), s.Work))
-			}
-		}
-		t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
-	}
 	for _, n := range f.Notes {
 		t.hang("  - ", 4, n)
 	}
+}
+
+// whatIf answers what was asked: what each change would give.
+func (t *text) whatIf(f *replay.Simulated) {
+	if f == nil || len(f.WhatIf) == 0 {
+		return
+	}
+	s, lo, hi, e := f.Simulated, f.Spread.Min, f.Spread.Max, f.Error
+	t.head("What if")
+	tb := newTable("", "makespan", "spread", "waited", "p50", "p99")
+	add := func(name string, s replay.Run, lo, hi int64) {
+		tb.add(name, quantity.Duration(s.MakespanNs), between(lo, hi, quantity.Duration), quantity.Duration(s.Waits.TotalNs), quantity.Duration(s.Waits.P50), quantity.Duration(s.Waits.P99))
+	}
+	bound := int64(0)
+	add("as it was", s, lo.MakespanNs, hi.MakespanNs)
+	for _, x := range f.WhatIf {
+		bound = max(bound, x.LockBoundNs)
+		add(words.Cut(words.Visible(x.Change), 30), x.Simulated, x.Spread.Min.MakespanNs, x.Spread.Max.MakespanNs)
+	}
+	t.table(2, tb)
+	if bound > 0 {
+		t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", quantity.Duration(bound)))
+	}
+	for _, x := range f.WhatIf {
+		if x.Untrusted != "" && x.Untrusted != f.Untrusted {
+			t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+ended(x.Untrusted))
+		}
+		switch s := x.Sensitivity; {
+		case x.UntrustedMakespan != "" && x.UntrustedMakespan != x.Untrusted && x.UntrustedMakespan != f.Untrusted:
+			t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+ended(x.UntrustedMakespan))
+		case x.UntrustedMakespan == "" && x.Untrusted != "" && s != nil:
+			t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", words.Cut(words.Visible(x.Change), 30), quantity.Duration(s.WorkNs), s.Work))
+		}
+	}
+	t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))
 }
 
 // textReplayClasses is how many classes the text shows of a simulation.

@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -29,34 +32,62 @@ type TextOptions struct {
 	Color bool
 	// AllFindings shows each finding in full.
 	AllFindings bool
+	// Top, if not 0, has an analysis print only the verdict, and so many kinds of work and
+	// findings, a line each.
+	Top int
 	// FullNames has comparisons call functions by their full names. For analyses, see
 	// Document.ShowFullNames.
 	FullNames bool
 }
 
-// WriteText writes doc for people, in the order of the HTML page. Equal input
+// WriteText writes d for people, in the order of the HTML page. Equal input
 // gives equal bytes.
-func WriteText(w io.Writer, doc *Document, o TextOptions) error {
-	if doc == nil || doc.Result == nil {
+func WriteText(w io.Writer, d *Document, o TextOptions) error {
+	if d == nil || d.Result == nil {
 		return fmt.Errorf("text: no result")
 	}
-	t := &text{w: lineWriter(w), o: o, names: doc.names}
-	t.verdict(doc)
-	t.section(WorkSection(doc.Result, doc.names, ""))
-	t.findings(doc.Result, doc.Split)
-	t.section(WaitingSection(doc.Result))
-	t.longestWaits(doc.Result)
-	t.section(ProcessorsSection(doc.Result))
-	t.section(MachineSection(doc.Result))
-	t.classes(doc.Result)
-	t.wakers(doc.Result)
-	t.section(StatesSection(doc.Result))
-	t.stacks(doc.Result)
-	t.section(FairnessSection(doc.Result))
-	t.section(SplitSection(doc.Split))
-	t.section(TraceSection(doc.Result))
-	t.elsewhere(doc.Result)
+	t := &text{w: lineWriter(w), o: o, names: d.names}
+	if o.Top > 0 {
+		t.top(d)
+		return t.w.Flush()
+	}
+	t.verdict(d)
+	t.section(WorkSection(d.Result, d.names, ""))
+	t.findings(d.Result, d.Split)
+	t.section(WaitingSection(d.Result))
+	t.longestWaits(d.Result)
+	t.section(ProcessorsSection(d.Result))
+	t.section(MachineSection(d.Result))
+	t.classes(d.Result)
+	t.wakers(d.Result)
+	t.section(StatesSection(d.Result))
+	t.stacks(d.Result)
+	t.section(FairnessSection(d.Result))
+	t.section(SplitSection(d.Split))
+	t.section(TraceSection(d.Result))
+	t.elsewhere(d.Result)
 	return t.w.Flush()
+}
+
+// top writes the headline, what to try, and the first kinds of work and findings.
+func (t *text) top(d *Document) {
+	d.Verdict.Lines = slices.DeleteFunc([]string{d.Verdict.Try}, func(s string) bool { return s == "" })
+	t.verdict(d)
+	if s := WorkSection(d.Result, d.names, ""); s != nil {
+		kinds := s.Blocks[0].(doc.Table)
+		kinds.Most = t.o.Top
+		t.section(&doc.Section{Title: s.Title, Blocks: []doc.Block{kinds}})
+	}
+	t.head("Findings")
+	found := d.Result.Findings
+	for i := range found[:min(len(found), t.o.Top)] {
+		t.brief(&found[i])
+	}
+	if n := len(found) - t.o.Top; n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more finding", "more findings")))
+	} else if len(found) == 0 {
+		t.line("  None.")
+	}
 }
 
 // lineWriter returns a writer of text to w: all that is written to be read by people, or
@@ -133,8 +164,8 @@ func (t *text) table(indent int, tb *table) {
 
 var statusStyle = map[string]style{"ok": green, "note": blue, "warning": yellow, "critical": red}
 
-func (t *text) verdict(doc *Document) {
-	v := doc.Verdict
+func (t *text) verdict(d *Document) {
+	v := d.Verdict
 	status, _ := vocabulary.Lookup(vocabulary.Severity, v.Status)
 	t.line(t.in(statusStyle[v.Status], cmp.Or(v.Label, status.Title)))
 	for _, l := range wrap(v.Headline, Width) {

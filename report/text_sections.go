@@ -46,12 +46,8 @@ func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
 			t.line("")
 		}
 		t.line("  In brief (--all-findings shows their evidence):")
-		for _, f := range brief {
-			s := fmt.Sprintf("%s %s", words.Visible(string(f.Severity)), words.Visible(f.ID))
-			if f.CostNs > 0 {
-				s += ", costs " + quantity.Duration(f.CostNs)
-			}
-			t.hang("  - ", 4, s+": "+ended(words.Cut(t.names.Prose(f.Title), 300)))
+		for i := range brief {
+			t.brief(&brief[i])
 		}
 	}
 	t.suppressed(r.Suppressed)
@@ -76,6 +72,15 @@ func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
 		}
 		t.para(2, s)
 	}
+}
+
+// brief is a finding in a line.
+func (t *text) brief(f *findings.Finding) {
+	s := fmt.Sprintf("%s %s", words.Visible(string(f.Severity)), words.Visible(f.ID))
+	if f.CostNs > 0 {
+		s += ", costs " + quantity.Duration(f.CostNs)
+	}
+	t.hang("  - ", 4, s+": "+ended(words.Cut(t.names.Prose(f.Title), 300)))
 }
 
 // suppressed names the findings that the configuration accepts.

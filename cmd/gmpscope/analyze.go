@@ -36,6 +36,7 @@ func (a *app) analyzeCmd() *cobra.Command {
 		timeline bool
 		against  bool
 		all      bool
+		top      int
 		full     bool
 	)
 	cmd := &cobra.Command{
@@ -53,6 +54,7 @@ numbers for Prometheus. docs/build.md has more of both.
 Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
+  gmpscope analyze trace.out --top 5
   gmpscope analyze trace.out --from 1.2s --to 1.5s --class '*readLoop'
   gmpscope analyze trace.out --kernel sched.txt.zst
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
@@ -67,6 +69,9 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			}
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
+			}
+			if top < 0 || top > 0 && format.value != "text" {
+				return usagef("--top takes a number of lines, and text")
 			}
 			r.picture = timeline
 			if err := a.readsKernel(&r, args[0]); err != nil {
@@ -93,7 +98,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			case "openmetrics":
 				err = report.WriteOpenMetrics(out, doc)
 			default:
-				err = report.WriteText(out, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all})
+				err = report.WriteText(out, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all, Top: top})
 			}
 			if err != nil {
 				return err
@@ -114,6 +119,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	r.programFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "bench", "openmetrics")
 	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
+	cmd.Flags().IntVar(&top, "top", 0, "with --format text: only the verdict, and the first `N` kinds of work and findings, a line each")
 	referenceFlag(cmd.Flags(), &against)
 	fullNamesFlag(cmd.Flags(), &full)
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")

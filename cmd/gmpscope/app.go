@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/replay"
@@ -310,6 +312,14 @@ func (a *app) print(lines ...string) error {
 // printSize reports where something was written, and how much.
 func (a *app) printSize(name string, bytes int64) error {
 	return a.print(fmt.Sprintf("%s: %d bytes", name, bytes))
+}
+
+// wrote reports on standard error what a command wrote to a file, and how much; standard output
+// needs no word.
+func (a *app) wrote(name string, quiet bool) {
+	if st, err := os.Stat(name); !quiet && name != "-" && err == nil && st.Mode().IsRegular() { // no pipe or device
+		fmt.Fprintf(a.stderr, "gmpscope: wrote %s (%s)\n", term.Line(name), quantity.Size(st.Size()))
+	}
 }
 
 // oneTrace wants exactly one argument, the trace.

@@ -95,6 +95,7 @@ gmpscope check.`,
 				if err := page.Commit(); err != nil {
 					return err
 				}
+				a.wrote(target, r.quiet)
 			}
 			out := files.Writer(ctx, a.stdout)
 			if format.value == "json" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,7 +103,11 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 	if err := a.exportTo(ctx, trace, x, to(files.Writer(ctx, out))); err != nil {
 		return err
 	}
-	return out.Commit()
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	a.wrote(x.output, x.quiet)
+	return nil
 }
 
 // exportTo has an exporter write the analysis of a trace.
@@ -253,6 +258,9 @@ func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (er
 		if err := out.Commit(); err != nil {
 			return err
 		}
+	}
+	for _, name := range parquet.Files() {
+		a.wrote(filepath.Join(x.output, name), x.quiet)
 	}
 	return nil
 }

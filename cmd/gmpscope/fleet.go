@@ -249,6 +249,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gatherFlags, sums bo
 	if err := out.Commit(); err != nil {
 		return err
 	}
+	a.wrote(g.output, g.quiet)
 	for _, p := range problems {
 		warnings = append(warnings, p.Err.Error())
 	}

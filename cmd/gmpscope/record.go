@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
 
   perf record -a -k mono -e sched:sched_switch,sched:sched_waking -- sleep 10
   perf script --ns -F comm,pid,tid,cpu,time,event,trace >kernel.txt`,
-		Example: `  gmpscope record http://localhost:6060 --seconds 5 -o live.trace
+		Example: `  gmpscope record localhost:6060 --seconds 5 -o live.trace
   gmpscope record -o test.trace -- go test -run Load ./server
   gmpscope record --cpu -o test.trace -- go test -run Load ./server
   gmpscope record --alternate --runs 5 -o runs -- ./old --and ./new
@@ -132,7 +133,7 @@ needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
 			return nil
 		},
 		RunE: a.do(func(ctx context.Context, args []string) error {
-			isURL := strings.Contains(args[0], "://")
+			isURL := strings.Contains(args[0], "://") || hostPort.MatchString(args[0])
 			if err := r.check(isURL); err != nil {
 				return err
 			}
@@ -161,9 +162,15 @@ needs Linux, its tracefs, and root. Who has perf instead runs, beside record,
 	return cmd
 }
 
+// hostPort is a host with a port, which without a scheme means http.
+var hostPort = regexp.MustCompile(`^(\[[0-9a-fA-F:.]+\]|[\w.-]*):\d+(/|$)`)
+
 // traceURL returns where a program gives its trace, the place that net/http/pprof
 // uses unless the URL names another one, and how long that may take.
 func traceURL(raw string, seconds int) (string, time.Duration, error) {
+	if hostPort.MatchString(raw) {
+		raw = "http://" + raw
+	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {
 		return "", 0, usagef("%s is no URL of a program: give one such as http://host:port", input.ShownName(raw))

@@ -31,7 +31,7 @@ func Match(pattern, name string) bool {
 
 // Near returns those of the candidates that are like name, nearest first: up to a
 // third of its letters, and at most three, differ, or name is a part of it. Case
-// does not count.
+// does not count, nor need the path of a function's package be given.
 func Near(name string, candidates []string) []string {
 	low := strings.ToLower(strings.TrimSpace(name))
 	if low == "" {
@@ -46,6 +46,10 @@ func Near(name string, candidates []string) []string {
 	limit := max(1, min(3, letters/3))
 	for _, c := range candidates {
 		other := strings.ToLower(c)
+		if !strings.Contains(low, "/") {
+			other, _, _ = strings.Cut(other, ", ") // how its goroutines were started
+			other = other[strings.LastIndexByte(other, '/')+1:]
+		}
 		if d := utf8.RuneCountInString(other) - letters; d < -limit {
 			continue // OPT: the difference in length is a lower bound of the distance
 		}

@@ -40,12 +40,13 @@ const (
 // NewProgress returns a Progress on w, which must be a terminal that takes
 // control codes. Done must be called.
 func NewProgress(w io.Writer) *Progress {
-	p := &Progress{w: w, width: func() int { return columns(w) }, start: time.Now(), stop: make(chan struct{})}
+	p := &Progress{w: w, width: func() int { return Columns(w) }, start: time.Now(), stop: make(chan struct{})}
 	p.over.Go(p.run)
 	return p
 }
 
-func columns(w io.Writer) int {
+// Columns returns how wide a terminal is, 80 if w is none.
+func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			return n

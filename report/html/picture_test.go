@@ -117,8 +117,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	n := 0
 	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(s, -1) {
-		if strings.HasPrefix(m[1], "frame=") || strings.HasPrefix(m[1], "f=") {
-			continue // a stretch of the timeline, or a class in the flame graph
+		if strings.HasPrefix(m[1], "frame=") || strings.HasPrefix(m[1], "f=") || strings.HasPrefix(m[1], "life=") {
+			continue // a stretch of the timeline, a class in the flame graph, or what a goroutine did
 		}
 		n++
 		if !ids[m[1]] {
