@@ -58,9 +58,9 @@ type Accumulator struct {
 	byKey         map[classKey]int32
 	byStart       map[int32]int32 // the first class with a start function
 	byHandle      []int32         // classes, plus 1
-	moments       int             // kept by classes that are undecided
-	spare         [][]moment      // logs of classes that are decided
-	limit         int             // of moments
+	events        int             // kept by classes that are undecided
+	spare         [][]event       // logs of classes that are decided
+	limit         int             // of events
 	enough        int             // blocks that decide a class
 	annotations   annotations
 	onP           []int32 // by P: life that runs on it
@@ -88,7 +88,7 @@ type Accumulator struct {
 func New(o Options) *Accumulator {
 	o.Slowest, o.Intervals = cmp.Or(o.Slowest, DefaultSlowest), cmp.Or(o.Intervals, DefaultIntervals)
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxMoments, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(), subTests: map[int64][]subTest{},
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxEvents, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(), subTests: map[int64][]subTest{},
 		classes: []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
@@ -239,7 +239,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	l := a.lives.At(at)
 	l.born = true
 	l.handle = d.Class
-	m := moment{life: at, what: created, source: sourceOf(d.Why), waker: by, wakerUnit: noUnit}
+	m := event{life: at, what: created, source: sourceOf(d.Why), waker: by, wakerUnit: noUnit}
 	a.classify(l, d.Class, 0)
 	if by != 0 {
 		w := a.lives.At(by)
@@ -310,7 +310,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 		f.waits++
 		now := a.mark(l)
 		l.blocked, l.doing, l.site = true, waitsFor(familyOf(d.Reason, f.traits), f.traits), f.site
-		l.pending = moment{
+		l.pending = event{
 			life: at, what: blocked, family: familyOf(d.Reason, f.traits), traits: f.traits, node: f.node, handler: f.handler,
 			asked: l.wroteSinceWait, from: now,
 		}
@@ -350,7 +350,7 @@ func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
 	l := a.lives.At(at)
 	f := a.place(l, d.Class, d.Stack)
 	f.waits++
-	l.pending = moment{life: at, what: acted, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
+	l.pending = event{life: at, what: acted, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}
 	if l.writes = f.traits&inWrite != 0; l.writes {
 		a.send(l, l.pending.from)
 	}
@@ -389,7 +389,7 @@ func (a *Accumulator) act(at int32, l *life, stack int32, wakes bool) {
 		return
 	}
 	f := a.place(l, 0, stack)
-	a.notify(l, &moment{life: at, what: acted, wakes: wakes, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
+	a.notify(l, &event{life: at, what: acted, wakes: wakes, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: now, to: now})
 }
 
 // runsOn notes which life a P runs.
@@ -461,8 +461,8 @@ func (a *Accumulator) gap(until int64) {
 func (a *Accumulator) lose(at int32, l *life, until int64) {
 	a.leaveRegions(l, at)
 	now := a.mark(l)
-	a.notify(l, &moment{life: at, what: lost, from: now, to: now, ran: mark{at: until}})
-	l.blocked, l.pending, l.bench, l.benchStarts = false, moment{}, mark{}, false
+	a.notify(l, &event{life: at, what: lost, from: now, to: now, ran: mark{at: until}})
+	l.blocked, l.pending, l.bench, l.benchStarts = false, event{}, mark{}, false
 	l.born = false
 	l.head, l.since, l.doing, l.yieldedAt, l.yielded = 0, until, notKnown, 0, 0
 }
@@ -474,10 +474,10 @@ func (a *Accumulator) end(at int32, l *life) {
 	if a.stopper == at {
 		a.stopper = 0
 	}
-	kept := a.classes[l.class].how == undecided // then the replay of its moments releases it
+	kept := a.classes[l.class].how == undecided // then the replay of its events releases it
 	l.ended = true
 	now := a.mark(l)
-	a.notify(l, &moment{life: at, what: exited, from: now, to: now})
+	a.notify(l, &event{life: at, what: exited, from: now, to: now})
 	if !kept {
 		a.release(at)
 	}

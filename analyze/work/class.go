@@ -15,7 +15,7 @@ type class struct {
 	nodes   map[int32]int32 // of the tree, by stack
 	carries bool            // its start function carries the requests of others
 	served  bool            // one was begun for a connection or a request
-	log     []moment
+	log     []event
 	blocks  int   // that say something
 	review  int   // of them, at which the class is decided again
 	since   int64 // when it was decided anew; 0 if its first home stands

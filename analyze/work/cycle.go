@@ -3,8 +3,8 @@ package work
 // spurious is for how long a goroutine that was woken for nothing runs at most, ns.
 const spurious = 5000
 
-// at reports whether a moment is at home.
-func (h *home) at(t *tree, m *moment) bool {
+// at reports whether an event is at home.
+func (h *home) at(t *tree, m *event) bool {
 	switch {
 	case m.what == blocked && m.family != h.family:
 		return false
@@ -18,8 +18,8 @@ func (h *home) at(t *tree, m *moment) bool {
 	return t.under(m.node, h.node)
 }
 
-// cycle processes a moment of a class whose goroutines come home.
-func (a *Accumulator) cycle(c *class, l *life, m *moment) {
+// cycle processes an event of a class whose goroutines come home.
+func (a *Accumulator) cycle(c *class, l *life, m *event) {
 	if m.wrote.at > 0 {
 		l.unit.wrote = m.wrote
 	}
@@ -45,13 +45,13 @@ func (a *Accumulator) cycle(c *class, l *life, m *moment) {
 	}
 }
 
-// begin returns a unit that a moment began at a mark.
-func begin(m *moment, from mark) open {
+// begin returns a unit that an event began at a mark.
+func begin(m *event, from mark) open {
 	return open{is: true, source: m.source, waker: m.waker, by: m.by, wakerUnit: m.wakerUnit, from: from}
 }
 
 // away is for what a goroutine does away from home.
-func (a *Accumulator) away(c *class, l *life, m *moment) {
+func (a *Accumulator) away(c *class, l *life, m *event) {
 	if l.visit.is || l.handler == 0 {
 		l.handler = m.handler
 	}
@@ -66,8 +66,8 @@ func (a *Accumulator) away(c *class, l *life, m *moment) {
 	}
 }
 
-// come is for a moment at home.
-func (a *Accumulator) come(c *class, l *life, m *moment) {
+// come is for an event at home.
+func (a *Accumulator) come(c *class, l *life, m *event) {
 	if l.visit.is && !(l.visit.blocked && m.what == blocked) { // the same visit goes on
 		if m.what == blocked {
 			c.idle += m.to.at - m.from.at
@@ -103,9 +103,9 @@ func (a *Accumulator) home(c *class, l *life, back mark) {
 	a.emit(l, Cycle, &l.unit, back, l.handler)
 }
 
-// producer processes a moment of a class that loops at a send. A unit ends when the goroutine
+// producer processes an event of a class that loops at a send. A unit ends when the goroutine
 // runs again.
-func (a *Accumulator) producer(c *class, l *life, m *moment) {
+func (a *Accumulator) producer(c *class, l *life, m *event) {
 	if l.handler == 0 {
 		l.handler = m.handler
 	}

@@ -67,8 +67,8 @@ func (a *Accumulator) place(l *life, handle, stack int32) *facts {
 	return f
 }
 
-// notify passes a moment of a life on to its class.
-func (a *Accumulator) notify(l *life, m *moment) {
+// notify passes an event of a life on to its class.
+func (a *Accumulator) notify(l *life, m *event) {
 	m.wrote, m.marked, l.wrote = l.wrote, l.annotated, mark{}
 	switch c := a.classes[l.class]; c.how {
 	case none:
@@ -82,8 +82,8 @@ func (a *Accumulator) notify(l *life, m *moment) {
 	}
 }
 
-// keep keeps a moment of a class that is not decided yet.
-func (a *Accumulator) keep(c *class, l *life, m *moment) {
+// keep keeps an event of a class that is not decided yet.
+func (a *Accumulator) keep(c *class, l *life, m *event) {
 	if m.what == exited && l.born {
 		c.ends++
 	}
@@ -92,8 +92,8 @@ func (a *Accumulator) keep(c *class, l *life, m *moment) {
 	}
 }
 
-// log adds a moment to the log of a class, and reports whether there is no room for more.
-func (a *Accumulator) log(c *class, m *moment) (full bool) {
+// log adds an event to the log of a class, and reports whether there is no room for more.
+func (a *Accumulator) log(c *class, m *event) (full bool) {
 	if n := len(a.spare); c.log == nil && n > 0 {
 		c.log, a.spare = a.spare[n-1], a.spare[:n-1]
 	}
@@ -101,22 +101,22 @@ func (a *Accumulator) log(c *class, m *moment) (full bool) {
 		c.blocks++
 	}
 	c.log = append(c.log, *m)
-	a.moments++
-	return len(c.log) >= maxClassMoments || a.moments >= a.limit
+	a.events++
+	return len(c.log) >= maxClassEvents || a.events >= a.limit
 }
 
 // logged returns the log of a class, which has none then.
-func (a *Accumulator) logged(c *class) []moment {
+func (a *Accumulator) logged(c *class) []event {
 	log := c.log
 	c.log = nil
-	a.moments -= len(log)
+	a.events -= len(log)
 	if len(a.spare) < maxSpare {
 		a.spare = append(a.spare, log[:0])
 	}
 	return log
 }
 
-// decide finds out what the units of a class are, and replays its moments.
+// decide finds out what the units of a class are, and replays its events.
 func (a *Accumulator) decide(c *class) {
 	j := a.judge(c)
 	if h := j.given(a.opt.IsHome); h.given != 0 {
@@ -137,8 +137,8 @@ func (a *Accumulator) decide(c *class) {
 }
 
 // review has a class that has blocked ten times as often as when it was decided last be decided
-// again, by the next of its moments. What is home changes only if another place is it by far.
-func (a *Accumulator) review(c *class, m *moment) {
+// again, by the next of its events. What is home changes only if another place is it by far.
+func (a *Accumulator) review(c *class, m *event) {
 	if c.blocks < c.review {
 		if m.what == blocked && m.family.shown() {
 			c.blocks++
@@ -156,8 +156,8 @@ func (a *Accumulator) review(c *class, m *moment) {
 	c.review *= 10
 }
 
-// move has the rules of a class take a moment.
-func (a *Accumulator) move(c *class, l *life, m *moment) {
+// move has the rules of a class take an event.
+func (a *Accumulator) move(c *class, l *life, m *event) {
 	l.marked = m.marked
 	if l.unit.is && l.unit.from.at < c.since {
 		a.leave(c, l, m.from.at) // it began where home was before

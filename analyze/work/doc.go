@@ -22,7 +22,7 @@
 //
 // Goroutines belong to a class, by their start function. The class is decided when it has
 // blocked 400 times, when 20 of its goroutines have ended, or at the end of the trace. Until
-// then its moments are kept, and replayed once it is decided. It is decided again when it has
+// then its events are kept, and replayed once it is decided. It is decided again when it has
 // blocked 1,000 times, 10,000 times and so on, but home changes only where another place has
 // twice the weight of it. The stacks at which
 // it blocked make a tree, cut before the machinery of the standard library. A node under which
@@ -39,13 +39,16 @@
 // lock, of those who held it before, of who answers. A waker that did another unit first has
 // that in its queue. The parts of a unit add up to its length, to the nanosecond.
 //
+// Units that wait for the same goroutine follow the same intervals: how these were divided is kept for
+// the next one.
+//
 // Parts are summed by kind and latency, so that slow units can be compared with typical ones
 // (sums.go, typical.go).
 //
 // # Bounds
 //
 // Memory depends on the goroutines alive, and on constants: of classes, of the nodes of a
-// class's tree, of the moments that undecided classes may keep, of kinds and the parts of their
+// class's tree, of the events that undecided classes may keep, of kinds and the parts of their
 // time, of intervals, the horizon of paths, and of steps along them. What is beyond a bound
 // belongs to no unit, or to the rest, or is unknown, or is a wait for nobody who is known; it is
 // never left out of a sum. A unit over a gap, or cut by an

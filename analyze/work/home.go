@@ -261,7 +261,7 @@ func (j *judgement) count() {
 	}
 }
 
-func (x *candidate) count(m *moment) {
+func (x *candidate) count(m *event) {
 	x.blocks++
 	x.traits |= m.traits
 	x.ns += m.to.at - m.from.at

@@ -1,6 +1,7 @@
 package work
 
-// life is a goroutine of the program. It holds no pointers.
+// life is a goroutine of the program, from when it is first seen to its end. Its record is used again for
+// another one. It holds no pointers.
 type life struct {
 	id     int64
 	class  int32
@@ -20,9 +21,9 @@ type life struct {
 
 	blocked        bool // it is, at pending
 	ended          bool
-	writes         bool   // the system call under way is a write to the network
-	pending        moment // the block, or the system call under way
-	wrote          mark   // since the last moment
+	writes         bool  // the system call under way is a write to the network
+	pending        event // the block, or the system call under way
+	wrote          mark  // since the last event
 	wroteSinceWait bool
 	woken          [2]int32 // lives that it woke since it was blocked last
 
@@ -31,7 +32,7 @@ type life struct {
 	visit     visit
 	line      int32 // root line at which it was seen last
 	lineAt    mark  // since when
-	marked    int64 // when it had marked something last, by its moments
+	marked    int64 // when it had marked something last, by its events
 	annotated int64 // when it has
 	born      bool  // it was created in the trace
 
@@ -73,14 +74,15 @@ type open struct {
 	source    source
 	waker     int32 // life
 	by        int32 // class of the waker
-	wakerUnit int64 // as in moment
+	wakerUnit int64 // as in event
 	cut       bool  // it was under way when the trace began
 	fresh     bool  // nothing has been done in it: the goroutine was just created
 	from      mark
 	wrote     mark
 }
 
-// visit is one of a goroutine to its home.
+// visit is a stay of a goroutine at home: events there that follow each other, at most one of them a
+// block.
 type visit struct {
 	is      bool
 	blocked bool

@@ -1,7 +1,7 @@
 package work
 
-// lifetime processes a moment of a class whose goroutines do one job.
-func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
+// lifetime processes an event of a class whose goroutines do one job.
+func (a *Accumulator) lifetime(c *class, l *life, m *event) {
 	switch m.what {
 	case created:
 		l.unit = begin(m, m.to)
@@ -24,7 +24,7 @@ func (a *Accumulator) lifetime(c *class, l *life, m *moment) {
 }
 
 // follow notes on which line of its start function a goroutine is.
-func (c *class) follow(l *life, m *moment) {
+func (c *class) follow(l *life, m *event) {
 	line := c.tree.nodes[m.node].line
 	if line == l.line || line == 0 {
 		return

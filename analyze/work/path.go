@@ -185,8 +185,8 @@ func (r *ring) behind(n int64) uint32 {
 	return d
 }
 
-// wake ends the interval in which a life was blocked, as moment m says; by woke it.
-func (a *Accumulator) wake(l *life, m *moment, by int32) mark {
+// wake ends the interval in which a life was blocked, as event m says; by woke it.
+func (a *Accumulator) wake(l *life, m *event, by int32) mark {
 	link, same, serve := int64(0), int64(0), m.wakerUnit
 	if by != 0 {
 		w := a.lives.At(by)

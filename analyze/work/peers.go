@@ -12,7 +12,7 @@ const (
 // sent is a write to the network.
 type sent struct {
 	from  mark
-	unit  int64 // when the writer's unit had begun, as in moment
+	unit  int64 // when the writer's unit had begun, as in event
 	class int32
 	used  bool // it has answered
 }
@@ -33,7 +33,7 @@ func (a *Accumulator) send(l *life, from mark) {
 
 // answer returns the write that ended a wait of a life for the network, as m says; nil if that
 // is not clear.
-func (a *Accumulator) answer(l *life, m *moment) (out *sent) {
+func (a *Accumulator) answer(l *life, m *event) (out *sent) {
 	p := &a.classes[l.class].peers
 	p.waits++
 	seen := 0

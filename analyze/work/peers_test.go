@@ -64,7 +64,7 @@ func TestAnswer(t *testing.T) {
 	answered := func(ns int64) (first, second bool) {
 		a.now += ns
 		a.send(server, mark{at: a.now - 10})
-		m := &moment{from: mark{at: a.now - 100}}
+		m := &event{from: mark{at: a.now - 100}}
 		return a.answer(asker, m) != nil, a.answer(&life{class: 3}, m) != nil
 	}
 	for i := 1; i < 20; i++ {
@@ -74,7 +74,7 @@ func TestAnswer(t *testing.T) {
 	}
 	for range 2 * minAnswers {
 		a.now += 1_000_000
-		if a.send(server, mark{at: a.now - 10}); a.answer(server, &moment{}) != nil {
+		if a.send(server, mark{at: a.now - 10}); a.answer(server, &event{}) != nil {
 			t.Error("it answers itself")
 		}
 	}

@@ -22,8 +22,8 @@ type span struct {
 // it but that share. Lines of libraries are none either.
 const shortPhase = 200 // one in so many
 
-// phase processes a moment of main.
-func (a *Accumulator) phase(c *class, l *life, m *moment) {
+// phase processes an event of main.
+func (a *Accumulator) phase(c *class, l *life, m *event) {
 	if m.what != blocked && m.what != acted || m.family == collector || m.family == preempted {
 		return
 	}

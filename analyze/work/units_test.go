@@ -352,9 +352,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Moments that classes keep until they are decided are bounded, and so are records of
+// Events that classes keep until they are decided are bounded, and so are records of
 // goroutines that have ended.
-func TestMomentsBounded(t *testing.T) {
+func TestEventsBounded(t *testing.T) {
 	p := newPlay(t)
 	start := p.stack("main.main")
 	p.begin(1)
@@ -364,8 +364,8 @@ func TestMomentsBounded(t *testing.T) {
 		p.create(1, 2, fmt.Sprint("main.job", g%50), start).after(10).exit(2)
 	}
 	feed(a, p.ds)
-	if a.moments > a.limit || a.made > int32(a.limit) {
-		t.Errorf("%d moments, %d records", a.moments, a.made)
+	if a.events > a.limit || a.made > int32(a.limit) {
+		t.Errorf("%d events, %d records", a.events, a.made)
 	}
 }
 

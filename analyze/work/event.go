@@ -6,7 +6,7 @@ type mark struct {
 	node int64 // of its path, see path.go
 }
 
-// what a moment is.
+// what a goroutine does in an event.
 type what uint8
 
 const (
@@ -31,9 +31,9 @@ const (
 // outside reports whether what it began came from outside of the program.
 func (s source) outside() bool { return s == sourceNetwork || s == sourceTimer || s == sourceServer }
 
-// moment is what a class sees of a goroutine of its own. It holds no pointers: classes that
-// are not decided yet keep their moments.
-type moment struct {
+// event is what a class sees of a goroutine of its own. It holds no pointers: classes that
+// are not decided yet keep their events.
+type event struct {
 	life      int32
 	node      int32 // of the class's tree
 	handler   int32 // function
@@ -49,7 +49,7 @@ type moment struct {
 	from, to  mark  // blocked: until it was made runnable
 	ran       mark  // blocked: when it ran again; lost: when the trace goes on
 	marked    int64 // when it marked a task or region last
-	wrote     mark  // the end of its last write to the network since the moment before; at 0 is none
+	wrote     mark  // the end of its last write to the network since the event before; at 0 is none
 }
 
 // What stands for the begin of a waker's unit.
@@ -60,7 +60,7 @@ const (
 
 // Bounds of what is kept until classes are decided.
 const (
-	maxMoments      = 1 << 17 // of all classes
-	maxClassMoments = 1 << 12
-	maxSpare        = 16 // logs to be used again
+	maxEvents      = 1 << 17 // of all classes
+	maxClassEvents = 1 << 12
+	maxSpare       = 16 // logs to be used again
 )
