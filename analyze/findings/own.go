@@ -333,8 +333,8 @@ func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).Thro
 // Through reports whether an actor's stack goes through a function.
 func (a *Actor) Through(function string) bool {
 	return slices.ContainsFunc(a.Stack, func(s string) bool {
-		in, _ := frame(s)
-		return in == function
+		place, is := strings.CutPrefix(s, function)
+		return is && (place == "" || place[0] == ' ')
 	})
 }
 
