@@ -214,7 +214,7 @@ func (w *wording) whereToLook() string {
 	} else if c.SyscallNs > 0 {
 		s, want = s+", most in system calls", ")"
 	}
-	return s + want + "; the section “Was it the scheduler?” has all."
+	return s + want + "; section “Time breakdown” has all."
 }
 
 // doubtful reports that threads may be to blame for how long things took, where the headline

@@ -37,8 +37,9 @@ func write(ctx context.Context, program, out string, command []string) error {
 		return fmt.Errorf("%s %s --help: %w", program, strings.Join(command, " "), err)
 	}
 	name := strings.Join(append([]string{"gmpscope"}, command...), "-")
-	first, _, _ := strings.Cut(string(help), "\n")
-	page := fmt.Sprintf(".TH %q 1\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.EX\n%s\n.EE\n", strings.ToUpper(name), roff(name), roff(strings.TrimSuffix(first, ".")), roff(strings.TrimSpace(string(help))))
+	first, _, _ := strings.Cut(string(help), "\n\n")
+	first, _, _ = strings.Cut(strings.Join(strings.Fields(first), " ")+" ", ". ")
+	page := fmt.Sprintf(".TH %q 1\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.EX\n%s\n.EE\n", strings.ToUpper(name), roff(name), roff(first), roff(strings.TrimSpace(string(help))))
 	if err := os.WriteFile(filepath.Join(out, name+".1"), []byte(page), 0o644); err != nil {
 		return err
 	}

@@ -27,6 +27,14 @@ func breaks(s string) template.HTML {
 	return template.HTML(nameBreaks.Replace(template.HTMLEscapeString(s)))
 }
 
+// headline is the template function that typesets a sentence that may be too narrow for a name
+// in it: it can be broken at the name's receiver.
+func headline(s string) template.HTML {
+	return template.HTML(receiverBreaks.Replace(template.HTMLEscapeString(typeset(s))))
+}
+
+var receiverBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>")
+
 var nameBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
 // Name is a string from a trace, safe to be looked at.

@@ -198,7 +198,7 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 
 // execute writes the page that a template makes of data.
 func execute(w io.Writer, name string, data any) error {
-	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset, "breaks": breaks, "heading": heading}).ParseFS(assets, "assets/*.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset, "breaks": breaks, "headline": headline, "heading": heading}).ParseFS(assets, "assets/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
