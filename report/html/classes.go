@@ -75,7 +75,7 @@ func newClasses(r *analyze.Result, names *words.Names) *classesView {
 			v.More = len(cs) - i
 			break
 		}
-		o := classRow{ID: c.ID, Group: c.Name, Name: className(c.Name, names), Creator: creatorName(c.Creator, names), System: c.System, Stacks: stacksHref(r, c.ID)}
+		o := classRow{ID: c.ID, Group: words.Visible(c.Name), Name: className(c.Name, names), Creator: creatorName(c.Creator, names), System: c.System, Stacks: stacksHref(r, c.ID)}
 		w := c.Waits
 		causes := classCauses(c)
 		main := cell{Text: "–"}

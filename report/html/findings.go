@@ -166,7 +166,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 			*list = append(*list, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
 		}
 		for _, a := range f.Actors[:min(len(f.Actors), maxActors)] {
-			o.Groups += a.Class + "\n"
+			o.Groups += words.Visible(a.Class) + "\n"
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {

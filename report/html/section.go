@@ -156,6 +156,7 @@ func newTable(t doc.Table, names *words.Names) *tableView {
 		v.More = quantity.Plural(int64(t.More), t.One, t.Many)
 	}
 	for _, r := range t.Rows {
+		r.Group = words.Visible(r.Group)
 		row := rowView{Row: r}
 		if n, ok := strings.CutPrefix(r.Selects, "p"); ok {
 			row.P = n

@@ -14,7 +14,7 @@ import (
 func newWaitView(s waits.WaitDetail, names *words.Names) waitView {
 	n := className(s.Name, names)
 	o := waitView{
-		G: s.G, P: s.P, Group: s.Name, From: s.FromNs, To: s.ToNs,
+		G: s.G, P: s.P, Group: words.Visible(s.Name), From: s.FromNs, To: s.ToNs,
 		Name:  n,
 		Head:  fmt.Sprintf("Goroutine %d waited %s", s.G, quantity.Duration(s.WaitNs)),
 		Basis: words.Basis(s.Basis),
