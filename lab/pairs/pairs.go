@@ -243,6 +243,11 @@ verdicts on single recordings, one of each side.
 **False alarms.** The %d recordings of the program that does not change, dealt out to two sides of %d in all ways: %d of %d
 comparisons (%.1f %%) see a change. Each of them against each other one: %d of %d (%.1f %%).
 `, len(nothing), len(nothing)/2, alarms, all, 100*float64(alarms)/float64(all), ones, allOnes, 100*float64(ones)/float64(allOnes))
+	m, err := measured()
+	if err != nil {
+		return err
+	}
+	m.page(&b)
 	_, err = io.WriteString(w, b.String())
 	return err
 }

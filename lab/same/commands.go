@@ -11,18 +11,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/compare/budget"
 	"github.com/gmpscope/gmpscope/lab/cli"
 	"github.com/gmpscope/gmpscope/lab/pairs"
 	"github.com/gmpscope/gmpscope/lab/runner"
+	"github.com/gmpscope/gmpscope/report"
 )
 
 // Commands are those of this package.
 var Commands = []cli.Command{
 	{Name: "variances", Args: "DIR…", What: "write compare/variances.json, from recordings of the same programs: PROGRAM.SESSION.N.trace", Init: variances},
-	{Name: "judge resampled", Args: "DIR…", What: "compare such recordings of a program with each other: what diff finds is noise", Init: resampled},
+	{Name: "judge resampled", Args: "DIR…", What: "compare such recordings of a program with each other: what diff finds is noise; into lab/pairs/measured.json", Init: resampled},
+	{Name: "judge planted", Args: "DIR…", What: "judge folders of record --alternate, EFFECT.N, of which NEW is slower by the effect; into lab/pairs/measured.json", Init: planted},
 }
 
 // variances has also the sides of the pairs, each of which was recorded several times.
@@ -64,6 +68,7 @@ func resampled(flags *flag.FlagSet) cli.Do {
 			return err
 		}
 		rnd := rand.New(rand.NewPCG(1, 2))
+		var rows []pairs.Resampled
 		for _, n := range []int{1, 2, 4} {
 			for _, apart := range []bool{false, true} {
 				count := map[compare.Verdict]int{}
@@ -86,11 +91,93 @@ func resampled(flags *flag.FlagSet) cli.Do {
 					}
 				}
 				none, unknown := count[compare.NoChange], count[compare.Inconclusive]
-				fmt.Fprintf(stdout, "%d a side, sessions apart %t: of %d comparisons %d significant, %d inconclusive\n", n, apart, all, all-none-unknown, unknown)
+				rows = append(rows, pairs.Resampled{Traces: n, Apart: apart, Programs: len(programs), All: all, Significant: all - none - unknown, Inconclusive: unknown})
+				fmt.Fprintf(stdout, "%+v\n", rows[len(rows)-1])
 			}
 		}
-		return nil
+		return pairs.Keep(func(m *pairs.Measured) { m.Resampled = rows })
 	}
+}
+
+// planted counts how often diff, and check with the budget that it proposes from the old traces, notice what was planted.
+func planted(*flag.FlagSet) cli.Do {
+	return func(ctx context.Context, dirs []string, stdout io.Writer) error {
+		var rows []pairs.Planted
+		for _, dir := range dirs {
+			effect := strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir))
+			i := slices.IndexFunc(rows, func(p pairs.Planted) bool { return p.Effect == effect })
+			if i < 0 {
+				i = len(rows)
+				rows = append(rows, pairs.Planted{Effect: effect})
+			}
+			var sides [2][]*analyze.Result
+			for s, name := range []string{"old", "new"} {
+				files, err := filepath.Glob(filepath.Join(dir, name+".*.trace"))
+				if err != nil {
+					return err
+				}
+				for _, file := range files {
+					r, err := analyzed(ctx, file)
+					if err != nil {
+						return err
+					}
+					sides[s] = append(sides[s], r)
+				}
+			}
+			if err := judgePlanted(&rows[i], sides[0], sides[1]); err != nil {
+				return fmt.Errorf("%s: %w", dir, err)
+			}
+		}
+		for _, p := range rows {
+			fmt.Fprintf(stdout, "%+v\n", p)
+		}
+		return pairs.Keep(func(m *pairs.Measured) { m.Planted = rows })
+	}
+}
+
+func judgePlanted(p *pairs.Planted, before, after []*analyze.Result) error {
+	c, err := compare.Compare(before, after)
+	if err != nil {
+		return err
+	}
+	p.All++
+	if c.Verdict == compare.Worse {
+		p.Diff++
+	}
+	documents := func(rs []*analyze.Result) (out []budget.Document, err error) {
+		for _, r := range rs {
+			var b bytes.Buffer
+			if err := report.WriteJSON(&b, report.Build(r, ""), report.JSONOptions{}); err != nil {
+				return nil, err
+			}
+			d, err := budget.ReadDocument(&b, r.Trace.Name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		}
+		return out, nil
+	}
+	old, err := documents(before)
+	if err != nil {
+		return err
+	}
+	slow, err := documents(after)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := budget.Propose(&text, old); err != nil {
+		return err
+	}
+	rules, err := budget.Parse(&text, "proposed")
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(budget.Check(rules, slow, nil), func(o budget.Outcome) bool { return !o.OK && o.Inconclusive == "" }) {
+		p.Check++
+	}
+	return nil
 }
 
 // draw returns n recordings for each side; nil if there are not enough. Sides that are not apart have
