@@ -231,6 +231,11 @@ func TestProposedForWork(t *testing.T) {
 	if strings.Contains(got, "few") || strings.Contains(got, "part") || strings.Contains(got, "[a") || strings.Contains(got, "once") {
 		t.Error("a kind is bounded that should not")
 	}
+	inner := doc(t, `{"schema": 3, "waits": {"user": {}}, "findings": [], "work": {"kinds": [{"name": "api.TestLoad.func1", "entry": false, "count": 200, "latency": {"p50_ns": 100}}]}}`)
+	var tests strings.Builder
+	if err := Propose(&tests, []Document{inner}); err != nil || !strings.Contains(tests.String(), "work.kinds[api.TestLoad.func1].latency.p50_ns <= 130 ns") {
+		t.Errorf("%v\n%s", err, &tests)
+	}
 	rules, err := Parse(&b, "proposed")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got)

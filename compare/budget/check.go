@@ -147,14 +147,14 @@ func onlyElement(x map[string]any, paths [][]step, named bool) map[string]any {
 
 // Outcome is what became of a rule.
 type Outcome struct {
-	Rule  string `json:"rule"`  // as written, without comment
-	Line  int    `json:"line"`  // in the budget file, from 1
-	OK    bool   `json:"ok"`    // whether it holds
+	Rule string `json:"rule"` // as written, without comment
+	Line int    `json:"line"` // in the budget file, from 1
+	OK   bool   `json:"ok"`   // whether it holds
 	// Inconclusive reports that the rule does not hold, and why that may not be the program's
 	// doing; absent if it is, or the rule holds.
 	Inconclusive string `json:"inconclusive,omitempty"`
-	Value string `json:"value"` // what was measured
-	Bound string `json:"bound"` // what it was held against
+	Value        string `json:"value"` // what was measured
+	Bound        string `json:"bound"` // what it was held against
 	// Why reports what is wrong where the rule could not be held against the document;
 	// it counts as broken.
 	Why string `json:"why,omitempty"`
@@ -407,6 +407,7 @@ func (r *Rule) worstFinding(docs []Document) (severity int, why string) {
 
 // proposed are the paths of a proposed budget.
 var proposed = []string{
+	"trace.duration_ns",
 	"waits.user.p99_ns", "waits.user.time_weighted.p50_ns", "waits.user.max_ns", "waits.user.total_ns",
 	"pressure.some", "pressure.full", "pressure.unclaimed_idle", "fairness.max_lag_ns",
 }
@@ -434,22 +435,13 @@ func Propose(w io.Writer, docs []Document) error {
 			return err
 		}
 	}
-	for _, name := range entryKinds(docs) {
-		for _, k := range proposedOfKinds {
-			path := "work.kinds[" + name + "]."
-			count, err := parsePath(path + "count")
-			if err != nil {
-				return err
-			}
-			var counts []float64
-			for _, d := range docs {
-				find(map[string]any(d), count, &counts)
-			}
-			if k.units > 0 && len(counts) > 0 && slices.Min(counts) >= k.units {
-				if err := propose(&b, path+k.path, docs, k.lower); err != nil {
-					return err
-				}
-			}
+	for _, entry := range []bool{true, false} {
+		n := b.Len()
+		if err := proposeKinds(&b, docs, entry); err != nil {
+			return err
+		}
+		if b.Len() > n {
+			break // what does not begin from outside is for where nothing else is known, as with tests
 		}
 	}
 	worst := 0
@@ -466,6 +458,29 @@ func Propose(w io.Writer, docs []Document) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// proposeKinds writes rules for kinds of units.
+func proposeKinds(b *strings.Builder, docs []Document, entry bool) error {
+	for _, name := range kindsOf(docs, entry) {
+		path := "work.kinds[" + name + "]."
+		count, err := parsePath(path + "count")
+		if err != nil {
+			return err
+		}
+		var counts []float64
+		for _, d := range docs {
+			find(map[string]any(d), count, &counts)
+		}
+		for _, k := range proposedOfKinds {
+			if k.units > 0 && len(counts) > 0 && slices.Min(counts) >= k.units {
+				if err := propose(b, path+k.path, docs, k.lower); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // propose writes a rule for a path that leads to a number in each document; nothing for one that does not,
@@ -507,9 +522,9 @@ func propose(b *strings.Builder, path string, docs []Document, lower bool) error
 	return nil
 }
 
-// entryKinds returns the names of the kinds of units that begin from outside, in all documents, and
+// kindsOf returns the names of the kinds of units in all documents, or of those that begin from outside,
 // that a rule can have.
-func entryKinds(docs []Document) (out []string) {
+func kindsOf(docs []Document, entry bool) (out []string) {
 	count := map[string]int{}
 	for i, d := range docs {
 		work, _ := d["work"].(map[string]any)
@@ -517,7 +532,7 @@ func entryKinds(docs []Document) (out []string) {
 		for _, e := range kinds {
 			x, _ := e.(map[string]any)
 			name, _ := x["name"].(string)
-			if x["entry"] != true || count[name] != i || len(name) > 500 || strings.ContainsAny(name, "#*\n\r") || closing("["+name+"]") != len(name)+1 {
+			if entry && x["entry"] != true || count[name] != i || len(name) > 500 || strings.ContainsAny(name, "#*\n\r") || closing("["+name+"]") != len(name)+1 {
 				continue
 			}
 			if count[name]++; count[name] == len(docs) {
