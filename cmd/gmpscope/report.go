@@ -43,7 +43,7 @@ their evidence, and a timeline of the processors.
 The interactive charts are made by Apache ECharts. It is part of gmpscope if it
 was built in (docs/reference/commands.md), else it is taken from the user's cache, else
 fetched once from the npm registry, pinned and verified. Without it the report
-has plain drawings of the same data. A fetch that fails, or is not done within
+has tables of the same numbers. A fetch that fails, or is not done within
 3 seconds, is not tried again for a day; the warning names the file to remove to
 have it tried at once.
 
@@ -158,7 +158,7 @@ func (a *app) echarts(ctx context.Context, noFetch bool) html.Script {
 	})
 	if err != nil && !noFetch && ctx.Err() == nil && !errors.Is(err, echarts.ErrFailedLately) {
 		why := input.Scrub(err.Error(), a.getenv("HTTP_PROXY"), a.getenv("HTTPS_PROXY"), a.getenv("http_proxy"), a.getenv("https_proxy"))
-		a.warn([]string{"the report has plain drawings instead of interactive charts: " + why})
+		a.warn([]string{"the report has tables instead of interactive charts: " + why})
 	}
 	return js
 }
