@@ -21,6 +21,12 @@ const (
 	// By which factor the number of units may differ where the program may portion its work
 	// differently: for the same work, and at all.
 	otherPieces, farMorePieces = 2, 8
+	// What share of the time of a unit must go to something else for the work to be another one, in
+	// whatever pieces.
+	otherUse = 0.3
+	// The share of a class's units of which no stack shows the handler, from which on its handlers are
+	// not told apart.
+	muchUnnamed = 0.1
 )
 
 // KindChange is the units of work of one kind on both sides.
@@ -97,8 +103,24 @@ type partSum struct {
 	by, who  string
 }
 
+// mixed returns the classes and ways to find units of which the handlers are not told apart: how many
+// units each has depends on how often a stack was recorded in it.
+func mixed(sides ...[]*analyze.Result) map[kindKey]bool {
+	out := map[kindKey]bool{}
+	for _, rs := range sides {
+		for _, r := range rs {
+			for i := range r.Work.Kinds {
+				if k := &r.Work.Kinds[i]; float64(k.Unnamed) > muchUnnamed*float64(k.Unnamed+k.Count) {
+					out[kindKey{k.Class, k.How}] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
 // kindsOf sums up the units of traces by kind.
-func kindsOf(rs []*analyze.Result) map[kindKey]*kindSum {
+func kindsOf(rs []*analyze.Result, mixed map[kindKey]bool) map[kindKey]*kindSum {
 	out := map[kindKey]*kindSum{}
 	for t, r := range rs {
 		for i := range r.Work.Kinds {
@@ -107,6 +129,9 @@ func kindsOf(rs []*analyze.Result) map[kindKey]*kindSum {
 				continue
 			}
 			key := kindKey{k.Name, k.How}
+			if class := (kindKey{k.Class, k.How}); mixed[class] {
+				key = class
+			}
 			s := out[key]
 			if s == nil {
 				s = &kindSum{key: key, class: k.Class, parts: map[part]*partSum{}, per: make([]perTrace, len(rs))}
@@ -197,7 +222,8 @@ func (s *kindSum) quantile(q float64) (out sample) {
 
 // kindChanges returns the kinds of both sides, those that decide first, and of them that which has most of the time.
 func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []*candidate) {
-	b, a := kindsOf(before), kindsOf(after)
+	together := mixed(before, after)
+	b, a := kindsOf(before, together), kindsOf(after, together)
 	matches := match(b, a)
 	var cs []*candidate
 	sameWork := basis == PerTrace && !fixedTime(before, after)
@@ -250,9 +276,6 @@ func (c *candidate) compared(sameWork bool) bool {
 		return false
 	}
 	b, a := c.sums[0], c.sums[1]
-	if b.merged || a.merged {
-		return false
-	}
 	counts := float64(max(c.Before.Count, c.After.Count)) / float64(min(c.Before.Count, c.After.Count))
 	if sameWork {
 		return counts <= otherPieces
@@ -260,9 +283,25 @@ func (c *candidate) compared(sameWork bool) bool {
 	if c.How != units.Cycle.String() && c.How != units.Producer.String() || b.class != b.key.name {
 		return true // what begins and ends a unit is not how the program portions its work
 	}
+	if c.moved() >= otherUse {
+		return true
+	}
+	if b.merged || a.merged {
+		return false
+	}
 	rates, runs := c.After.PerS/c.Before.PerS, ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
 	portions := rates * runs // as many times the work in each as there are fewer
 	return max(rates, 1/rates) <= farMorePieces && (max(rates, 1/rates) <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
+}
+
+// moved returns which share of the time of a unit goes to something else than before.
+func (c *candidate) moved() (share float64) {
+	b, a := c.sums[0], c.sums[1]
+	for p, x := range a.parts {
+		y := cmp.Or(b.parts[p], &partSum{})
+		share += max(0, ratio(float64(x.ns), float64(a.ns))-ratio(float64(y.ns), float64(b.ns)))
+	}
+	return share
 }
 
 // total is the time of the kind with the most, or of all entry kinds if that is more.

@@ -67,9 +67,15 @@ func subjectsOf(doc *Document) []measured {
 		}})
 	}
 	out = append(out, findingSubjects(r)...)
+	seen := map[[3]string]int{}
 	for i := range r.Work.Kinds {
 		if k := &r.Work.Kinds[i]; k.Count > 0 {
-			out = append(out, measured{"work", []tag{{"kind", k.Name}, {"class", k.Class}, {"how", k.How}}, []number{
+			name, class := words.Visible(k.Name), words.Visible(k.Class)
+			key := [3]string{name, class, k.How}
+			if seen[key]++; seen[key] > 1 {
+				name += fmt.Sprintf("#%02d", seen[key]-1)
+			}
+			out = append(out, measured{"work", []tag{{"kind", name}, {"class", class}, {"how", k.How}}, []number{
 				count("units", "units of work that ended", k.Count),
 				{"throughput", "units that ended, a second", none, k.PerS},
 				{"concurrency", "units under way, on average", none, k.Concurrency},

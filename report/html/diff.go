@@ -252,7 +252,7 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 }
 
 func newDiffMetric(m *compare.Metric) diffMetric {
-	x := diffMetric{Title: m.Title, Path: m.Name,
+	x := diffMetric{Title: m.Title, Path: words.Visible(m.Name),
 		Before: compare.Value(m.Before.Value, m.Unit), After: compare.Value(m.After.Value, m.Unit),
 		BeforeInt: words.Interval(m.Before, m.Unit), AfterInt: words.Interval(m.After, m.Unit),
 		P: "–", Picture: dots(m)}
