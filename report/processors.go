@@ -80,10 +80,10 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 		cells := []doc.Cell{{Text: label, Bars: [][]doc.Part{bar(p)}, Whole: max(p.LifetimeNs, 1)}}
 		for i, ns := range PStates(p) {
 			switch {
+			case StateKeys[i] == "unused", StateKeys[i] == "gap" && all.NotRecordedNs > 0:
+				cells = append(cells, doc.Duration(ns))
 			case StateKeys[i] != "gap":
 				cells = append(cells, doc.Share(ns, p.UsableNs()))
-			case all.NotRecordedNs > 0:
-				cells = append(cells, doc.Duration(ns))
 			}
 		}
 		t.Rows = append(t.Rows, doc.Row{Selects: strings.ToLower(label), Cells: append(cells, doc.Count(p.Starts), doc.Count(p.Parks), mean, most)})
