@@ -330,7 +330,7 @@ func TestWhyBlockedLongest(t *testing.T) {
 	}{
 		{breakdown.ReasonChanReceive, 0, "which may be for want of work;"},
 		{breakdown.ReasonSleep, 0, "most in time.Sleep), which may be meant;"},
-		{breakdown.ReasonChanReceive, 100e9, "most in system calls); the section"},
+		{breakdown.ReasonChanReceive, 100e9, "most in system calls); section"},
 	} {
 		r := used(0.02)
 		m := &r.Breakdown.Classes[0]
