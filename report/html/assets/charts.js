@@ -147,6 +147,9 @@
   const seen = new IntersectionObserver(es => {
     for (const e of es) if (e.isIntersecting) { seen.unobserve(e.target); make(e.target); }
   }, { rootMargin: "300px" });
-  for (const fig of document.querySelectorAll("figure[data-chart]")) seen.observe(fig);
+  for (const fig of document.querySelectorAll("figure[data-chart]")) {
+    fig.style.minHeight = height(fig) + "px"; // so that nothing moves when it is drawn
+    seen.observe(fig);
+  }
   gms.charts = live;
 })();
