@@ -163,11 +163,6 @@ func (p *places) improve(handler *int32, by int32) {
 	}
 }
 
-func packageOf(function string) string {
-	pkg, _ := std.Split(function)
-	return pkg
-}
-
 // machinery are the packages through which a program waits: a path of places ends before
 // the first frame of theirs that comes after another one.
 var machinery = map[string]bool{
