@@ -183,11 +183,11 @@ const (
 // compare finds how what runs lacked goes with their failing. Where a quarter of those that failed, and two,
 // lacked nothing, it is not that. Where those that failed lacked more than those that passed, it is: by how often
 // one did (the statistic of Mann and Whitney, as a share).
-func (p *Package) compare(name string) comparison {
+func compare(tests, passes []*Judged) comparison {
 	var failed, passed []int64
 	nothing := 0
-	for _, t := range p.Tests {
-		if t.Name != name || t.Outcome != "fail" || !t.Found {
+	for _, t := range tests {
+		if t.Outcome != "fail" || !t.Found {
 			continue
 		}
 		machine, program := t.lacks()
@@ -196,8 +196,8 @@ func (p *Package) compare(name string) comparison {
 			nothing++
 		}
 	}
-	for _, t := range p.passed {
-		if t.Name == name && t.Found {
+	for _, t := range passes {
+		if t.Found {
 			machine, program := t.lacks()
 			passed = append(passed, max(machine.ns, program.ns))
 		}

@@ -176,14 +176,23 @@ func (p *Package) Analyze(ctx context.Context) {
 	case len(p.ran) > 0 && (len(p.Tests) > 0 || len(p.log.results) > 0):
 		p.analyze(ctx, &p.ran[0])
 	}
-	runs := map[string]comparison{}
-	for _, t := range p.Tests {
-		if _, ok := runs[t.Name]; !ok {
-			runs[t.Name] = p.compare(t.Name)
+	tests, passed := byName(p.Tests), byName(p.passed)
+	for name, runs := range tests {
+		c := compare(runs, passed[name])
+		for _, t := range runs {
+			t.judge(c)
 		}
-		t.judge(runs[t.Name])
 	}
 	slices.SortStableFunc(p.Tests, func(a, b *Judged) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// byName returns the runs of each test.
+func byName(tests []*Judged) map[string][]*Judged {
+	out := map[string][]*Judged{}
+	for _, t := range tests {
+		out[t.Name] = append(out[t.Name], t)
+	}
+	return out
 }
 
 func (p *Package) analyze(ctx context.Context, r *ran) {
