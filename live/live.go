@@ -53,7 +53,8 @@ type Options struct {
 	Hosts []string
 
 	// MaxMemory is how much memory, in bytes, an analysis should get by with, besides the trace:
-	// see analyze.Options. The default is 256 MiB; it is at least analyze.MinMemory.
+	// see analyze.Options. The default is 256 MiB; it is at least analyze.MinMemory. Where the
+	// process has a memory limit (GOMEMLIMIT), an analysis gets what is left of it at most.
 	MaxMemory int64
 
 	// CPU is how many CPUs an analysis may use on average while it runs. The default is 0.5. It is
@@ -215,7 +216,7 @@ func (s *server) seconds(view string, q url.Values) (time.Duration, error) {
 func (s *server) fail(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
 	switch {
-	case errors.Is(err, errBusy), errors.Is(err, context.DeadlineExceeded), errors.Is(err, analyze.ErrNoEvents):
+	case errors.Is(err, errBusy), errors.Is(err, errNoMemory), errors.Is(err, context.DeadlineExceeded), errors.Is(err, analyze.ErrNoEvents):
 		code = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "5")
 	case errors.Is(err, capture.ErrStopped):

@@ -8,6 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +19,9 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/capture"
+	"github.com/gmpscope/gmpscope/internal/testkit/hostile"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
@@ -190,6 +195,82 @@ func TestBadTraces(t *testing.T) {
 	if w := get(t, Handler(nil, Options{}), here); w.Code != 503 {
 		t.Errorf("no recorder: status %d: %s", w.Code, w.Body)
 	}
+}
+
+// Where the process has a memory limit, an analysis gets what is left of it, or is refused.
+func TestMemoryLimit(t *testing.T) {
+	s, _ := serve(t, "network-go1.26-p4")
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	for _, c := range []struct {
+		limit int64
+		code  int
+	}{{1 << 30, 200}, {analyze.MinMemory, 503}} {
+		debug.SetMemoryLimit(c.limit)
+		w := get(t, s, here+"work")
+		if w.Code != c.code || c.code == 503 && (w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "GOMEMLIMIT")) {
+			t.Errorf("with %d bytes: status %d, want %d: %.200s", c.limit, w.Code, c.code, w.Body)
+		}
+	}
+	debug.SetMemoryLimit(s.o.MaxMemory + 1<<30)
+	if got, err := s.memory(0); got != s.o.MaxMemory || err != nil {
+		t.Errorf("with room: %d bytes of %d, %v", got, s.o.MaxMemory, err)
+	}
+	if got, err := s.memory(1<<30 - 1<<20); got >= s.o.MaxMemory || err != nil {
+		t.Errorf("with little room: %d bytes of %d, %v", got, s.o.MaxMemory, err)
+	}
+}
+
+// A hostile trace costs no more memory than Options.MaxMemory allows, and ends in an answer or in one line.
+func TestHostile(t *testing.T) {
+	size := hostile.Full
+	size.Stored, size.Unpacked = size.Stored/32, size.Unpacked/32
+	serveHostile(t, size)
+}
+
+func serveHostile(t *testing.T, size hostile.Size) {
+	for _, in := range hostile.Inputs() {
+		var data bytes.Buffer
+		if err := in.Write(&data, size); err != nil {
+			t.Fatal(err)
+		}
+		s := handler(&fake{data: data.Bytes()}, Options{CPU: 100, MaxMemory: analyze.MinMemory})
+		for _, view := range []string{"", "work", "wait", "wait?seconds=0.01"} {
+			s.after = func(time.Duration) <-chan time.Time { c := make(chan time.Time); close(c); return c }
+			runtime.GC()
+			before, stop := heapSize(), make(chan struct{})
+			most := make(chan int64)
+			go func() {
+				var peak int64
+				for tick := time.NewTicker(5 * time.Millisecond); ; {
+					peak = max(peak, heapSize()-before)
+					select {
+					case <-tick.C:
+					case <-stop:
+						most <- peak
+						return
+					}
+				}
+			}()
+			began := time.Now()
+			w := get(t, s, here+view)
+			close(stop)
+			peak := <-most
+			t.Logf("%s, %q: status %d, %d KiB, %v, %d MiB", in.Name, view, w.Code, w.Body.Len()>>10, time.Since(began).Round(time.Millisecond), peak>>20)
+			if w.Code != 200 && (!strings.HasPrefix(w.Body.String(), "live: ") || strings.Count(w.Body.String(), "\n") != 1 || strings.Contains(w.Body.String(), "internal error")) {
+				t.Errorf("%s, %q: status %d: %.300s", in.Name, view, w.Code, w.Body)
+			}
+			if bound := int64(analyze.MinMemory*2 + data.Len() + 2*w.Body.Len()); peak > bound { // garbage is in it
+				t.Errorf("%s, %q: the heap grew by %d MiB, the bound is %d", in.Name, view, peak>>20, bound>>20)
+			}
+		}
+	}
+}
+
+// heapSize is how many bytes the objects in the heap take.
+func heapSize() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64())
 }
 
 // Many clients: each gets the page, or is told to come back; one analysis runs at a time, and those

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,7 +15,11 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/capture"
+	"github.com/gmpscope/gmpscope/internal/testkit/hostile"
 )
+
+// TestGuardHostile is [TestHostile] at the sizes that the bounds of the command are stated for.
+func TestGuardHostile(t *testing.T) { serveHostile(t, hostile.Full) }
 
 // TestGuardBudget has a server under load be asked all the time, by many, and holds the CPU time and
 // the memory that this costs against the budget.
@@ -117,11 +120,9 @@ func measure(d time.Duration, served *atomic.Int64) (u use) {
 		syscall.Getrusage(syscall.RUSAGE_SELF, &r)
 		return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	}
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	began, before, requests := time.Now(), cpu(), served.Load()
 	for time.Since(began) < d {
-		metrics.Read(sample)
-		u.heap = max(u.heap, int64(sample[0].Value.Uint64()))
+		u.heap = max(u.heap, heapSize())
 		time.Sleep(5 * time.Millisecond)
 	}
 	u.cpus = (cpu() - before).Seconds() / time.Since(began).Seconds()

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -93,9 +97,13 @@ func (s *server) answer(ctx context.Context, v view, last time.Duration) ([]byte
 	if _, err := s.rec.WriteTo(&data); err != nil {
 		return nil, err
 	}
+	memory, err := s.memory(data.Len())
+	if err != nil {
+		return nil, err
+	}
 	p := &pace{ctx: ctx, cpus: s.o.CPU, since: time.Now()}
 	read := func(o analyze.Options) (*analyze.Result, error) {
-		o.Workers, o.MaxMemory, o.OnEvents = 1, s.o.MaxMemory, func(int) { p.pause(busyCPUs) }
+		o.Workers, o.MaxMemory, o.OnEvents = 1, memory, func(int) { p.pause(busyCPUs) }
 		res, err := analyze.Reader(ctx, bytes.NewReader(data.Bytes()), "flight recorder", o)
 		if err != nil {
 			return nil, fmt.Errorf("analysing the last seconds: %w", err)
@@ -111,11 +119,43 @@ func (s *server) answer(ctx context.Context, v view, last time.Duration) ([]byte
 		from = max(0, res.Trace.DurationNs-int64(last))
 	}
 	var out bytes.Buffer
-	err := v.write(&pacedWriter{&out, p}, func(o analyze.Options) (*analyze.Result, error) {
+	err = v.write(&pacedWriter{&out, p}, func(o analyze.Options) (*analyze.Result, error) {
 		o.Focus = focus.Focus{From: from}
 		return read(o)
 	})
 	return out.Bytes(), err
+}
+
+// errNoMemory is the error of an answer for which the process has no memory.
+var errNoMemory = errors.New("the process has too little memory left for an analysis")
+
+// memory returns how many bytes an analysis of a trace may take: Options.MaxMemory, or what is left
+// of the process's own limit (GOMEMLIMIT, debug.SetMemoryLimit), beyond which the collector would
+// run all the time.
+func (s *server) memory(trace int) (int64, error) {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return s.o.MaxMemory, nil
+	}
+	m := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, // with those that the collector has not found to be dead
+		{Name: "/gc/heap/live:bytes"},
+	}
+	metrics.Read(m)
+	used := int64(trace) + int64(m[0].Value.Uint64()) + int64(m[5].Value.Uint64())
+	for _, unused := range m[1:5] {
+		used -= int64(unused.Value.Uint64())
+	}
+	room := limit - used
+	if room < analyze.MinMemory {
+		return 0, fmt.Errorf("%w: its limit (GOMEMLIMIT) is %d MiB, it uses %d, and an analysis takes at least %d",
+			errNoMemory, limit>>20, used>>20, analyze.MinMemory>>20)
+	}
+	return min(s.o.MaxMemory, room), nil
 }
 
 const (
