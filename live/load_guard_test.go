@@ -18,7 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/testkit/hostile"
 )
 
-// TestGuardHostile is [TestHostile] at the sizes that the bounds of the command are stated for.
+// TestGuardHostile is [TestHostile] at the sizes that the bounds of the command are stated for: minutes.
 func TestGuardHostile(t *testing.T) { serveHostile(t, hostile.Full) }
 
 // TestGuardBudget has a server under load be asked all the time, by many, and holds the CPU time and
