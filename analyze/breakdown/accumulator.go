@@ -56,36 +56,14 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	a.grow(b.Slots)
 	a.handles = b.Classes
 	ds := b.Decisions
-	notes := b.Notes[:len(ds)]
-	for i := 0; i < len(ds); i++ {
-		d, to := &ds[i], running
-		switch d.Kind {
-		case reference.KindReady:
-			to = runnable
-		case reference.KindStart:
-		case reference.KindStop:
-			to = stopped(d)
-		case reference.KindSyscall:
-			if k := b.Calls(i); k > 0 {
-				a.calls(ds[i:i+k], notes[i].G)
-				i += k - 1
-				continue
+	for i := range b.Notes[:len(ds)] {
+		switch n := &b.Notes[i]; {
+		case n.Changed&ledger.Turned != 0:
+			if r := a.turn(&ds[i], n); r.state == unseen {
+				a.ended(r, &ds[i], n)
 			}
-			to = inSyscall
-		case reference.KindSyscallExit:
-			if d.P < 0 {
-				to = inSyscall // a KindReady follows
-			}
-		case reference.KindLost:
-			a.lose(d)
-			continue
-		default:
-			continue
-		}
-		if n := &notes[i]; n.G != 0 {
-			if r := a.turn(d, n, to); to == unseen {
-				a.ended(r, d, n)
-			}
+		case n.Changed&ledger.Gap != 0:
+			a.lose(&ds[i])
 		}
 	}
 }

@@ -69,34 +69,37 @@ func (l *TimeInStates) grow(n int32) {
 	l.slots = max(l.slots, n)
 }
 
-// turn follows the goroutine of a decision into a state.
-func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note, to state) *record {
+// turn books what the goroutine of a decision did until then.
+func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note) *record {
 	l.now = max(l.now, min(d.Time, maxTime))
 	r := l.gors.At(n.G)
 	// OPT: the note is at hand where the record is not in the cache.
 	if n.Was == ledger.Unseen {
-		l.begins(r, d)
+		l.begins(r, d, n)
 	} else if r.state == unknown {
-		l.meet(r, d)
+		l.meet(r, d, n)
 	}
 	l.book(r, r.since, l.now)
-	r.since, r.state = l.now, to
+	r.since, r.state = l.now, states[n.Now]
+	if n.Now == ledger.Waiting {
+		r.state = waits(d, n)
+	}
 	return r
 }
 
 // begins begins the record of a goroutine with its first decision.
-func (l *TimeInStates) begins(r *record, d *reference.Decision) {
+func (l *TimeInStates) begins(r *record, d *reference.Decision, n *ledger.Note) {
 	r.since = l.begin
-	if d.Kind == reference.KindReady && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
+	if n.Now == ledger.Runnable && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
 		r.since = l.now
 	}
-	l.meet(r, d)
+	l.meet(r, d, n)
 }
 
 // meet goes on with the record of a goroutine of which nothing is known: its decision says
 // what it did before.
-func (l *TimeInStates) meet(r *record, d *reference.Decision) {
-	was := before(d)
+func (l *TimeInStates) meet(r *record, d *reference.Decision, n *ledger.Note) {
+	was := before(d, n)
 	if was != unknown && r.since < l.begin {
 		r.state = unknown
 		l.book(r, r.since, l.begin)
@@ -106,11 +109,11 @@ func (l *TimeInStates) meet(r *record, d *reference.Decision) {
 }
 
 // before is what a goroutine did before its first decision.
-func before(d *reference.Decision) state {
+func before(d *reference.Decision, n *ledger.Note) state {
 	switch {
-	case d.Kind == reference.KindSyscallExit, d.Kind == reference.KindReady && d.Why == reference.WhySyscallExit:
+	case n.Changed&ledger.Returned != 0, n.Now == ledger.Runnable && d.Why == reference.WhySyscallExit:
 		return inSyscall
-	case d.Kind == reference.KindReady && d.Flags&reference.FlagFirst == 0:
+	case n.Now == ledger.Runnable && d.Flags&reference.FlagFirst == 0:
 		return blocked + state(ReasonUnrecorded)
 	}
 	return unknown
@@ -248,29 +251,16 @@ func (l *TimeInStates) lose(d *reference.Decision) {
 	l.begin = min(l.now+max(0, min(d.Wait, maxTime)), maxTime)
 }
 
-// calls processes brief system calls of a goroutine that runs.
-func (l *TimeInStates) calls(ds []reference.Decision, slot int32) {
-	r := l.gors.At(slot)
-	for i := range ds {
-		l.now = max(l.now, min(ds[i].Time, maxTime))
-		l.book(r, r.since, l.now)
-		r.since, r.state = l.now, running
-		if ds[i].Kind == reference.KindSyscall {
-			r.state = inSyscall
-		}
-	}
-}
+// states are those of the activities but ledger.Waiting.
+var states = [...]state{ledger.Unseen: unseen, ledger.Runnable: runnable, ledger.Running: running, ledger.InSyscall: inSyscall}
 
-// stopped is what a goroutine does after a KindStop: unseen if it has ended, or nothing
-// is known of it any more.
-func stopped(d *reference.Decision) state {
-	switch d.Why {
-	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		return blocked + state(ReasonOf(d))
-	case reference.WhySyscall:
+// waits is the state of a goroutine that does nothing from a decision on.
+func waits(d *reference.Decision, n *ledger.Note) state {
+	switch {
+	case n.Changed&ledger.Returned != 0, d.Why == reference.WhySyscall:
 		return inSyscall
-	case reference.WhyExit, reference.WhyLost:
-		return unseen
+	case d.Why == reference.WhyBlock, d.Why == reference.WhySuspend, d.Why == reference.WhyCoroutine:
+		return blocked + state(ReasonOf(d))
 	}
-	return runnable // a KindReady follows
+	return runnable // it is queued at once
 }

@@ -120,36 +120,20 @@ func New(o Options) *Accumulator {
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
 	a.handles = b.Classes
-	ds, next := b.Decisions, 0 // the first that was not taken yet
-	notes, numbers := b.Notes[:len(ds)], b.Ps
+	ds, numbers := b.Decisions, b.Ps
+	notes := b.Notes[:len(ds)]
 	for i := range ds {
-		if i < next {
-			continue
-		}
 		d, n := &ds[i], &notes[i]
-		if d.Kind.Annotates() { // the clock's steps are those of decisions
-			continue
-		}
-		if d.Time > a.now {
+		if d.Time > a.now && !d.Kind.Annotates() { // the clock's steps are those of decisions
 			a.advance(d.Time)
 		}
 		if n.Changed&ledger.Counts != 0 {
 			a.setPs(&numbers[0])
 			numbers = numbers[1:]
 		}
-		switch d.Kind {
-		case reference.KindReady, reference.KindStart, reference.KindStop, reference.KindSyscallExit:
-			if n.G != 0 {
-				a.turn(d, n)
-			}
-		case reference.KindSyscall:
-			if k := b.Calls(i); k > 0 {
-				a.addCalls(ds[i:i+k], n)
-				next = i + k
-			} else if n.G != 0 {
-				a.turn(d, n)
-			}
-		case reference.KindLost:
+		if n.Changed&ledger.Turned != 0 {
+			a.turn(d, n)
+		} else if n.Changed&ledger.Gap != 0 {
 			a.gap(d.Wait)
 		}
 	}
@@ -181,41 +165,30 @@ func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 	}
 	// OPT: what is unseen has no place, and its record need not be read.
 	if was == ledger.Unseen || g.place == 0 {
-		switch {
-		case d.Kind == reference.KindStop, d.Kind == reference.KindSyscall,
-			d.Kind == reference.KindSyscallExit && d.P < 0:
+		if n.Now != ledger.Runnable && n.Now != ledger.Running {
 			return
 		}
 		a.begin(g)
 		was = ledger.Unseen
 	}
-	switch d.Kind {
-	case reference.KindReady:
+	switch n.Now {
+	case ledger.Runnable:
 		if a.ready(g, d, was, n.Since) && d.Why != reference.WhyGosched {
 			if a.bypass.full() {
 				a.bypass.renumber(&a.age)
 			}
 			a.age.push(g, a.bypass.number(), a.now)
 		}
-	case reference.KindStart:
+	case ledger.Running:
 		a.start(g, d, was, n.Since)
-	case reference.KindStop:
-		if d.Why == reference.WhyLost {
+	default:
+		if n.Now == ledger.Unseen && d.Why == reference.WhyLost {
 			g.waited = unknown // its end is not recorded
 		}
 		a.stop(g, was, n.Since)
-		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
+		if n.Now == ledger.Unseen {
 			a.fold(g, n.Class)
 			a.drop(g)
-		}
-	case reference.KindSyscall:
-		a.stop(g, was, n.Since)
-	case reference.KindSyscallExit:
-		// It goes on running on the P that it kept, without having been
-		// runnable: no activation. Without a P, a Ready follows.
-		if d.P >= 0 {
-			a.stop(g, was, n.Since)
-			a.run(g)
 		}
 	}
 }
@@ -235,22 +208,6 @@ func (a *Accumulator) begin(g *goroutine) {
 func (a *Accumulator) drop(g *goroutine) {
 	a.free = append(a.free, g.place)
 	g.place = 0
-}
-
-// addCalls processes brief system calls, of which n is the first note.
-func (a *Accumulator) addCalls(calls []reference.Decision, n *ledger.Note) {
-	g, since := a.gors.At(n.G), n.Since
-	for i := 1; i < len(calls); i += 2 {
-		if t := calls[i-1].Time; t > a.now {
-			a.advance(t)
-		}
-		a.stop(g, ledger.Running, since)
-		if t := calls[i].Time; t > a.now {
-			a.advance(t)
-		}
-		a.run(g)
-		since = a.now
-	}
 }
 
 // advance lets time pass. Of what grows with it, only the clock is needed at once.
@@ -326,12 +283,6 @@ func shared(ticks, usable, active uint64) uint64 {
 	return q
 }
 
-// run lets an inactive goroutine run, which was not seen as runnable.
-func (a *Accumulator) run(g *goroutine) {
-	g.clock = a.clock
-	a.oneMoreRuns()
-}
-
 // ready reports whether it was news.
 func (a *Accumulator) ready(g *goroutine, d *reference.Decision, was ledger.Activity, since int64) bool {
 	if was == ledger.Runnable {
@@ -352,9 +303,9 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Acti
 	case ledger.Running:
 		return
 	case ledger.Runnable:
-	default: // not seen as runnable
-		g.waited = unknown
-		a.run(g)
+	default: // not seen as runnable, or back from a system call
+		g.waited, g.clock = unknown, a.clock
+		a.oneMoreRuns()
 		return
 	}
 	if g.aged != 0 {

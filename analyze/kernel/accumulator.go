@@ -604,25 +604,11 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 
 // follow processes a decision, and the wait that it ends.
 func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
+	if n.Changed&ledger.Turned != 0 {
+		m.turn(b, d, n, ended)
+		return
+	}
 	switch d.Kind {
-	case reference.KindStart:
-		m.begin(d, n, ended)
-	case reference.KindStop:
-		m.end(b, d, n)
-		if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
-			m.fold(d.G, n.G, n.Class, n.Flags)
-		}
-	case reference.KindSyscall:
-		m.end(b, d, n)
-	case reference.KindReady:
-		m.ready(b, d, n)
-	case reference.KindSyscallExit:
-		m.end(b, d, n)
-		if d.P >= 0 {
-			m.begin(d, n, nil)
-		} else {
-			m.leavesCall(d)
-		}
 	case reference.KindPStart:
 		m.getsP(d)
 	case reference.KindPStop, reference.KindRetake:
@@ -632,14 +618,22 @@ func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.N
 	}
 }
 
-// ready is for a goroutine that becomes runnable.
-func (m *Accumulator) ready(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
-	m.end(b, d, n)
-	if n.G != 0 {
+// turn ends what the goroutine of a decision did until then.
+func (m *Accumulator) turn(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
+	if n.Was == ledger.Running {
+		m.end(b, d, n)
+	}
+	switch n.Now {
+	case ledger.Running:
+		m.begin(d, n, ended)
+		return
+	case ledger.Runnable:
 		m.tick(m.now)
 		*m.idling.ready.At(n.G) = m.idling.ns
+	case ledger.Unseen:
+		m.fold(d.G, n.G, n.Class, n.Flags)
 	}
-	if n.Was == ledger.InSyscall {
+	if n.Changed&ledger.Returned != 0 || n.Was == ledger.InSyscall && n.Now == ledger.Runnable {
 		m.leavesCall(d)
 	}
 }
@@ -653,7 +647,7 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits
 	for i := range ended {
 		m.divide(&ended[i], n.G, k)
 	}
-	if n.G == 0 || d.M <= 0 || d.M >= maxTID {
+	if d.M <= 0 || d.M >= maxTID {
 		return
 	}
 	m.firstStart(k, d)
@@ -698,19 +692,16 @@ func (m *Accumulator) covered(t int64) bool {
 	return m.begun && t >= m.first && !(m.ended && t > m.last)
 }
 
-// end ends the run interval of the decision's goroutine, if there is one.
+// end ends the run interval of the decision's goroutine.
 func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
-	if n.G == 0 {
-		return
-	}
 	k := *m.runs.At(n.G)
 	if k == nil {
 		return
 	}
-	if d.Kind == reference.KindStop && d.Why != reference.WhyLost {
+	if n.Now != ledger.InSyscall && d.Why != reference.WhyLost {
 		m.noteOnCPU(k)
 	}
-	k.inCall = d.Kind == reference.KindSyscall
+	k.inCall = n.Now == ledger.InSyscall
 	from := k.from
 	m.over(k)
 	if k.run.off > 0 {
@@ -754,9 +745,6 @@ func (m *Accumulator) uncovered(from, to int64) int64 {
 
 // fold adds goroutine g, which is over, to its class.
 func (m *Accumulator) fold(g int64, slot, of int32, f reference.Flags) {
-	if slot == 0 {
-		return
-	}
 	s := m.sums.At(slot)
 	sum := *s
 	*s = part{}

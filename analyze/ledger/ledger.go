@@ -90,7 +90,7 @@ func (l *Ledger) Annotate(b *Block) {
 			l.turn(d, n, l.find(d.G), Runnable)
 			l.ready(b, i)
 			n.link = l.waker(d)
-			n.wakerP = l.runsOn(n.link)
+			n.more = l.runsOn(n.link)
 			l.runnable++
 			l.lengths(b, i)
 		case reference.KindMove:
@@ -122,6 +122,7 @@ func (l *Ledger) Annotate(b *Block) {
 			}
 			l.turn(d, n, l.findOn(d), to)
 			l.gors.At(n.G).p = d.P
+			n.Changed |= Returned
 			l.ps.leave(d)
 			l.change(b, i)
 		default:
@@ -150,6 +151,7 @@ func (l *Ledger) rare(b *Block, i int) {
 	}
 	b.Rare = append(b.Rare, int32(i))
 	if d.Kind == reference.KindLost {
+		n.Changed |= Gap
 		l.empty(b, i)
 	}
 	l.ps.rare(d)
@@ -182,7 +184,7 @@ func (l *Ledger) start(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
 	g := l.gors.At(n.G)
-	g.p, n.link, n.place = d.P, g.stack, g.place
+	g.p, n.link, n.more = d.P, g.stack, int32(g.place)
 	// A goroutine that the trace shows running first was never counted.
 	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
 		l.runnable--
@@ -277,7 +279,8 @@ func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 	if d.Class != l.classes[g.class] || d.Flags&reference.FlagsRuntime != g.flags {
 		l.learn(g, d, n)
 	}
-	n.G, n.Class, n.Flags, n.Was, n.Since = slot, g.class, g.flags, g.activity, g.since
+	n.Changed |= Turned
+	n.G, n.Class, n.Flags, n.Was, n.Now, n.Since = slot, g.class, g.flags, g.activity, to, g.since
 	g.activity, g.since = to, l.now
 }
 
@@ -314,7 +317,7 @@ func (l *Ledger) end(d *reference.Decision, n *Note) {
 	if n.G != 0 {
 		l.gors.Remove(d.G, n.G)
 		g := l.gors.At(n.G)
-		g.id, g.activity = reference.NoG, Unseen
+		g.id, g.activity, n.Now = reference.NoG, Unseen, Unseen
 	}
 }
 
@@ -415,14 +418,14 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 		return 0
 	}
 	notes, since := b.Notes[i:][:k], g.since
-	was, from, to := Running, User, Syscall
+	was, now, from, to, changed := Running, InSyscall, User, Syscall, Turned
 	for j := range notes {
 		n := &notes[j]
 		n.Since, n.G, n.Class, n.Runnable = since, slot, g.class, l.waiting
-		n.link, n.Changed, n.Was, n.Flags = 0, 0, was, 0
+		n.link, n.Changed, n.Was, n.Now, n.Flags = 0, changed, was, now, 0
 		l.now = max(l.now, ds[j].Time)
 		l.pass(b, i+j, d.P, from, to)
-		was, since, from, to = Running+InSyscall-was, l.now, to, from
+		was, now, since, from, to, changed = now, was, l.now, to, from, changed^Returned
 	}
 	notes[0].link = int32(k)
 	g.since = l.now

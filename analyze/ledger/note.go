@@ -19,25 +19,28 @@ type Changed uint8
 
 // What can change.
 const (
-	Learned Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
-	Counts                      // Note.Ps
+	Learned  Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
+	Counts                       // Block.Ps
+	Turned                       // what the decision's goroutine does: that was Was, and is Now
+	Returned                     // likewise, as it came back from a system call
+	Gap                          // the trace has one here: what goes on is not known any more
 )
 
 // Note is what the [Ledger] knows about a decision. It has no pointers, and two of them
 // fit into a line of the CPU's cache.
 type Note struct {
 	// Since is when the goroutine came into the activity Was, which it had before the
-	// decision, ns; 0 if it was Unseen. These two, Class and Flags mean nothing without
-	// G, and in the notes of a KindMove and of annotations.
+	// decision, ns; 0 if it was Unseen. With Turned, the interval of it ends here. These two,
+	// Class and Flags mean nothing without G, and in the note of a KindMove.
 	Since    int64
 	G        int32 // slot of the decision's goroutine; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
 	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
 	link     int32 // KindReady: slot of the waker; KindStart: stack of the wait; KindSyscall: calls that begin here
-	wakerP   int32 // KindReady: P on which the waker runs
-	place    Place // KindStart: what link is
+	more     int32 // KindReady: P on which the waker runs; KindStart: the Place of link
 	Changed  Changed
 	Was      Activity
+	Now      Activity        // with Turned; Unseen if it has ended
 	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
 }
 
@@ -171,7 +174,7 @@ func (b *Block) WakerP(i int) int32 {
 	if b.Waker(i) == 0 {
 		return reference.NoP
 	}
-	return b.Notes[i].wakerP
+	return b.Notes[i].more
 }
 
 // Stack returns the stack, a handle, at which the goroutine that decision number i starts had
@@ -180,7 +183,7 @@ func (b *Block) Stack(i int) (int32, Place) {
 	if b.Decisions[i].Kind != reference.KindStart {
 		return 0, NoPlace
 	}
-	return b.Notes[i].link, b.Notes[i].place
+	return b.Notes[i].link, Place(b.Notes[i].more)
 }
 
 // Calls returns how many decisions from number i on are brief system calls of one
