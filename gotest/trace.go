@@ -87,17 +87,21 @@ func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
 
 // Observe implements [analyze.Observer].
 func (w *watcher) Observe(b *ledger.Block, ended []waits.EndedWait) error {
-	for i := range b.Decisions {
-		d, n := &b.Decisions[i], &b.Notes[i]
-		if n.G != 0 && n.Was == ledger.Running && !d.Kind.Annotates() && d.Kind != reference.KindMove && n.OfProgram() {
-			x := span{n.Since, d.Time}
-			w.running.add(x)
-			w.runs.add(interval{g: d.G, span: x, class: d.Class})
-		}
-		if d.Kind != reference.KindReady {
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		if !r.Flags.OfProgram() || int(r.At) == len(b.Decisions) {
 			continue
 		}
-		switch d.Why {
+		x := span{r.From, r.To}
+		w.running.add(x)
+		w.runs.add(interval{g: r.G, span: x, class: b.Classes[r.Class]})
+	}
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if n.Changed&ledger.Turned == 0 || n.Now != ledger.Runnable {
+			continue
+		}
+		switch d := &b.Decisions[i]; d.Why {
 		case reference.WhyCreate:
 			if len(w.creator) < maxGoroutines {
 				w.creator[d.G] = d.By

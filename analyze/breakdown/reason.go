@@ -40,15 +40,15 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// ReasonOf returns the reason of a KindStop that blocks its goroutine.
-func ReasonOf(d *reference.Decision) Reason {
-	switch d.Why {
+// ReasonOf returns the reason of a goroutine that blocked because of why, and waits for what the runtime calls reason.
+func ReasonOf(why reference.Why, reason reference.Reason) Reason {
+	switch why {
 	case reference.WhyCoroutine:
 		return ReasonCoroutine
 	case reference.WhySuspend:
 		return ReasonSuspended
 	}
-	switch d.Reason {
+	switch reason {
 	case reference.ReasonNetwork:
 		return ReasonNetwork
 	case reference.ReasonSelect:

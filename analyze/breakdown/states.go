@@ -260,7 +260,7 @@ func waits(d *reference.Decision, n *ledger.Note) state {
 	case n.Changed&ledger.Returned != 0, d.Why == reference.WhySyscall:
 		return inSyscall
 	case d.Why == reference.WhyBlock, d.Why == reference.WhySuspend, d.Why == reference.WhyCoroutine:
-		return blocked + state(ReasonOf(d))
+		return blocked + state(ReasonOf(d.Why, d.Reason))
 	}
 	return runnable // it is queued at once
 }

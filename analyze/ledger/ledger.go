@@ -42,10 +42,26 @@ type goroutine struct {
 	class    int32 // index
 	p        int32 // on which it runs, if it does
 	stack    int32 // where it stopped last, or was created
-	place    Place // what stack is
 	flags    reference.Flags
 	activity Activity
-	blocked  bool // it stopped, and not for a system call
+	why      reference.Why    // it stopped last; WhyCreate: it was created
+	reason   reference.Reason // likewise
+}
+
+// place reports what its stack is.
+func (g *goroutine) place() Place {
+	switch {
+	case g.stack == 0:
+		return NoPlace
+	case g.why == reference.WhyCreate:
+		return Created
+	}
+	return StoppedAt
+}
+
+// blocked reports whether it is, if it is Waiting.
+func (g *goroutine) blocked() bool {
+	return g.why != reference.WhySyscall && g.why != reference.WhyUnknown
 }
 
 // New returns a Ledger that has seen nothing.
@@ -88,9 +104,9 @@ func (l *Ledger) Annotate(b *Block) {
 		switch d.Kind {
 		case reference.KindReady:
 			l.turn(d, n, l.find(d.G), Runnable)
-			l.ready(b, i)
 			n.link = l.waker(d)
 			n.more = l.runsOn(n.link)
+			l.ready(b, i)
 			l.runnable++
 			l.lengths(b, i)
 		case reference.KindMove:
@@ -100,7 +116,7 @@ func (l *Ledger) Annotate(b *Block) {
 			l.start(b, i)
 		case reference.KindStop:
 			l.turn(d, n, l.findOn(d), Waiting)
-			l.leave(n.G, d.Stack, d.Why != reference.WhySyscall)
+			l.leave(n.G, d, d.Why)
 			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 				l.end(d, n)
 			}
@@ -112,7 +128,7 @@ func (l *Ledger) Annotate(b *Block) {
 				continue
 			}
 			l.turn(d, n, l.findOn(d), InSyscall)
-			l.leave(n.G, d.Stack, false)
+			l.leave(n.G, d, reference.WhySyscall)
 			l.ps.enter(d)
 			l.change(b, i)
 		case reference.KindSyscallExit:
@@ -184,7 +200,7 @@ func (l *Ledger) start(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
 	g := l.gors.At(n.G)
-	g.p, n.link, n.more = d.P, g.stack, int32(g.place)
+	g.p, n.link, n.more = d.P, g.stack, int32(g.place())
 	// A goroutine that the trace shows running first was never counted.
 	if d.Flags&reference.FlagFirst == 0 && l.runnable > 0 {
 		l.runnable--
@@ -205,23 +221,22 @@ func (l *Ledger) ready(b *Block, i int) {
 	}
 	g := l.gors.At(n.G)
 	switch {
-	case n.Was == Waiting && g.blocked && l.now > n.Since:
-		b.Blocked = append(b.Blocked, Blocked{From: n.Since, To: l.now, G: d.G, At: int32(i), Class: n.Class, Stack: g.stack})
+	case n.Was == Waiting && g.blocked() && l.now > n.Since:
+		b.Blocked = append(b.Blocked, Blocked{
+			From: n.Since, To: l.now, G: d.G, At: int32(i), Class: n.Class, Stack: g.stack, Why: g.why, Reason: g.reason, WakerClass: l.gors.At(n.link).class,
+		})
 	case n.Was == Unseen && d.Why == reference.WhyCreate && d.Stack != 0:
-		g.stack, g.place = d.Stack, Created
+		g.stack, g.why = d.Stack, reference.WhyCreate
 	}
 }
 
-// leave notes where the goroutine at a slot stopped, or called the operating system.
-func (l *Ledger) leave(slot, stack int32, blocked bool) {
+// leave notes where, and why, the goroutine at a slot stopped, or called the operating system.
+func (l *Ledger) leave(slot int32, d *reference.Decision, why reference.Why) {
 	if slot == 0 {
 		return
 	}
 	g := l.gors.At(slot)
-	g.stack, g.place, g.blocked = stack, StoppedAt, blocked
-	if stack == 0 {
-		g.place = NoPlace
-	}
+	g.stack, g.why, g.reason = d.Stack, why, d.Reason
 }
 
 // find returns the slot of a goroutine, or 0.
@@ -363,7 +378,7 @@ func (l *Ledger) run(b *Block, i int, p int32, from, to State) {
 	}
 	if to.Running() && i < len(b.Decisions) {
 		d, n := &b.Decisions[i], &b.Notes[i]
-		*r = Run{From: l.now, G: d.G, M: d.M, Wait: -1, P: p, Slot: n.G, Class: n.Class}
+		*r = Run{From: l.now, G: d.G, M: d.M, Wait: -1, P: p, Slot: n.G, Class: n.Class, Flags: n.Flags}
 		if d.Kind == reference.KindStart {
 			r.Started, r.Src, r.Wait = true, d.Src, d.Wait
 		}
@@ -375,7 +390,7 @@ func (r *Run) endedBy(d *reference.Decision, n *Note) {
 	if n.G != r.Slot {
 		return
 	}
-	r.Class = n.Class
+	r.Class, r.Flags = n.Class, n.Flags
 	switch d.Kind {
 	case reference.KindStop:
 		r.Why = d.Why
@@ -429,7 +444,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 	}
 	notes[0].link = int32(k)
 	g.since = l.now
-	l.leave(slot, ds[k-2].Stack, false)
+	l.leave(slot, &ds[k-2], reference.WhySyscall)
 	return k
 }
 
@@ -526,7 +541,7 @@ func (l *Ledger) Live() []Live {
 	var out []Live
 	for slot := int32(1); slot < l.gors.Len(); slot++ {
 		if g := l.gors.At(slot); g.activity != Unseen {
-			out = append(out, Live{g.id, slot, g.activity, g.since, g.class, g.stack, g.flags, g.blocked && g.activity == Waiting})
+			out = append(out, Live{g.id, slot, g.activity, g.since, g.class, g.stack, g.flags, g.activity == Waiting && g.blocked()})
 		}
 	}
 	return out

@@ -288,7 +288,7 @@ func TestRuns(t *testing.T) {
 		var want, got []ledger.Run
 		end := func(d *reference.Decision, why reference.Why) {
 			if r, ok := on[d.G]; ok {
-				r.To, r.Class, r.Why = d.Time, d.Class, why
+				r.To, r.Class, r.Why, r.Flags = d.Time, d.Class, why, d.Flags&reference.FlagsRuntime
 				want = append(want, r)
 				delete(on, d.G)
 			}

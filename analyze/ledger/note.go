@@ -118,15 +118,19 @@ type Run struct {
 	Started  bool             // it began with a start: not with the return from a system call
 	Src      reference.Source // of the start
 	Why      reference.Why    // why it ended; reference.WhyUnknown at the end of the stream, too
+	Flags    reference.Flags  // of the goroutine, as those of a Note
 }
 
 // Blocked is an interval [From, To), ns, in which a goroutine was blocked. A system call is none.
 type Blocked struct {
-	From, To int64
-	G        int64
-	At       int32 // number in the block of the decision that made it runnable
-	Class    int32 // index in Block.Classes
-	Stack    int32 // where it blocked: a handle; 0 if that is not known
+	From, To   int64
+	G          int64
+	At         int32            // number in the block of the decision that made it runnable
+	Class      int32            // index in Block.Classes
+	Stack      int32            // where it blocked: a handle; 0 if that is not known
+	WakerClass int32            // index in Block.Classes, if there is a Block.Waker
+	Why        reference.Why    // it stopped
+	Reason     reference.Reason // what it waited for
 }
 
 // Place specifies what a stack is to a goroutine that does not run.

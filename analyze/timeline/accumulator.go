@@ -231,7 +231,7 @@ func (a *Accumulator) stopped(d *reference.Decision, why reference.Why) {
 	s.stack, s.why = d.Stack, why
 	switch why {
 	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		s.reason = uint8(breakdown.ReasonOf(d)) + 1
+		s.reason = uint8(breakdown.ReasonOf(d.Why, d.Reason)) + 1
 	}
 }
 

@@ -79,7 +79,7 @@ func (g *goroutine) blocks(d *reference.Decision) {
 	g.how.reason = 0
 	switch d.Why {
 	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		g.how.reason = uint8(breakdown.ReasonOf(d)) + 1
+		g.how.reason = uint8(breakdown.ReasonOf(d.Why, d.Reason)) + 1
 	}
 }
 

@@ -50,7 +50,7 @@ type Writer struct {
 	opt      Options
 	lookup   analyze.Lookup
 	accounts *accounts
-	blocks   *blocks // nil without Options.Blocked
+	gap      int64 // when the trace had one last, ns; -1 if it had none
 }
 
 // NewWriter returns a Writer to out that has seen nothing.
@@ -58,16 +58,11 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	if o.Accounts <= 0 {
 		o.Accounts = 1 << 13
 	}
-	return &Writer{out: out, opt: o, accounts: newAccounts(o.Accounts)}
+	return &Writer{out: out, opt: o, accounts: newAccounts(o.Accounts), gap: -1}
 }
 
 // Begin implements [analyze.Observer].
-func (w *Writer) Begin(l analyze.Lookup) {
-	w.lookup = l
-	if w.opt.Blocked {
-		w.blocks = &blocks{lookup: l, all: w.opt.All}
-	}
-}
+func (w *Writer) Begin(l analyze.Lookup) { w.lookup = l }
 
 // Observe implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
@@ -78,8 +73,8 @@ func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 		}
 		w.accounts.at(keyOf(b, e)).add(e)
 	}
-	if w.blocks != nil {
-		w.blocks.add(b, w.accounts)
+	if w.opt.Blocked {
+		w.addBlocked(b)
 	}
 	return nil
 }
@@ -87,7 +82,7 @@ func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 // Finish writes the profile, gzip'd, of the analysis that had this result.
 func (w *Writer) Finish(res *analyze.Result) error {
 	b := newBuilder(w.lookup, res, "waits", "wait")
-	if w.blocks != nil {
+	if w.opt.Blocked {
 		b.profile.SampleType = append(b.profile.SampleType, &profile.ValueType{Type: "blocks", Unit: "count"}, &profile.ValueType{Type: "blocked", Unit: "nanoseconds"})
 	}
 	for i := range w.accounts.keys {
