@@ -81,6 +81,44 @@ func churn(size int) {
 	all.Wait()
 }
 
+// crews starts 10,000 goroutines at once, which pass a lock and end, until size have ended.
+func crews(size int) {
+	const crew = 10_000
+	var mu sync.Mutex
+	for range size / crew {
+		var all sync.WaitGroup
+		for range crew {
+			all.Go(func() {
+				mu.Lock()
+				spin(1)
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+	}
+}
+
+// sleepers has size goroutines sleep at once, each three times.
+func sleepers(size int) {
+	var all sync.WaitGroup
+	for i := range size {
+		all.Go(func() {
+			for range 3 {
+				time.Sleep(time.Second + time.Duration(i%1000)*time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// idle works for a moment, size times, and does nothing for a long while between.
+func idle(size int) {
+	for range size {
+		channels(8000)
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
 // forks is a program that computes in parallel: size times, one after the other,
 // it hands a piece of work to each of 128 goroutines, and goes on when all are
 // done. Between the pieces most Ps have nothing to run.

@@ -8,7 +8,12 @@ import (
 // stacks is a compiler or language server: workers walk size syntax trees by
 // recursion, and tell one collector what they find. The way down is another each
 // time, so the trace consists mostly of stacks.
-func stacks(size int) {
+func stacks(size int) { walk(size, 8) }
+
+// deepStacks is the same with stacks as deep as a trace holds.
+func deepStacks(size int) { walk(size, 120) }
+
+func walk(size, depth int) {
 	const workers = 8
 	var walkers, collector sync.WaitGroup
 	found := make(chan int)
@@ -20,7 +25,7 @@ func stacks(size int) {
 		walkers.Go(func() {
 			w := &walker{found: found, ways: rand.New(rand.NewPCG(uint64(worker), 0))}
 			for i := range size / workers {
-				w.declaration(8 + i%8)
+				w.declaration(depth + i%8)
 			}
 		})
 	}
