@@ -3,7 +3,6 @@
 package lockconvoy
 
 import (
-	"cmp"
 	_ "embed"
 	"slices"
 
@@ -80,7 +79,8 @@ type watcher struct {
 	passed int64               // how many there were
 	// Sites with waits that are not settled, the one with the oldest first.
 	unsettled []*site
-	lost      int64 // when the last gap in the trace began; -1: there was none
+	line      []int64 // scratch: when those in line for a pass began to wait, sorted
+	lost      int64   // when the last gap in the trace began; -1: there was none
 }
 
 const (
@@ -160,7 +160,11 @@ type site struct {
 	lined   int64 // ns
 	victims findings.Tally
 	holders []*holder
+	index   map[place]*holder
 }
+
+// place is where a lock was given up, and by a goroutine of which class.
+type place struct{ stack, class int32 }
 
 // seen is what a goroutine had done at a time: it had run, and waited for a P, for so long.
 type seen struct{ g, at, run, wait int64 }
@@ -178,7 +182,7 @@ func (x *waited) begin() int64 { return x.cell.To - x.cell.Ns }
 // holder is who held the lock while others waited at a site: where it gave the lock
 // up. All times are multiplied by how many waited.
 type holder struct {
-	stack, class int32
+	place
 	did
 	cell findings.Cell // the worst
 	slow findings.Cell // what held it up longest
@@ -278,7 +282,7 @@ func (w *watcher) known(number int64) *pass {
 func (w *watcher) site(stack int32) *site {
 	s := w.at[stack]
 	if s == nil && len(w.sites) < maxSites {
-		s = &site{stack: stack, last: -1, seenAt: -1}
+		s = &site{stack: stack, last: -1, seenAt: -1, index: map[place]*holder{}}
 		w.at[stack] = s
 		w.sites = append(w.sites, s)
 	}
@@ -341,7 +345,7 @@ func (w *watcher) settle(s *site) {
 		w.unsettled = slices.Delete(w.unsettled, at, at+1)
 	}
 	rest := s.unsettled
-	slices.SortStableFunc(rest, func(x, y waited) int { return cmp.Compare(y.pass, x.pass) })
+	slices.Reverse(rest) // the last pass first
 	for len(rest) > 0 {
 		rest = w.follow(s, rest)
 	}
@@ -351,8 +355,7 @@ func (w *watcher) settle(s *site) {
 // follow settles the waits, the last pass first, that came by the lock of the first one, and
 // returns the others.
 func (w *watcher) follow(s *site, waits []waited) []waited {
-	others := waits[:0]
-	var line []int64 // when those in line for a pass began to wait, sorted
+	others, line := waits[:0], w.line[:0]
 	for number := waits[0].pass; ; {
 		for len(waits) > 0 && waits[0].pass >= number {
 			if x := waits[0]; x.pass > number {
@@ -365,6 +368,7 @@ func (w *watcher) follow(s *site, waits []waited) []waited {
 		}
 		p := w.known(number)
 		if p == nil || len(line) == 0 {
+			w.line = line[:0]
 			return append(others, waits...)
 		}
 		line, number = w.blame(s, p, line), p.before
@@ -382,7 +386,7 @@ func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
 	if p.hold.cell.Ns <= 0 {
 		return line[:all]
 	}
-	if h := s.holder(p.hold.cell.Stack, p.hold.cell.Class); h != nil {
+	if h := s.holder(place{p.hold.cell.Stack, p.hold.cell.Class}); h != nil {
 		h.add(&p.hold, p.at-from, int64(all))
 		for _, begin := range line[all:] {
 			h.add(&p.hold, p.at-begin, 1)
@@ -391,17 +395,12 @@ func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
 	return line[:all]
 }
 
-func (s *site) holder(stack, class int32) *holder {
-	for _, h := range s.holders {
-		if h.stack == stack && h.class == class {
-			return h
-		}
+func (s *site) holder(at place) *holder {
+	h := s.index[at]
+	if h == nil && len(s.holders) < maxHolders {
+		h = &holder{place: at}
+		s.holders, s.index[at] = append(s.holders, h), h
 	}
-	if len(s.holders) == maxHolders {
-		return nil
-	}
-	h := &holder{stack: stack, class: class}
-	s.holders = append(s.holders, h)
 	return h
 }
 
