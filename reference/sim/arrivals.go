@@ -116,65 +116,49 @@ func (l *arrivals) Next() (Arrival, bool) {
 }
 
 // arrive processes the arrival that is due, and asks for the next.
-func (s *machine) arrive() {
+func (s *scheduler) arrive() {
 	a := s.arrival
 	s.nextArrival()
 	switch a.Kind {
 	case ArriveGo:
 		g := s.newG(a.G, a.Class, a.Flags, a.Script)
-		if s.fluid != nil {
-			s.fluidRun(g)
-			break
-		}
 		if s.pol.ThreadPerG {
-			s.gs[g].left = s.c.ThreadStart // nobody in the model pays for it
+			s.gs[g].left = s.c.ThreadStart // at the cost of no goroutine of the model
 		}
 		if p := a.Queued - 1; p >= 0 && int(p) < len(s.ps) && !s.q.Full(p) && !s.pol.SharedQueue && !s.stw.waiting {
-			s.put(p, g, none, noG, false, whyCreate)
+			runqput(s, p, g, none, noG, false, whyCreate)
 			if s.ps[p].status == pIdle {
-				s.takeIdle(p)
-				s.startThread(p, false)
+				takeIdle(s, p)
+				startm(s, p, false)
 			}
 			break
 		}
-		s.inject(s.batchOf(g), none, none, whyCreate)
+		injectglist(s, s.batchOf(g), none, none, whyCreate)
 	case ArriveSend:
 		g, _ := s.transfer(noG, a.Chan, true)
 		switch {
 		case g == noG:
-		case s.fluid != nil:
-			s.fluidRun(g)
 		case a.Chan.network:
-			s.netReady(g)
-		case s.resume(g, noG, whySystem):
+			s.net.answer(s, g)
+		case resumeHeld(s, g, noG, whySystem):
 		case a.From == WakerMark && s.gc.marking:
-			s.credit(g)
+			s.gc.credit(s, g)
 		case a.From == WakerTrace && s.reader == noG:
 			s.reader = g
 		case a.From == WakerSysmon && !s.sysmon.deep:
 			s.enqueue(&s.sysmon.wakes, g)
 		default:
-			s.inject(s.batchOf(g), none, none, whySystem)
+			injectglist(s, s.batchOf(g), none, none, whySystem)
 		}
 	case ArriveSTW, ArriveGC:
-		s.stop(a.stop(a.G))
+		s.stw.request(s, a.request(a.G))
 	}
 }
 
-// stop is what an ArriveSTW or ArriveGC asks for, on behalf of a goroutine.
-func (a *Arrival) stop(by int64) stopRequest {
+// request is what an ArriveSTW or ArriveGC asks for, on behalf of a goroutine.
+func (a *Arrival) request(by int64) stopRequest {
 	if a.Kind == ArriveSTW {
 		return stopRequest{by: by, ns: a.Ns, procs: min(a.Procs, maxProcs)}
 	}
 	return stopRequest{by: by, ns: a.Ns, mark: a.Mark, marking: a.Marking, tail: a.Tail, wakes: a.Wakes, begins: true}
-}
-
-func (s *machine) nextArrival() {
-	a, ok := s.load.Next()
-	if !ok {
-		s.arrival, s.last = Arrival{}, true
-		return
-	}
-	s.arrival = a
-	s.push(max(a.At, s.now), evArrival, 0, 0)
 }

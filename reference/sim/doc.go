@@ -4,9 +4,8 @@
 // 1.27, with every mechanism replaceable, and of the designs before and beside
 // it ([PolicyNames]). The run queues and their numbers are those of package
 // reference ([reference.Queues], [reference.Rules]); this package adds who puts
-// and takes when. It tells what it does in the words of an observed run, as a
-// stream of [reference.Decision], so that whatever judges the one judges the
-// other.
+// and dequeues when. Its output is that of an observed run, a stream of
+// [reference.Decision], so both are analysed by the same code.
 //
 // # A run
 //
@@ -29,22 +28,27 @@
 // they were made. So the only chance is the order in which thieves visit their
 // victims, and which of the measured costs is drawn, and that comes from the seed.
 //
-// The files follow the runtime's functions, which their comments name; those are
-// in runtime/proc.go of Go 1.22 to 1.27 unless said otherwise:
+// The scheduler is a set of functions that are named as the runtime's, in
+// runtime/proc.go of Go 1.22 to 1.27 unless a comment names another file. Each gets
+// the state of the run, with the thread, P or goroutine that it is about:
 //
-//   - run.go: what a goroutine does while it runs, and how it stops
+//   - goroutine.go: what a goroutine does while it runs, and how it stops
 //     (newproc, gopark, goschedImpl, preemptone).
-//   - put.go: into which queue it is put (ready, runqput, runqputslow, injectglist).
-//   - find.go, steal.go: how a thread finds the next one (schedule, findRunnable,
-//     stealWork, runqgrab, execute).
-//   - thread.go: who is woken, and who parks (wakep, startm, stopm, handoffp,
-//     resetspinning, stoplockedm, startlockedm).
-//   - syscall.go: system calls (reentersyscall, exitsyscall).
-//   - sysmon.go: sysmon, retake.
-//   - poll.go: network poller and timers (netpoll, timers.check, wakeNetPoller).
-//   - world.go, gc.go: stop-the-worlds and mark workers, as load from outside
-//     (stopTheWorldWithSema, procresize, gcController).
-//   - fluid.go: ideal fair sharing, which needs none of this but the load.
+//   - runq.go: into which queue it is put (ready, runqput, runqputslow, injectglist).
+//   - findrunnable.go, steal.go: how a thread finds the next one (schedule,
+//     findRunnable, execute; stealWork, runqsteal).
+//   - thread.go: which thread is woken, and which parks (wakep, startm, stopm,
+//     handoffp, stoplockedm, startlockedm).
+//   - syscall.go: system calls (entersyscall, exitsyscall).
+//
+// Parts with state of their own are types:
+//
+//   - netpoll.go: netpoller, and timers (netpoll, timers.check, wakeNetPoller).
+//   - sysmon.go: sysmon (sysmon, retake).
+//   - gc.go: gcController, the mark workers as load from outside (gcController).
+//   - world.go: world, a stop-the-world (stopTheWorldWithSema, procresize).
+//   - workload.go: workload, the clock, the goroutines and the account.
+//   - fluid.go: fluid, ideal fair sharing of a workload without any of the above.
 //
 // What the model leaves out is said in lab/docs/textbook.md, at the end.
 package sim

@@ -3,33 +3,30 @@ package sim
 import "github.com/gmpscope/gmpscope/reference"
 
 // mid is a thread's ID in decisions; threads count from 1.
-func (s *machine) mid(m int32) int64 {
+func (s *scheduler) mid(m int32) int64 {
 	if m == none {
 		return reference.NoM
 	}
 	return int64(m) + 1
 }
 
-// say emits a decision at the present time, with the queues' lengths after it.
+// emit emits a decision at the present time, with the queues' lengths after it.
 // Callers test Options.Emit first where that saves work.
-func (s *machine) say(d reference.Decision) {
+func (s *scheduler) emit(d reference.Decision) {
 	if s.o.Emit == nil {
 		return
 	}
-	s.steps++
 	s.d = d
-	s.d.Time = s.now
-	s.d.Basis = reference.Known(reference.Observed, reference.RuleNone)
 	if d.P >= 0 {
 		s.d.Local = int32(s.q.Len(d.P))
 	}
 	s.d.Global = int32(s.q.GlobalLen())
-	s.o.Emit(&s.d)
+	s.workload.emit(&s.d)
 }
 
-// sayReady notes that a goroutine is runnable, in p's queue, or in the global
+// emitReady notes that a goroutine is runnable, in p's queue, or in the global
 // one or none.
-func (s *machine) sayReady(g, p, m, by int32, to reference.Queue, why reference.Why) {
+func (s *scheduler) emitReady(g, p, m, by int32, to reference.Queue, why reference.Why) {
 	x := &s.gs[g]
 	x.readyAt = s.now
 	if s.o.Emit == nil {
@@ -39,32 +36,30 @@ func (s *machine) sayReady(g, p, m, by int32, to reference.Queue, why reference.
 	if by > 0 {
 		d.By = s.gs[by].id
 	}
-	s.say(d)
+	s.emit(d)
 }
 
-func (s *machine) sayMove(g, to, from int32, queue reference.Queue, why reference.Why) {
+func (s *scheduler) emitMove(g, to, from int32, queue reference.Queue, why reference.Why) {
 	if s.o.Emit == nil {
 		return
 	}
 	x := &s.gs[g]
-	s.say(reference.Decision{Kind: reference.KindMove, G: x.id, Class: x.class, P: to, Victim: from, M: reference.NoM, To: queue, Why: why, Flags: x.flags})
+	s.emit(reference.Decision{Kind: reference.KindMove, G: x.id, Class: x.class, P: to, Victim: from, M: reference.NoM, To: queue, Why: why, Flags: x.flags})
 }
 
-func (s *machine) sayExit(g, p, m int32) {
+func (s *scheduler) emitExit(g, p, m int32) {
 	if s.o.Emit == nil {
 		return
 	}
 	x := &s.gs[g]
-	s.say(reference.Decision{Kind: reference.KindSyscallExit, G: x.id, Class: x.class, P: p, M: s.mid(m), Victim: reference.NoP, Flags: x.flags})
+	s.emit(reference.Decision{Kind: reference.KindSyscallExit, G: x.id, Class: x.class, P: p, M: s.mid(m), Victim: reference.NoP, Flags: x.flags})
 }
 
-func (s *machine) sayProcs() {
-	if s.o.Emit != nil {
-		s.say(reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(len(s.ps)), Why: reference.WhyProcs})
-	}
+func (s *scheduler) emitProcs() {
+	s.emit(procsDecision(len(s.ps)))
 }
 
-func (s *machine) sayWorld(k reference.Kind) {
+func (s *scheduler) emitWorld(k reference.Kind) {
 	if s.o.Emit == nil {
 		return
 	}
@@ -72,5 +67,5 @@ func (s *machine) sayWorld(k reference.Kind) {
 	if k == reference.KindSTWBegin || k == reference.KindSTWEnd {
 		d.Why = reference.WhySTW
 	}
-	s.say(d)
+	s.emit(d)
 }

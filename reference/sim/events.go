@@ -7,7 +7,7 @@ const (
 	evThread  evKind = iota // thread id takes its next step
 	evSysmon                // sysmon wakes up
 	evNetwork               // the network answers goroutine id
-	evSent                  // what machine.sent has at id arrives
+	evSent                  // what workload.sent has at id arrives
 	evArrival               // the next arrival
 	evWorld                 // the stopped world starts again
 )
@@ -74,13 +74,8 @@ func (h *heap) pop() event {
 	}
 }
 
-func (s *machine) push(at int64, kind evKind, id int32, gen uint32) {
-	s.seq++
-	s.events.push(event{at: at, seq: s.seq, kind: kind, id: id, gen: gen})
-}
-
 // after makes thread m take step next in d ns, and nothing before.
-func (s *machine) after(m int32, d int64, next step) {
+func after(s *scheduler, m int32, d int64, next step) {
 	t := s.ms[m]
 	t.gen++
 	t.next, t.due = next, s.now+d

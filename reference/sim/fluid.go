@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -13,6 +14,8 @@ import (
 // gcBackgroundUtilization), and what the goroutines do not need. While the world
 // is stopped nobody computes.
 type fluid struct {
+	*workload
+	ps      int     // Ps
 	service float64 // ns that a goroutine has got that was always there
 	active  heap    // at is the whole ns of service at which a goroutine is done, from 1 on
 	queue   []int32 // goroutines to go on with, at this instant
@@ -31,13 +34,77 @@ type fluid struct {
 // fluidShare is the garbage collector's of the Ps.
 const fluidShare = 0.25
 
-// fluidSpeed returns the speed of each goroutine, and that of marking.
-func (s *machine) fluidSpeed() (each, mark float64) {
-	f := s.fluid
+func newFluid(w *workload) *fluid {
+	f := &fluid{workload: w, ps: w.o.Procs}
+	f.emitProcs()
+	f.nextArrival()
+	return f
+}
+
+func (f *fluid) loop(ctx context.Context) error {
+	f.ctx = ctx
+	for !f.ended() {
+		next, busy := f.nextDone()
+		comes := len(f.events) > 0 && (!busy || f.events[0].at < next)
+		switch {
+		case comes:
+			next = f.events[0].at
+		case !busy:
+			return nil
+		}
+		if f.o.Until > 0 && next > f.o.Until {
+			f.advance(f.o.Until)
+			f.end = f.now
+			return nil
+		}
+		f.advance(next)
+		if comes {
+			e := f.events.pop()
+			if f.stuck() {
+				return errStuck
+			}
+			f.event(e)
+		} else {
+			f.done()
+		}
+		if f.live == 0 && f.last {
+			f.end = f.now
+			return f.err
+		}
+	}
+	return f.err
+}
+
+func (f *fluid) event(e event) {
+	switch e.kind {
+	case evNetwork:
+		f.run(e.id)
+	case evSent:
+		f.send(f.arrived(e.id).to)
+	case evArrival:
+		f.end = f.now
+		a := f.arrival
+		f.nextArrival()
+		switch a.Kind {
+		case ArriveGo:
+			f.run(f.newG(a.G, a.Class, a.Flags, a.Script))
+		case ArriveSend:
+			f.send(a.Chan)
+		case ArriveSTW, ArriveGC:
+			f.stop(a.request(a.G))
+		}
+	case evWorld:
+		f.end = f.now
+		f.startTheWorld()
+	}
+}
+
+// speed returns the speed of each goroutine, and that of marking.
+func (f *fluid) speed() (each, mark float64) {
 	if f.stopped {
 		return 0, 0
 	}
-	procs, n := float64(len(s.ps)), float64(len(f.active))
+	procs, n := float64(f.ps), float64(len(f.active))
 	free := procs
 	if f.marking {
 		free -= fluidShare * procs
@@ -51,11 +118,10 @@ func (s *machine) fluidSpeed() (each, mark float64) {
 	return each, mark
 }
 
-// fluidNext returns when the next piece of work, or the marking, is done, and
+// nextDone returns when the next piece of work, or the marking, is done, and
 // false if nothing is under way.
-func (s *machine) fluidNext() (int64, bool) {
-	f := s.fluid
-	each, mark := s.fluidSpeed()
+func (f *fluid) nextDone() (int64, bool) {
+	each, mark := f.speed()
 	d, busy := math.Inf(1), false
 	if each > 0 {
 		d, busy = (float64(f.active.first())-f.service)/each, true
@@ -66,33 +132,31 @@ func (s *machine) fluidNext() (int64, bool) {
 	if !busy {
 		return 0, false
 	}
-	return s.now + int64(max(0, math.Ceil(d))), true
+	return f.now + int64(max(0, math.Ceil(d))), true
 }
 
-// fluidAdvance lets all compute up to a time.
-func (s *machine) fluidAdvance(to int64) {
-	f := s.fluid
-	each, mark := s.fluidSpeed()
-	d := float64(to - s.now)
+// advance lets all compute up to a time.
+func (f *fluid) advance(to int64) {
+	each, mark := f.speed()
+	d := float64(to - f.now)
 	if len(f.active) > 0 {
 		f.service += d * each
-		s.end = to
+		f.end = to
 	}
 	if f.marking {
 		f.mark -= d * mark
 		f.marked += d * mark
 	}
 	if f.stopped {
-		s.res.StoppedNs += int64(len(s.ps)) * (to - s.now)
+		f.res.StoppedNs += int64(f.ps) * (to - f.now)
 	}
-	s.now = to
+	f.now = to
 }
 
-// fluidStop stops the world, or lets it stand still for longer.
-func (s *machine) fluidStop(req stopRequest) {
-	f := s.fluid
-	s.res.STWs++
-	f.until = max(f.until, s.now) + req.ns
+// stop stops the world, or lets it stand still for longer.
+func (f *fluid) stop(req stopRequest) {
+	f.res.STWs++
+	f.until = max(f.until, f.now) + req.ns
 	if req.procs > 0 {
 		f.procs = req.procs
 	}
@@ -100,17 +164,16 @@ func (s *machine) fluidStop(req stopRequest) {
 	if req.begins {
 		f.begun = append(f.begun, req)
 	}
-	s.push(f.until, evWorld, 0, 0)
+	f.push(f.until, evWorld, 0, 0)
 }
 
-// fluidWorld starts the world again, if no other stop-the-world holds it.
-func (s *machine) fluidWorld() {
-	f := s.fluid
-	if s.now < f.until {
+// startTheWorld starts the world again, if no other stop-the-world holds it.
+func (f *fluid) startTheWorld() {
+	if f.now < f.until {
 		return
 	}
 	f.stopped = false
-	s.resize(f.procs)
+	f.resize(f.procs)
 	f.procs = 0
 	for _, req := range f.begun {
 		f.mark, f.ns = f.mark+float64(req.mark), req.ns
@@ -118,116 +181,146 @@ func (s *machine) fluidWorld() {
 	}
 	f.begun = f.begun[:0]
 	if f.marking = f.mark > 0; !f.marking {
-		s.fluidWakes()
+		f.endCycle()
 	}
 }
 
-// fluidDone goes on with all those whose work is done.
-func (s *machine) fluidDone() {
-	if f := s.fluid; f.marking && f.mark < 0.5 {
+// done goes on with all those whose work is done.
+func (f *fluid) done() {
+	if f.marking && f.mark < 0.5 {
 		f.mark = 0
-		s.fluidStop(stopRequest{ns: f.ns})
-		s.fluidWakes()
+		f.stop(stopRequest{ns: f.ns})
+		f.endCycle()
 	}
-	for f := s.fluid; len(f.active) > 0 && float64(f.active.first()) <= f.service+0.5; {
-		s.fluidRun(f.active.pop().id)
+	for len(f.active) > 0 && float64(f.active.first()) <= f.service+0.5 {
+		f.run(f.active.pop().id)
 	}
 }
 
-// fluidWakes has those go on who waited for the end of the marking.
-func (s *machine) fluidWakes() {
-	wakes := s.fluid.wakes
-	s.fluid.wakes = nil
-	s.deliver(wakes)
+// endCycle has those go on who waited for the end of the marking.
+func (f *fluid) endCycle() {
+	wakes := f.wakes
+	f.wakes = nil
+	for _, w := range wakes {
+		f.send(w.Chan)
+	}
 }
 
-// fluidRun has a goroutine go on, and those that it wakes.
-func (s *machine) fluidRun(g int32) {
-	f := s.fluid
+// send makes a send from outside, and has the goroutine go on that it wakes.
+func (f *fluid) send(c *Chan) {
+	if g, _ := f.transfer(noG, c, true); g != noG {
+		f.run(g)
+	}
+}
+
+// resize changes the number of Ps.
+func (f *fluid) resize(n int) {
+	if n <= 0 || n == f.ps {
+		return
+	}
+	f.addPTime(f.ps, f.now)
+	f.ps = n
+	f.emitProcs()
+}
+
+func (f *fluid) emitProcs() {
+	if f.o.Emit != nil {
+		d := procsDecision(f.ps)
+		f.emit(&d)
+	}
+}
+
+// run has a goroutine go on, and those that it wakes.
+func (f *fluid) run(g int32) {
 	f.queue = append(f.queue[:0], g)
-	for i := 0; i < len(f.queue) && s.err == nil; i++ {
-		s.fluidSteps(f.queue[i])
+	for i := 0; i < len(f.queue) && f.err == nil; i++ {
+		f.stepsOf(f.queue[i])
 	}
 }
 
-func (s *machine) fluidSteps(g int32) {
-	f := s.fluid
-	x := &s.gs[g]
+func (f *fluid) stepsOf(g int32) {
+	x := &f.gs[g]
 	if !x.runnable { // it was blocked
-		x.runnable, x.readyAt, x.left = true, s.now, 0
+		x.runnable, x.readyAt, x.left = true, f.now, 0
 	}
 	for n := 0; n < maxSteps; n++ {
-		if s.ended() {
+		if f.ended() {
 			return
 		}
-		op := s.gs[g].script.Next(s.now)
+		op := f.gs[g].script.Next(f.now)
 		switch op.Kind {
 		case OpRun:
 			if op.Ns <= 0 {
 				continue
 			}
-			x := &s.gs[g]
+			x := &f.gs[g]
 			x.left += op.Ns
 			x.began = int64(math.Round(f.service)) + op.Ns
-			s.seq++
-			f.active.push(event{at: x.began, seq: s.seq, id: g})
+			f.seq++
+			f.active.push(event{at: x.began, seq: f.seq, id: g})
 			return
 		case OpGo:
-			f.queue = append(f.queue, s.newG(op.G, op.Class, op.Flags, op.Script))
+			f.queue = append(f.queue, f.newG(op.G, op.Class, op.Flags, op.Script))
 		case OpSend, OpRecv:
 			if op.Kind == OpSend && op.Chan.network {
-				s.transmit(op.Chan, op.Ns)
+				f.transmit(op.Chan, op.Ns, none)
 				break
 			}
-			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
+			w, blocks := f.transfer(g, op.Chan, op.Kind == OpSend)
 			if w != noG {
 				f.queue = append(f.queue, w)
 			}
 			if blocks {
-				s.fluidBlock(g)
+				f.block(g)
 				return
 			}
 		case OpSleep, OpPoll, OpSyscall, OpSyscallBlock:
-			s.fluidBlock(g)
-			s.push(s.now+op.Ns, evNetwork, g, 0)
+			f.block(g)
+			f.push(f.now+op.Ns, evNetwork, g, 0)
 			return
 		case OpStop:
-			s.stop(op.Stop.stop(0))
+			f.stop(op.Stop.request(0))
 		case OpGosched, OpGoyield, OpPreempt, OpLockThread, OpUnlockThread:
 		case OpExit:
-			s.fluidBlock(g)
-			s.endG(g)
+			f.block(g)
+			f.endG(g)
 			return
 		default:
-			s.err = fmt.Errorf("goroutine %d does step %d, which there is not", s.gs[g].id, op.Kind)
+			f.err = fmt.Errorf("goroutine %d does step %d, which there is not", f.gs[g].id, op.Kind)
 			return
 		}
 	}
-	s.err = errStuck
+	f.err = errStuck
 }
 
-// fluidBlock books the time since a goroutine became runnable.
-func (s *machine) fluidBlock(g int32) {
-	x := &s.gs[g]
+// block books the time since a goroutine became runnable.
+func (f *fluid) block(g int32) {
+	x := &f.gs[g]
 	x.runnable = false
-	s.end = s.now
-	c := s.class(x.class)
-	wait := max(0, s.now-x.readyAt-x.left)
+	f.end = f.now
+	c := f.class(x.class)
+	wait := max(0, f.now-x.readyAt-x.left)
 	c.Waits++
 	c.WaitNs += wait
 	c.MaxWaitNs = max(c.MaxWaitNs, wait)
 	c.RunningNs += x.left
-	s.res.BusyNs += x.left
-	if s.o.Waited != nil {
-		s.o.Waited(s.now, x.flags, wait)
+	f.res.BusyNs += x.left
+	if f.o.Waited != nil {
+		f.o.Waited(f.now, x.flags, wait)
 	}
 }
 
-// fluidFinish books those that are runnable at the end.
-func (s *machine) fluidFinish() {
-	for _, e := range s.fluid.active {
-		x := &s.gs[e.id]
-		x.left -= int64(math.Round(float64(e.at) - s.fluid.service))
-		s.fluidBlock(e.id)
+// finish books those that are runnable at the end, and closes the accounts.
+func (f *fluid) finish() *Result {
+	for _, e := range f.active {
+		x := &f.gs[e.id]
+		x.left -= int64(math.Round(float64(e.at) - f.service))
+		f.block(e.id)
 	}
+	f.addPTime(f.ps, f.end)
+	r := &f.res
+	r.EndNs, r.Left = f.end, f.live
+	r.GCNs = int64(math.Round(f.marked))
+	r.IdleNs = f.pTime - r.BusyNs - r.GCNs - r.StoppedNs
+	return r
 }

@@ -2,11 +2,11 @@ package sim
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// gc is a cycle of the garbage collector, as the load that it is: so much
+// gcController is a cycle of the garbage collector, as the load that it is: so much
 // P-time of marking between two stop-the-worlds. Who marks when is the
 // runtime's rule (gcController, Go 1.22 to 1.27); assists are part of the
 // goroutines' own run times.
-type gc struct {
+type gcController struct {
 	on        bool
 	marking   bool  // gcBlackenEnabled
 	left      int64 // ns of marking that no worker has begun
@@ -34,7 +34,7 @@ const (
 	idleWorker            // until there is something else to do
 )
 
-// reason returns the mode as the trace tells it.
+// reason returns the mode as a reason for a start.
 func (w workerMode) reason() reference.Reason {
 	switch w {
 	case dedicated:
@@ -58,25 +58,23 @@ const (
 	fractionalPiece = 25_000
 )
 
-// beginMark sets up a mark phase (mgcpacer.go: startCycle).
-func (s *machine) beginMark(req stopRequest) {
-	c := gc{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns, tail: req.tail, wakes: req.wakes}
+// startCycle sets up a mark phase (mgcpacer.go: startCycle).
+func (c *gcController) startCycle(s *scheduler, req stopRequest) {
+	*c = gcController{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns, tail: req.tail, wakes: req.wakes}
 	c.dedicated, c.goal = s.r.MarkWorkers(len(s.ps))
 	c.idleMax, c.idleLeft = len(s.ps)-c.dedicated, req.mark
 	if req.marking.Known {
 		c.idleLeft = req.marking.Idle
 	}
-	s.gc = c
 	for i := range s.ps {
 		s.ps[i].fraction = 0
 	}
-	s.sayWorld(reference.KindGCBegin)
+	s.emitWorld(reference.KindGCBegin)
 }
 
-// startWorker has m run its P's mark worker, if the P's share of marking is
+// findRunnableWorker has m run its P's mark worker, if the P's share of marking is
 // still open (mgcpacer.go: findRunnableGCWorker).
-func (s *machine) startWorker(m int32) bool {
-	c := &s.gc
+func (c *gcController) findRunnableWorker(s *scheduler, m int32) bool {
 	if c.left <= 0 {
 		return false
 	}
@@ -92,22 +90,22 @@ func (s *machine) startWorker(m int32) bool {
 	default:
 		mode = fractional
 	}
-	s.runWorker(m, mode, true)
+	c.runWorker(s, m, mode, true)
 	return true
 }
 
-// startIdleWorker has m, which has found nothing else, run its P's mark worker. The bound
-// of Marking does not hold if nobody marks else: all might wait for the end of the cycle.
-func (s *machine) startIdleWorker(m int32) bool {
-	if s.gc.left <= 0 || s.gc.idleLeft <= 0 && s.gc.active > 0 || s.gc.idle >= s.gc.idleMax {
+// findIdleWorker has m, which has found nothing else, run its P's mark worker. The bound
+// of Marking does not hold if no other worker marks: all might wait for the end of the cycle.
+func (c *gcController) findIdleWorker(s *scheduler, m int32) bool {
+	if c.left <= 0 || c.idleLeft <= 0 && c.active > 0 || c.idle >= c.idleMax {
 		return false
 	}
-	s.gc.idle++
-	s.runWorker(m, idleWorker, false)
+	c.idle++
+	c.runWorker(s, m, idleWorker, false)
 	return true
 }
 
-func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
+func (c *gcController) runWorker(s *scheduler, m int32, mode workerMode, wakes bool) {
 	p := s.ms[m].p
 	g := s.ps[p].worker
 	if g == noG {
@@ -118,72 +116,71 @@ func (s *machine) runWorker(m int32, mode workerMode, wakes bool) {
 		s.ps[p].worker = g
 	}
 	s.gs[g].worker = mode
-	s.gc.active++
-	s.sayReady(g, p, m, noG, reference.QueueDirect, reference.WhySystem)
-	s.start(m, g, take{src: reference.SrcGCWorker, wakes: wakes})
+	c.active++
+	s.emitReady(g, p, m, noG, reference.QueueDirect, reference.WhySystem)
+	execute(s, m, g, take{src: reference.SrcGCWorker, wakes: wakes})
 }
 
 // mark has m's worker do the next piece.
-func (s *machine) mark(m int32) {
+func (c *gcController) mark(s *scheduler, m int32) {
 	t := s.ms[m]
 	piece := int64(markPiece)
 	if s.gs[t.g].worker == fractional {
 		piece = fractionalPiece
 	}
-	d := min(piece, s.gc.left)
-	if s.gs[t.g].worker == idleWorker && s.gc.idleLeft > 0 {
-		d = min(d, s.gc.idleLeft)
-		s.gc.idleLeft -= d
+	d := min(piece, c.left)
+	if s.gs[t.g].worker == idleWorker && c.idleLeft > 0 {
+		d = min(d, c.idleLeft)
+		c.idleLeft -= d
 	}
 	t.segment = s.now
-	s.gc.left -= d
-	s.after(m, d, stWorker)
-	s.flushCredit(m)
+	c.left -= d
+	after(s, m, d, stWorker)
+	c.flushCredit(s, m)
 }
 
 // credit has a worker wake an assist that it has marked enough for: one that marks, or the
 // next that does (mgcmark.go: gcFlushBgCredit).
-func (s *machine) credit(g int32) {
-	s.enqueue(&s.gc.credited, g)
+func (c *gcController) credit(s *scheduler, g int32) {
+	s.enqueue(&c.credited, g)
 	s.search(len(s.ps))
 	for i := range s.ps {
 		if m := s.ps[i].m; m != none && s.ms[m].next == stWorker {
-			s.flushCredit(m)
+			c.flushCredit(s, m)
 			return
 		}
 	}
 }
 
-func (s *machine) flushCredit(m int32) {
-	for g := s.dequeue(&s.gc.credited); g != noG; g = s.dequeue(&s.gc.credited) {
-		s.wakeUp(g, m, s.ms[m].g, false, whySystem)
+func (c *gcController) flushCredit(s *scheduler, m int32) {
+	for g := s.dequeue(&c.credited); g != noG; g = s.dequeue(&c.credited) {
+		ready(s, g, m, s.ms[m].g, false, whySystem)
 	}
 }
 
 // marked ends a piece. A worker goes on unless it is asked to yield or has done
 // its share; a dedicated one that is asked after a time slice gives its P's
 // queue away and goes on (mgc.go: gcBgMarkWorker; mgcmark.go: gcDrain).
-func (s *machine) marked(m int32) {
+func (c *gcController) marked(s *scheduler, m int32) {
 	t := s.ms[m]
 	x := &s.gs[t.g]
 	p := &s.ps[t.p]
-	c := &s.gc
 	asked := x.preempt != 0 && x.preempt <= s.now
 	stops := c.left <= 0 || s.stw.waiting
 	switch x.worker {
 	case dedicated:
 		if asked && !stops {
-			s.drain(t.p)
+			runqdrain(s, t.p)
 			x.preempt = 0
 		}
 	case fractional:
 		p.fraction += s.now - t.segment
 		stops = stops || asked || float64(p.fraction)/float64(s.now-c.began) > 1.2*c.goal
 	case idleWorker:
-		stops = stops || asked || c.idleLeft <= 0 && c.active > 1 || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.nready > 0 && s.poller == none
+		stops = stops || asked || c.idleLeft <= 0 && c.active > 1 || s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 || s.net.nready > 0 && s.net.poller == none
 	}
 	if !stops {
-		s.mark(m)
+		c.mark(s, m)
 		return
 	}
 	switch x.worker {
@@ -195,61 +192,59 @@ func (s *machine) marked(m int32) {
 	c.active--
 	last := c.left <= 0 && c.active == 0
 	if last && c.tail > 0 && !s.stw.waiting {
-		s.endMark(x.id) // it keeps its P
+		c.markDone(s, x.id) // it keeps its P
 		return
 	}
-	s.leave(m, reference.WhyBlock)
+	endRun(s, m, reference.WhyBlock)
 	if last {
-		s.endMark(0)
+		c.markDone(s, 0)
 	}
-	s.schedule(m)
+	schedule(s, m)
 }
 
-// wakeAfterMark has m's worker, which has ended the marking, wake the sweeper, say, and
+// endCycle has m's worker, which has ended the marking, wake the sweeper, say, and
 // end the cycle.
-func (s *machine) wakeAfterMark(m int32) {
+func (c *gcController) endCycle(s *scheduler, m int32) {
 	p := s.ms[m].p
-	for _, w := range s.gc.wakes {
+	for _, w := range c.wakes {
 		if g, _ := s.transfer(noG, w.Chan, true); g != noG {
-			s.put(p, g, m, s.ms[m].g, !w.Tail, whySystem)
+			runqput(s, p, g, m, s.ms[m].g, !w.Tail, whySystem)
 		}
 	}
-	s.gc.wakes = nil
-	s.after(m, s.gc.tail, stTail)
+	c.wakes = nil
+	after(s, m, c.tail, stTail)
 }
 
-// endMark ends the mark phase; the cycle ends with a stop-the-world (gcMarkDone,
+// markDone ends the mark phase; the cycle ends with a stop-the-world (gcMarkDone,
 // gcMarkTermination), which a worker that keeps its P asks for, or 0.
-func (s *machine) endMark(by int64) {
-	s.gc.marking = false
-	for g := s.dequeue(&s.gc.credited); g != noG; g = s.dequeue(&s.gc.credited) {
-		s.inject(s.batchOf(g), none, none, whySystem)
+func (c *gcController) markDone(s *scheduler, by int64) {
+	c.marking = false
+	for g := s.dequeue(&c.credited); g != noG; g = s.dequeue(&c.credited) {
+		injectglist(s, s.batchOf(g), none, none, whySystem)
 	}
 	if by == 0 { // no worker is left to do it
-		s.deliver(s.gc.wakes)
-		s.gc.wakes = nil
+		deliver(s, c.wakes)
+		c.wakes = nil
 	}
-	s.sayWorld(reference.KindGCEnd)
-	s.stop(stopRequest{by: by, ns: s.gc.ns, ends: true})
+	s.emitWorld(reference.KindGCEnd)
+	s.stw.request(s, stopRequest{by: by, ns: c.ns, ends: true})
 }
 
-// deliver makes the sends of a cycle that nobody else makes.
-func (s *machine) deliver(wakes []Wake) {
+// deliver makes the sends of a cycle that has no worker left to make them.
+func deliver(s *scheduler, wakes []Wake) {
 	for _, w := range wakes {
 		switch g, _ := s.transfer(noG, w.Chan, true); {
 		case g == noG:
-		case s.fluid != nil:
-			s.fluidRun(g)
-		case !s.resume(g, noG, whySystem):
-			s.inject(s.batchOf(g), none, none, whySystem)
+		case !resumeHeld(s, g, noG, whySystem):
+			injectglist(s, s.batchOf(g), none, none, whySystem)
 		}
 	}
 }
 
-// drain moves p's whole queue to the global one, runnext first (runqdrain).
-func (s *machine) drain(p int32) {
+// runqdrain moves p's whole queue to the global one, runnext first (runqdrain).
+func runqdrain(s *scheduler, p int32) {
 	if s.q.Len(p) > 0 {
 		s.res.Locks++
 	}
-	s.q.Drain(p, 0, func(g int32) { s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyGC) })
+	s.q.Drain(p, 0, func(g int32) { s.emitMove(g, none, p, reference.QueueGlobal, reference.WhyGC) })
 }

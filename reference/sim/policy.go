@@ -33,8 +33,8 @@ type Policy struct {
 	// PreemptNever, goroutines run to completion. It cannot be combined with
 	// stop-the-worlds.
 	HoldP bool
-	// NoSpinning has threads without work look around once and park; whoever
-	// makes a goroutine runnable then wakes a thread for it, if a P is idle. In
+	// NoSpinning has threads without work look around once and park; each wake-up of
+	// a goroutine then wakes a thread for it, if a P is idle. In
 	// Go it does not while a thread is spinning (wakep).
 	NoSpinning bool
 	// HomeQueue puts a goroutine that is woken into the queue of the P on which

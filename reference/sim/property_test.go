@@ -575,10 +575,11 @@ func TestMemory(t *testing.T) {
 	if long > short+20 {
 		t.Errorf("%g allocations for 1,000 turns, %g for 20,000", short, long)
 	}
-	s, err := newMachine(named(t, "go1.26", 1), Start(Times(50_000, Go(0, Steps(Run(100))), Sleep(1000))))
+	w, err := newWorkload(named(t, "go1.26", 1), Start(Times(50_000, Go(0, Steps(Run(100))), Sleep(1000))))
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := newScheduler(w)
 	if err := s.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

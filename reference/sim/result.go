@@ -1,7 +1,5 @@
 package sim
 
-import "math"
-
 // Result is the account of a run. All times are in ns.
 type Result struct {
 	// EndNs is when the last goroutine ended, or nothing happened any more, or
@@ -69,28 +67,14 @@ func (r *Result) Utilisation() float64 {
 	return float64(r.BusyNs) / float64(r.BusyNs+r.GCNs+r.SyscallNs+r.IdleNs+r.StoppedNs+r.SchedNs)
 }
 
-// class returns the account of a class.
-func (s *machine) class(c int32) *Class {
-	for int(c) >= len(s.res.Classes) {
-		s.res.Classes = append(s.res.Classes, Class{})
-	}
-	return &s.res.Classes[c]
-}
-
 // finish closes the accounts.
-func (s *machine) finish() *Result {
+func (s *scheduler) finish() *Result {
 	r := &s.res
 	r.EndNs, r.Left = s.end, s.live
-	pTime := s.pTime + int64(len(s.ps))*(s.end-s.pSince)
-	if s.fluid != nil {
-		s.fluidFinish()
-		r.GCNs = int64(math.Round(s.fluid.marked))
-		r.IdleNs = pTime - r.BusyNs - r.GCNs - r.StoppedNs
-		return r
-	}
+	s.addPTime(len(s.ps), s.end)
 	for m := range s.ms {
 		if t := s.ms[m]; t.g != noG && t.p != none && s.ps[t.p].status == pRunning {
-			s.ran(t.g)
+			bookRun(s, t.g)
 		}
 	}
 	for i := range s.ps {
@@ -107,6 +91,6 @@ func (s *machine) finish() *Result {
 	if s.pol.ThreadPerG {
 		r.Threads = r.MaxLive
 	}
-	r.SchedNs = pTime - r.BusyNs - r.GCNs - r.SyscallNs - r.IdleNs - r.StoppedNs
+	r.SchedNs = s.pTime - r.BusyNs - r.GCNs - r.SyscallNs - r.IdleNs - r.StoppedNs
 	return r
 }

@@ -85,11 +85,11 @@ func TestGlobalBatch(t *testing.T) {
 func TestStealOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 64).Draw(t, "procs")
-		s, err := newMachine(Options{Policy: Version(reference.RulesFor(26)), Procs: n, Seed: rapid.Uint64().Draw(t, "seed")}, Start())
+		w, err := newWorkload(Options{Policy: Version(reference.RulesFor(26)), Procs: n, Seed: rapid.Uint64().Draw(t, "seed")}, Start())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := s.newOrder()
+		o := newOrder(newScheduler(w))
 		seen := map[int32]bool{}
 		for p := o.visit(uint32(n)); p != none; p = o.visit(uint32(n)) {
 			seen[p] = true
@@ -157,7 +157,7 @@ func TestSpinners(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pol, c, _ := PolicyFor("go1.26")
 		procs := rapid.IntRange(1, 16).Draw(t, "procs")
-		var s *machine
+		var s *scheduler
 		watch := func(*reference.Decision) {
 			n, waking := 0, 0
 			for _, m := range s.ms {
@@ -173,8 +173,7 @@ func TestSpinners(t *testing.T) {
 			}
 		}
 		x := drawTask(t, 4)
-		var err error
-		s, err = newMachine(Options{Policy: pol, Costs: c, Procs: procs, Emit: func(d *reference.Decision) {
+		w, err := newWorkload(Options{Policy: pol, Costs: c, Procs: procs, Emit: func(d *reference.Decision) {
 			if s != nil {
 				watch(d)
 			}
@@ -182,6 +181,7 @@ func TestSpinners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s = newScheduler(w)
 		if err := s.loop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

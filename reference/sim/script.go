@@ -39,7 +39,7 @@ const (
 	OpStop                       // stops the world, or begins a cycle of the garbage collector, as Stop says
 )
 
-// Op is one step of a goroutine. Which fields mean something, OpKind says.
+// Op is one step of a goroutine. Kind decides which other fields are used.
 type Op struct {
 	Kind   OpKind
 	Class  int32           // handle of the new goroutine's class, small and not negative
@@ -149,65 +149,3 @@ func NewChan(cap int) *Chan { return &Chan{cap: cap} }
 // NewNetwork returns an unlimited channel that is sent on from outside (see
 // [ArriveSend]): those who receive from it wait in the network poller.
 func NewNetwork() *Chan { return &Chan{cap: Unlimited, network: true} }
-
-// waitq is a list of blocked goroutines, linked through gor.next.
-type waitq struct{ head, tail int32 }
-
-func (s *machine) enqueue(q *waitq, g int32) {
-	s.gs[g].next = 0
-	if q.tail != 0 {
-		s.gs[q.tail].next = g
-	} else {
-		q.head = g
-	}
-	q.tail = g
-}
-
-func (s *machine) dequeue(q *waitq) int32 {
-	g := q.head
-	if g != 0 {
-		q.head = s.gs[g].next
-		if q.head == 0 {
-			q.tail = 0
-		}
-		s.gs[g].next = 0
-	}
-	return g
-}
-
-// transfer does g's send or receive. It returns the goroutine that this wakes,
-// or 0, and whether g has to wait.
-func (s *machine) transfer(g int32, c *Chan, send bool) (woken int32, blocks bool) {
-	if send {
-		if w := s.dequeue(&c.recv); w != 0 {
-			s.netWaits(c, -1)
-			return w, false
-		}
-		if c.cap == Unlimited || c.n < c.cap {
-			c.n++
-			return 0, false
-		}
-		s.enqueue(&c.send, g)
-		return 0, true
-	}
-	if c.n > 0 {
-		c.n--
-		w := s.dequeue(&c.send)
-		if w != 0 {
-			c.n++ // its value takes the place in the buffer
-		}
-		return w, false
-	}
-	if w := s.dequeue(&c.send); w != 0 {
-		return w, false
-	}
-	s.enqueue(&c.recv, g)
-	s.netWaits(c, 1)
-	return 0, true
-}
-
-func (s *machine) netWaits(c *Chan, d int) {
-	if c.network {
-		s.netWaiters += d
-	}
-}

@@ -2,9 +2,7 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/gmpscope/gmpscope/reference"
@@ -46,7 +44,7 @@ const maxProcs = 1 << 14
 const none = int32(-1)
 
 // noG is the index of no goroutine in gor.next and as a result: slot 0 of
-// machine.gs is not used.
+// workload.gs is not used.
 const noG = int32(0)
 
 // gor is a goroutine. Slots are used again when it has ended.
@@ -56,7 +54,7 @@ type gor struct {
 	left     int64 // ns of the current step that it has still to compute
 	readyAt  int64
 	began    int64 // of its run interval
-	preempt  int64 // when it will yield, as asked; 0 if nobody asked
+	preempt  int64 // when it will yield, as asked; 0 if it was not asked
 	class    int32
 	next     int32 // in a waitq, or in the poller's list
 	p        int32 // ran there last
@@ -145,26 +143,16 @@ type thread struct {
 	take      take  // how that was taken
 }
 
-// machine is one run.
-type machine struct {
-	o   Options
+// scheduler is one run under the queues and threads of Go. Functions that are
+// named as the runtime's do what those do, with it in the place of sched and allp.
+type scheduler struct {
+	*workload
 	pol Policy
 	r   reference.Rules
-	c   Costs
-	rnd *rand.PCG
+	c   costs
+	on  int32 // thread whose event it is, or none
 
-	now    int64
-	on     int32 // thread whose event it is, or none
-	events heap
-	seq    uint64
-	end    int64 // when the last thing happened
-
-	q     *reference.Queues
-	gs    []gor
-	freeG []int32
-	auto  int64 // last ID given
-	live  int
-
+	q        *reference.Queues
 	ps       []proc
 	idleP    []int32 // a stack
 	ms       []*thread
@@ -172,80 +160,48 @@ type machine struct {
 	spinners int     // sched.nmspinning
 	needSpin bool    // sched.needspinning
 	coprimes []uint32
-
 	lockFree int64 // when sched.lock is free
 
-	load    Arrivals
-	arrival Arrival // the next
-	last    bool    // there is none
-
-	netWaiters int
-	sent       []packet
-	ready      waitq // in the kernel, not yet polled
-	nready     int
-	poller     int32 // thread that sleeps in the poller
-	pollUntil  int64
-	broken     bool // that sleep was ended (netpollWakeSig)
-	lastPoll   int64
-
+	net    netpoller
 	sysmon sysmon
 	stw    world
-	pTime  int64 // of all Ps, up to when their number changed last
-	pSince int64
-	gc     gc
-	reader int32 // of the trace, for whom there is data; noG
-	fluid  *fluid
+	gc     gcController
+	reader int32 // of the trace, if there is data for it; noG
 
-	res Result
-	d   reference.Decision
-	err error
-
-	ctx   context.Context
-	steps int64 // taken; what is searched counts in part
-	most  int64 // of them
-	next  int64 // at so many ctx is looked at again
+	d reference.Decision
 }
-
-var errStuck = errors.New("no progress: the goroutines go on without using time")
-
-// ErrTooLong means that a run would have taken more steps than its budget had.
-var ErrTooLong = errors.New("it takes more steps than are allowed for a trace of that size: its times may be damaged")
-
-// lookEvery is how many steps are taken between two looks at the context.
-const lookEvery = 1 << 10
-
-// searched is how many entries of a list can be looked at in the time of a step.
-const searched = 16
-
-// stuckAfter is how many events may happen at one instant.
-const stuckAfter = 1 << 22
 
 // Simulate runs a workload. The same options and workload give the same
 // decisions and the same result. It ends early, with the error of ctx, when that
 // is done.
 func Simulate(ctx context.Context, o Options, load Arrivals) (*Result, error) {
-	s, err := newMachine(o, load)
+	var run interface {
+		loop(ctx context.Context) error
+		finish() *Result
+	}
+	w, err := newWorkload(o, load)
 	if err != nil {
 		return nil, err
 	}
-	err = s.loop(ctx)
+	if o.Policy.Fluid {
+		run = newFluid(w)
+	} else {
+		run = newScheduler(w)
+	}
+	err = run.loop(ctx)
 	if o.Budget != nil {
-		*o.Budget -= min(s.steps, *o.Budget)
+		*o.Budget -= min(w.steps, *o.Budget)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sim: %s at %d ns: %w", o.Policy.Name, s.now, err)
+		return nil, fmt.Errorf("sim: %s at %d ns: %w", o.Policy.Name, w.now, err)
 	}
-	return s.finish(), nil
+	return run.finish(), nil
 }
 
-func newMachine(o Options, load Arrivals) (*machine, error) {
-	switch {
-	case o.Procs < 1 || o.Procs > maxProcs:
-		return nil, fmt.Errorf("sim: %d Ps", o.Procs)
-	case o.Policy.Rules.RingSize < 2:
-		return nil, fmt.Errorf("sim: policy %q has no rules", o.Policy.Name)
-	}
-	s := &machine{o: o, pol: o.Policy, r: o.Policy.Rules, c: o.Costs, rnd: rand.NewPCG(o.Seed, 0), load: load, poller: none, gs: make([]gor, 1)}
+func newScheduler(w *workload) *scheduler {
+	o := w.o
+	s := &scheduler{workload: w, pol: o.Policy, r: o.Policy.Rules, c: costs{o.Costs, rand.NewPCG(o.Seed, 0)}}
+	s.net.poller = none
 	if s.pol.SharedQueue {
 		s.r.GlobalBatchMax, s.r.GlobalPoll = 1, 0
 	}
@@ -255,7 +211,7 @@ func newMachine(o Options, load Arrivals) (*machine, error) {
 	for i := range s.ps {
 		s.ps[i] = proc{m: none, oldM: none, status: pIdle}
 		if o.Seed != 0 && s.r.GlobalPoll > 0 {
-			s.ps[i].tick = uint32(s.rnd.Uint64() % uint64(s.r.GlobalPoll))
+			s.ps[i].tick = uint32(s.c.rnd.Uint64() % uint64(s.r.GlobalPoll))
 		}
 		if i < len(o.Ticks) && o.Ticks[i] >= 0 {
 			s.ps[i].tick = uint32(o.Ticks[i])
@@ -265,187 +221,104 @@ func newMachine(o Options, load Arrivals) (*machine, error) {
 		s.idleP = append(s.idleP, int32(i))
 	}
 	s.coprimes = coprimes(uint32(o.Procs))
-	s.res.Procs = o.Procs
-	if s.pol.Fluid {
-		s.fluid = &fluid{}
-	} else {
-		s.sysmonStart()
-	}
-	s.sayProcs()
+	s.sysmon.start(s)
+	s.emitProcs()
 	s.nextArrival()
-	return s, nil
+	return s
 }
 
-// ended counts a step, and reports whether the run has to end, for which s.err is the reason.
-func (s *machine) ended() bool {
-	if s.steps++; s.steps >= s.next && s.err == nil {
-		s.next = s.steps + lookEvery
-		switch {
-		case s.ctx.Err() != nil:
-			s.err = s.ctx.Err()
-		case s.steps > s.most:
-			s.err = ErrTooLong
-		}
-	}
-	return s.err != nil
-}
-
-// search counts a search through n entries.
-func (s *machine) search(n int) { s.steps += int64(n / searched) }
-
-func (s *machine) loop(ctx context.Context) error {
-	s.ctx, s.most = ctx, math.MaxInt64
-	if s.o.Budget != nil {
-		s.most = *s.o.Budget
-	}
-	at, n := int64(-1), 0
-	for {
-		if s.ended() {
-			return s.err
-		}
-		if s.fluid != nil {
-			if next, ok := s.fluidNext(); ok && (len(s.events) == 0 || next <= s.events[0].at) {
-				if s.o.Until > 0 && next > s.o.Until {
-					break
-				}
-				s.fluidAdvance(next)
-				s.fluidDone()
-				if s.live == 0 && s.last {
-					return s.err
-				}
-				continue
-			}
-		}
+func (s *scheduler) loop(ctx context.Context) error {
+	s.ctx = ctx
+	for !s.ended() {
 		if len(s.events) == 0 {
 			return nil
 		}
 		if s.o.Until > 0 && s.events[0].at > s.o.Until {
-			break
+			s.now, s.end = s.o.Until, s.o.Until
+			return nil
 		}
 		e := s.events.pop()
-		if s.fluid != nil {
-			s.fluidAdvance(e.at)
-		}
 		s.now, s.on = e.at, none
-		if s.now == at {
-			if n++; n > stuckAfter {
-				return errStuck
-			}
-		} else {
-			at, n = s.now, 0
+		if s.stuck() {
+			return errStuck
 		}
 		switch e.kind {
 		case evThread:
 			if t := s.ms[e.id]; t.gen == e.gen {
 				s.end, s.on = s.now, e.id
-				s.ms[e.id].waker = none
+				t.waker = none
 				s.step(e.id)
 			}
 		case evSysmon:
 			if s.sysmon.gen == e.gen {
-				if len(s.events) == 0 && s.nready == 0 && s.sysmon.wakes.head == noG {
+				if len(s.events) == 0 && s.net.nready == 0 && s.sysmon.wakes.head == noG {
 					return nil // nothing else will ever happen
 				}
-				s.sysmonWake()
+				s.sysmon.pass(s)
 			}
 		case evNetwork:
-			if s.fluid != nil {
-				s.fluidRun(e.id)
-				break
-			}
 			s.netWaiters--
-			s.netReady(e.id)
+			s.net.answer(s, e.id)
 		case evSent:
-			s.transmitted(e.id)
+			p := s.arrived(e.id)
+			s.on = p.by
+			if g, _ := s.transfer(noG, p.to, true); g != noG {
+				s.net.answer(s, g)
+			}
 		case evArrival:
 			s.end = s.now
 			s.arrive()
 		case evWorld:
 			s.end = s.now
-			if s.fluid != nil {
-				s.fluidWorld()
-				break
-			}
-			s.startWorld()
+			s.stw.startTheWorld(s)
 		}
 		if s.live == 0 && s.last {
 			s.end = s.now
 			return s.err
 		}
 	}
-	if s.fluid != nil {
-		s.fluidAdvance(s.o.Until)
-	}
-	s.now = s.o.Until
-	s.end = s.now
-	return nil
+	return s.err
 }
 
 // step has thread m do what it is about to.
-func (s *machine) step(m int32) {
+func (s *scheduler) step(m int32) {
 	t := s.ms[m]
 	switch t.next {
 	case stWake:
-		s.woken(m)
+		woken(s, m)
 	case stFind:
-		s.find(m)
+		findRunnable(s, m)
 	case stOwn:
-		s.findOwn(m)
+		findLocal(s, m)
 	case stTick:
-		s.findTick(m)
+		findTick(s, m)
 	case stGlobal:
-		s.findGlobal(m)
+		findGlobal(s, m)
 	case stLook:
-		s.look(m)
+		afterPoll(s, m)
 	case stSteal:
-		s.stealPass(m)
+		stealWork(s, m)
 	case stBackoff:
-		s.stealRunnext(m)
+		stealRunnext(s, m)
 	case stPoll:
-		s.polled(m)
+		polled(s, m)
 	case stRun:
-		s.computed(m)
+		computed(s, m)
 	case stSyscall:
-		s.exitSyscall(m)
+		exitsyscall(s, m)
 	case stHeld:
-		s.start(m, t.prey, take{src: reference.SrcDirect, inherits: true})
+		execute(s, m, t.prey, take{src: reference.SrcDirect, inherits: true})
 	case stTail:
-		s.leave(m, reference.WhyBlock)
-		s.schedule(m)
+		endRun(s, m, reference.WhyBlock)
+		schedule(s, m)
 	case stWorker:
-		s.marked(m)
+		s.gc.marked(s, m)
 	}
 }
 
-// newG makes a goroutine that is in no state yet.
-func (s *machine) newG(id int64, class int32, flags reference.Flags, script Script) int32 {
-	var g int32
-	if n := len(s.freeG); n > 0 {
-		g = s.freeG[n-1]
-		s.freeG = s.freeG[:n-1]
-	} else {
-		g = int32(len(s.gs))
-		s.gs = append(s.gs, gor{})
-		s.q.Grow(len(s.gs), 0)
-	}
-	if id == 0 {
-		s.auto++
-		id = s.auto
-	}
-	if p, ok := script.(*Program); ok {
-		own := *p
-		script = &own
-	}
-	s.gs[g] = gor{id: id, class: class, flags: flags, script: script, p: none, m: none, lockedM: none}
-	s.live++
-	s.res.Goroutines++
-	s.res.MaxLive = max(s.res.MaxLive, s.live)
-	s.class(class).Goroutines++
+// newG makes a goroutine, with a node in the queues.
+func (s *scheduler) newG(id int64, class int32, flags reference.Flags, script Script) int32 {
+	g := s.workload.newG(id, class, flags, script)
+	s.q.Grow(len(s.gs), 0)
 	return g
-}
-
-func (s *machine) endG(g int32) {
-	s.live--
-	s.gs[g] = gor{}
-	s.freeG = append(s.freeG, g)
 }

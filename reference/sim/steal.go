@@ -20,8 +20,8 @@ func coprimes(n uint32) []uint32 {
 	return list
 }
 
-func (s *machine) newOrder() order {
-	n, r := uint32(len(s.ps)), uint32(s.rnd.Uint64()>>32)
+func newOrder(s *scheduler) order {
+	n, r := uint32(len(s.ps)), uint32(s.c.rnd.Uint64()>>32)
 	return order{pos: r % n, inc: s.coprimes[r/n%uint32(len(s.coprimes))], left: n}
 }
 
@@ -38,20 +38,20 @@ func (o *order) visit(n uint32) int32 {
 
 // beginPass begins one of the passes over the other Ps; what it finds shows at
 // its end.
-func (s *machine) beginPass(m int32) {
-	s.ms[m].order = s.newOrder()
-	s.after(m, max(1, s.c.Look*int64(len(s.ps)-1)), stSteal)
+func beginPass(s *scheduler, m int32) {
+	s.ms[m].order = newOrder(s)
+	after(s, m, max(1, s.c.Look*int64(len(s.ps)-1)), stSteal)
 }
 
-// stealPass is one pass: rings only, but in the last one timers and runnext too
+// stealWork is one pass: rings only, but in the last one timers and runnext too
 // (stealWork, Go 1.22 to 1.27).
-func (s *machine) stealPass(m int32) {
+func stealWork(s *scheduler, m int32) {
 	t := s.ms[m]
 	p := t.p
 	last := int(t.pass) >= s.r.StealTries-1
 	for {
 		if s.stw.waiting {
-			s.find(m)
+			findRunnable(s, m)
 			return
 		}
 		v := t.order.visit(uint32(len(s.ps)))
@@ -62,44 +62,44 @@ func (s *machine) stealPass(m int32) {
 			continue
 		}
 		if last {
-			if n := s.fire(v, p, m); n > 0 && len(s.c.Timers) > 0 {
-				s.after(m, n*s.draw(s.c.Timers, 0), stOwn)
+			if n := checkTimers(s, v, p, m); n > 0 && len(s.c.Timers) > 0 {
+				after(s, m, n*s.c.draw(s.now, s.c.Timers, 0), stOwn)
 				return
 			}
 			if s.q.Len(p) > 0 {
-				s.findOwn(m)
+				findLocal(s, m)
 				return
 			}
 		}
 		if s.pol.Steal == StealNone || s.ps[v].status == pIdle {
 			continue
 		}
-		if s.stealRing(m, v) {
+		if runqsteal(s, m, v) {
 			return
 		}
 		if g := s.q.Runnext(v); last && g != reference.None {
 			t.victim, t.prey = v, g
 			if s.ps[v].status == pRunning {
 				// It sleeps, so that the victim's thread may take it itself.
-				s.after(m, s.r.StealBackoff+s.c.Slack, stBackoff)
+				after(s, m, s.r.StealBackoff+s.c.Slack, stBackoff)
 			} else {
-				s.stealRunnext(m)
+				stealRunnext(s, m)
 			}
 			return
 		}
 	}
 	if !last {
 		t.pass++
-		s.beginPass(m)
+		beginPass(s, m)
 		return
 	}
 	t.looked = true
-	s.drop(m)
+	stopSearch(s, m)
 }
 
-// stealRing steals from a ring: of what it takes the newest runs, the others
+// runqsteal steals from a ring: of what it takes the newest runs, the others
 // become the thief's ring (runqgrab, runqsteal).
-func (s *machine) stealRing(m, v int32) bool {
+func runqsteal(s *scheduler, m, v int32) bool {
 	n := s.q.RingLen(v)
 	if n == 0 {
 		return false
@@ -114,42 +114,42 @@ func (s *machine) stealRing(m, v int32) bool {
 		g = s.q.Next(g)
 	}
 	if s.o.Emit != nil {
-		s.say(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: p, M: s.mid(m), Victim: v, Batch: int32(k)})
+		s.emit(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: p, M: s.mid(m), Victim: v, Batch: int32(k)})
 	}
-	s.q.Steal(p, v, g, func(x int32) { s.sayMove(x, p, v, reference.QueueLocal, reference.WhySteal) })
+	s.q.Steal(p, v, g, func(x int32) { s.emitMove(x, p, v, reference.QueueLocal, reference.WhySteal) })
 	s.res.Steals++
 	s.res.Stolen += int64(k)
-	s.start(m, g, take{src: reference.SrcSteal, victim: v, batch: int32(k)})
+	execute(s, m, g, take{src: reference.SrcSteal, victim: v, batch: int32(k)})
 	return true
 }
 
 // stealRunnext steals a runnext, if it is still the one that the thief saw, and
 // else looks at that victim again (runqgrab).
-func (s *machine) stealRunnext(m int32) {
+func stealRunnext(s *scheduler, m int32) {
 	t := s.ms[m]
 	v := t.victim
 	if s.stw.waiting {
-		s.find(m)
+		findRunnable(s, m)
 		return
 	}
 	g := s.q.Runnext(v)
 	switch {
 	case g == t.prey:
 		if s.o.Emit != nil {
-			s.say(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: t.p, M: s.mid(m), Victim: v, Batch: 1})
+			s.emit(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: t.p, M: s.mid(m), Victim: v, Batch: 1})
 		}
 		s.q.Remove(g)
 		s.res.Steals++
 		s.res.Stolen++
-		s.start(m, g, take{src: reference.SrcStealRunnext, victim: v, batch: 1})
-	case s.stealRing(m, v):
+		execute(s, m, g, take{src: reference.SrcStealRunnext, victim: v, batch: 1})
+	case runqsteal(s, m, v):
 	case g != reference.None && s.ps[v].status == pRunning:
 		t.prey = g
-		s.after(m, s.r.StealBackoff+s.c.Slack, stBackoff)
+		after(s, m, s.r.StealBackoff+s.c.Slack, stBackoff)
 	case g != reference.None:
 		t.prey = g
-		s.stealRunnext(m)
+		stealRunnext(s, m)
 	default:
-		s.stealPass(m) // goes on with the next victim
+		stealWork(s, m) // goes on with the next victim
 	}
 }

@@ -14,66 +14,65 @@ type sysmon struct {
 // forcedGC bounds sysmon's deep sleep: half of forcegcperiod.
 const forcedGC = 60_000_000_000
 
-func (s *machine) sysmonStart() {
-	s.sysmon.delay = s.r.SysmonMin
-	s.sysmonSleep(s.sysmon.delay + s.c.Slack)
+func (sm *sysmon) start(s *scheduler) {
+	sm.delay = s.r.SysmonMin
+	sm.sleep(s, sm.delay+s.c.Slack)
 }
 
-func (s *machine) sysmonSleep(d int64) {
-	s.sysmon.gen++
-	s.push(s.now+d, evSysmon, 0, s.sysmon.gen)
+func (sm *sysmon) sleep(s *scheduler, d int64) {
+	sm.gen++
+	s.push(s.now+d, evSysmon, 0, sm.gen)
 }
 
-// sysmonKick ends sysmon's deep sleep (sysmonnote: reentersyscall, exitsyscall,
+// kick ends sysmon's deep sleep (sysmonnote: reentersyscall, exitsyscall,
 // startTheWorldWithSema).
-func (s *machine) sysmonKick() {
-	if s.sysmon.deep {
-		s.sysmon.deep = false
-		s.sysmon.quiet, s.sysmon.delay = 0, s.r.SysmonMin
-		s.sysmonSleep(s.threadWake())
+func (sm *sysmon) kick(s *scheduler) {
+	if sm.deep {
+		sm.deep = false
+		sm.quiet, sm.delay = 0, s.r.SysmonMin
+		sm.sleep(s, s.c.threadWake(s.now))
 	}
 }
 
-// sysmonWake is one pass (sysmon, Go 1.22 to 1.27).
-func (s *machine) sysmonWake() {
-	y := &s.sysmon
-	for g := s.dequeue(&y.wakes); g != noG; g = s.dequeue(&y.wakes) {
-		s.inject(s.batchOf(g), none, none, whySystem)
+// pass is one pass (sysmon, Go 1.22 to 1.27).
+func (sm *sysmon) pass(s *scheduler) {
+	for g := s.dequeue(&sm.wakes); g != noG; g = s.dequeue(&sm.wakes) {
+		injectglist(s, s.batchOf(g), none, none, whySystem)
 	}
-	if !y.deep && (s.stw.waiting || len(s.idleP) == len(s.ps)) {
-		next := s.firstTimer()
+	if !sm.deep && (s.stw.waiting || len(s.idleP) == len(s.ps)) {
+		next := firstTimer(s)
 		if next == 0 || next > s.now {
-			y.deep = true
+			sm.deep = true
 			d := int64(forcedGC)
 			if next != 0 {
 				d = min(d, next-s.now)
 			}
-			s.sysmonSleep(d)
+			sm.sleep(s, d)
 			return
 		}
 	}
-	y.deep = false
-	if s.nready > 0 && s.poller == none && s.lastPoll+s.r.PollPeriod < s.now {
-		s.lastPoll = s.now
-		s.inject(s.poll(), none, none, reference.WhyNetwork)
+	sm.deep = false
+	if s.net.nready > 0 && s.net.poller == none && s.net.lastPoll+s.r.PollPeriod < s.now {
+		s.net.lastPoll = s.now
+		injectglist(s, s.net.poll(s), none, none, reference.WhyNetwork)
 	}
-	if s.retake() {
-		y.quiet = 0
+	if sm.retake(s) {
+		sm.quiet = 0
 	} else {
-		y.quiet++
+		sm.quiet++
 	}
-	if y.quiet == 0 {
-		y.delay = s.r.SysmonMin
-	} else if y.quiet > s.r.SysmonPasses {
-		y.delay *= 2
+	if sm.quiet == 0 {
+		sm.delay = s.r.SysmonMin
+	} else if sm.quiet > s.r.SysmonPasses {
+		sm.delay *= 2
 	}
-	y.delay = min(y.delay, s.r.SysmonMax)
-	s.sysmonSleep(y.delay + s.c.Slack)
+	sm.delay = min(sm.delay, s.r.SysmonMax)
+	sm.sleep(s, sm.delay+s.c.Slack)
 }
 
 // retake asks goroutines to yield whose slice is over, and takes Ps out of
-// system calls; it says whether it took any (retake, Go 1.22 to 1.27).
-func (s *machine) retake() bool {
+// system calls; it reports whether it took any (retake, Go 1.22 to 1.27).
+func (sm *sysmon) retake(s *scheduler) bool {
 	took, signals := false, int64(0)
 	s.search(len(s.ps))
 	for i := range s.ps {
@@ -86,7 +85,7 @@ func (s *machine) retake() bool {
 			p.seen.tick, p.seen.when = p.tick, s.now
 		} else if p.seen.when+s.r.Slice <= s.now {
 			if s.pol.Preempt == PreemptSysmon {
-				signals = s.ask(int32(i), signals)
+				signals = preemptone(s, int32(i), signals)
 			}
 			late = true
 		}
@@ -100,9 +99,9 @@ func (s *machine) retake() bool {
 		if s.q.Len(int32(i)) == 0 && s.spinners+len(s.idleP) > 0 && p.seen.callsAt+s.r.SyscallGrace > s.now {
 			continue
 		}
-		s.takeFromCall(int32(i), reference.WhyRetakeSlow)
+		retakeP(s, int32(i), reference.WhyRetakeSlow)
 		p.released = reference.WhyRetakeSlow
-		s.handoff(int32(i))
+		handoffp(s, int32(i))
 		took = true
 	}
 	return took

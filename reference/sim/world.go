@@ -19,8 +19,8 @@ type stopRequest struct {
 	procs   int // GOMAXPROCS afterwards; 0 is no change
 }
 
-// world is the state of a stop-the-world. Whoever asks for it is not part of
-// the model, but for a goroutine that runs then, which keeps its P.
+// world is the state of a stop-the-world. What requests it is outside the model, except
+// a goroutine that runs then, which keeps its P.
 type world struct {
 	waiting bool  // sched.gcwaiting
 	left    int   // Ps that have not stopped yet (sched.stopwait)
@@ -29,25 +29,21 @@ type world struct {
 	pending []stopRequest
 }
 
-// stop stops the world, or queues up for it: worldsema, and for cycles of the
+// request stops the world, or queues up for it: worldsema, and for cycles of the
 // garbage collector work.startSema too.
-func (s *machine) stop(req stopRequest) {
+func (w *world) request(s *scheduler, req stopRequest) {
 	switch {
-	case s.fluid != nil:
-		s.fluidStop(req)
-		return
 	case s.pol.HoldP:
-		s.deliver(req.wakes) // no such thing as a stopped world
+		deliver(s, req.wakes) // no such thing as a stopped world
 		return
 	}
-	s.stw.pending = append(s.stw.pending, req)
-	s.nextStop()
+	w.pending = append(w.pending, req)
+	w.stopTheWorld(s)
 }
 
-// nextStop begins the next stop-the-world that can begin
+// stopTheWorld begins the next stop-the-world that can begin
 // (stopTheWorldWithSema, Go 1.22 to 1.27).
-func (s *machine) nextStop() {
-	w := &s.stw
+func (w *world) stopTheWorld(s *scheduler) {
 	if w.waiting {
 		return
 	}
@@ -68,38 +64,38 @@ func (s *machine) nextStop() {
 	if w.req.begins {
 		s.gc.on = true
 	}
-	s.sayWorld(reference.KindSTWBegin)
+	s.emitWorld(reference.KindSTWBegin)
 	signals := int64(0)
 	for i := range s.ps {
 		switch p := int32(i); s.ps[p].status {
 		case pRunning:
-			if !s.keep(p) {
-				signals = s.ask(p, signals)
+			if !w.keep(s, p) {
+				signals = preemptone(s, p, signals)
 			}
 		case pSyscall:
 			m := s.ps[p].m
-			s.takeFromCall(p, reference.WhySTW)
+			retakeP(s, p, reference.WhySTW)
 			if s.o.Emit != nil {
-				s.say(reference.Decision{Kind: reference.KindPStop, P: p, M: s.mid(m), G: reference.NoG, Why: reference.WhySTW, Victim: reference.NoP})
+				s.emit(reference.Decision{Kind: reference.KindPStop, P: p, M: s.mid(m), G: reference.NoG, Why: reference.WhySTW, Victim: reference.NoP})
 			}
-			s.stopP(p)
+			w.stopP(s, p)
 		}
 	}
-	for p := s.popIdle(); p != none; p = s.popIdle() {
-		s.stopP(p)
+	for p := pidleget(s); p != none; p = pidleget(s) {
+		w.stopP(s, p)
 	}
 	for m, t := range s.ms { // it sleeps until they have stopped (notetsleep), as do those that have
 		if t.next == stWake {
-			s.hurry(int32(m))
+			hurry(s, int32(m))
 		}
 	}
 }
 
 // keep has the goroutine that runs on p keep it, if it is the one that stops the world
-// (stopTheWorldWithSema stops its own P first), and says whether it is. One does at most,
+// (stopTheWorldWithSema stops its own P first), and reports whether it is. At most one does,
 // though a damaged trace may give several goroutines the same ID.
-func (s *machine) keep(p int32) bool {
-	m, w := s.ps[p].m, &s.stw
+func (w *world) keep(s *scheduler, p int32) bool {
+	m := s.ps[p].m
 	if w.req.by == 0 || w.stopper != none || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.by {
 		return false
 	}
@@ -116,58 +112,57 @@ func (s *machine) keep(p int32) bool {
 	}
 	t.gen++
 	t.next, w.stopper = stStopper, m
-	s.stopP(p)
+	w.stopP(s, p)
 	return true
 }
 
 // goOn has the goroutine that stopped the world, and kept p for that long, go on.
-func (s *machine) goOn(p int32, ns int64) {
-	m := s.stw.stopper
+func (w *world) goOn(s *scheduler, p int32, ns int64) {
+	m := w.stopper
 	x := &s.gs[s.ms[m].g]
 	x.began += ns
 	s.ps[p].status = pRunning
 	if x.worker != notWorker {
-		s.wakeAfterMark(m)
+		s.gc.endCycle(s, m)
 		return
 	}
 	s.res.KeptNs += ns
-	s.compute(m)
+	compute(s, m)
 }
 
-// stopSelf has thread m stop its P (gcstopm).
-func (s *machine) stopSelf(m int32) {
+// gcstopm has thread m stop its P (gcstopm).
+func gcstopm(s *scheduler, m int32) {
 	if s.ms[m].spinning {
-		s.unspin(m)
+		stopSpinning(s, m)
 	}
-	p := s.release(m, reference.WhySTW)
-	s.park(m)
-	s.stopP(p)
+	p := releasep(s, m, reference.WhySTW)
+	stopm(s, m)
+	s.stw.stopP(s, p)
 }
 
 // stopP counts a P as stopped; after the last one, the world stands still.
-func (s *machine) stopP(p int32) {
+func (w *world) stopP(s *scheduler, p int32) {
 	s.ps[p].status = pStopped
 	s.ps[p].since = s.now
 	s.ps[p].released = reference.WhyUnknown
-	if s.stw.left--; s.stw.left == 0 {
-		s.push(s.now+s.stw.req.ns, evWorld, 0, 0)
+	if w.left--; w.left == 0 {
+		s.push(s.now+w.req.ns, evWorld, 0, 0)
 	}
 }
 
-// startWorld starts the world again: Ps with work get threads, the others are
+// startTheWorld starts the world again: Ps with work get threads, the others are
 // idle (startTheWorldWithSema, procresize, Go 1.22 to 1.27).
-func (s *machine) startWorld() {
-	w := &s.stw
+func (w *world) startTheWorld(s *scheduler) {
 	w.waiting = false
 	if w.req.begins {
-		s.beginMark(w.req)
+		s.gc.startCycle(s, w.req)
 	}
 	if w.req.ends {
 		s.gc.on = false
 	}
-	s.resize(w.req.procs)
-	s.sysmonKick()
-	s.sayWorld(reference.KindSTWEnd)
+	procresize(s, w.req.procs)
+	s.sysmon.kick(s)
+	s.emitWorld(reference.KindSTWEnd)
 	var idle []int32 // the highest first
 	for i := len(s.ps) - 1; i >= 0; i-- {
 		p := int32(i)
@@ -176,14 +171,14 @@ func (s *machine) startWorld() {
 		s.ps[p].since = s.now
 		switch m := s.ps[p].oldM; {
 		case w.stopper != none && s.ps[p].m == w.stopper:
-			s.goOn(p, stopped)
+			w.goOn(s, p, stopped)
 		case s.q.Len(p) == 0:
 			idle = append(idle, p)
 		case s.r.STWRestoresThread && m != none && s.ms[m].next == stParked:
-			s.unpark(m)
-			s.wakeThread(m, p, false, s.threadWake())
+			mgetSpecific(s, m)
+			notewakeup(s, m, p, false, s.c.threadWake(s.now))
 		default:
-			s.startThread(p, false)
+			startm(s, p, false)
 		}
 	}
 	if s.r.IdleFromHighest {
@@ -192,37 +187,34 @@ func (s *machine) startWorld() {
 	for _, p := range idle {
 		if s.r.STWStartsWorkers && s.gc.marking && s.gc.left > 0 && s.gc.planned < s.gc.dedicated {
 			s.gc.planned++
-			s.startThread(p, false)
+			startm(s, p, false)
 			continue
 		}
-		s.pushIdle(p)
+		pidleput(s, p)
 	}
-	s.wakeP()
+	wakep(s)
 	if s.gc.marking && s.gc.left <= 0 && s.gc.active == 0 {
-		s.endMark(0) // there was nothing to mark
+		s.gc.markDone(s, 0) // there was nothing to mark
 	}
-	s.nextStop()
+	w.stopTheWorld(s)
 }
 
-// resize changes the number of Ps in a stopped world. Those that go give what
+// procresize changes the number of Ps in a stopped world. Those that go give what
 // they have queued to the head of the global queue, in its order, and their
 // timers to P 0 (procresize, p.destroy, Go 1.22 to 1.27).
-func (s *machine) resize(n int) {
+func procresize(s *scheduler, n int) {
 	if n <= 0 || n == len(s.ps) {
 		return
 	}
 	s.search(len(s.gs) + len(s.ps) + searched*n) // coprimes
-	s.pTime += int64(len(s.ps)) * (s.now - s.pSince)
-	s.pSince = s.now
+	s.addPTime(len(s.ps), s.now)
 	for i := len(s.ps); i < n; i++ {
 		s.ps = append(s.ps, proc{m: none, oldM: none, status: pStopped, since: s.now})
 	}
 	for i := len(s.ps) - 1; i >= n; i-- {
 		p := int32(i)
-		if s.fluid == nil {
-			s.res.StoppedNs += s.now - s.ps[p].since
-		}
-		s.q.Destroy(p, func(g int32) { s.sayMove(g, none, p, reference.QueueGlobal, reference.WhyProcs) })
+		s.res.StoppedNs += s.now - s.ps[p].since
+		s.q.Destroy(p, func(g int32) { s.emitMove(g, none, p, reference.QueueGlobal, reference.WhyProcs) })
 		for _, e := range s.ps[p].timers {
 			s.ps[0].timers.push(e)
 		}
@@ -235,11 +227,11 @@ func (s *machine) resize(n int) {
 	s.ps = s.ps[:n]
 	s.q.Grow(0, n)
 	s.coprimes = coprimes(uint32(n))
-	s.sayProcs()
+	s.emitProcs()
 }
 
-// unpark removes a certain thread from the idle list (mgetSpecific).
-func (s *machine) unpark(m int32) {
+// mgetSpecific removes a certain thread from the idle list (mgetSpecific).
+func mgetSpecific(s *scheduler, m int32) {
 	s.search(len(s.idleM))
 	for i, x := range s.idleM {
 		if x == m {

@@ -27,93 +27,93 @@ func (t take) from(p int32) (int32, reference.Why) {
 
 // schedule has a thread look for the next goroutine when it is through with one
 // (schedule).
-func (s *machine) schedule(m int32) {
+func schedule(s *scheduler, m int32) {
 	if s.ms[m].lockedG != noG {
-		s.stopLocked(m)
+		stoplockedm(s, m)
 		return
 	}
-	s.after(m, s.switching(), stFind)
+	after(s, m, s.c.switching(s.now), stFind)
 }
 
-// find is the search for work, up to the P's own queue. Times between its parts
+// findRunnable is the search for work, up to the P's own queue. Times between its parts
 // are spent waiting for sched.lock, and in stealing (findRunnable, Go 1.22 to
 // 1.27, in the order of its steps).
-func (s *machine) find(m int32) {
+func findRunnable(s *scheduler, m int32) {
 	p := s.ms[m].p
 	if s.stw.waiting {
-		s.stopSelf(m)
+		gcstopm(s, m)
 		return
 	}
-	if n := s.fire(p, p, m); n > 0 && len(s.c.Timers) > 0 {
-		s.after(m, n*s.draw(s.c.Timers, 0), stFind)
+	if n := checkTimers(s, p, p, m); n > 0 && len(s.c.Timers) > 0 {
+		after(s, m, n*s.c.draw(s.now, s.c.Timers, 0), stFind)
 		return
 	}
 	if g := s.reader; g != noG { // traceReader
 		s.reader = noG
-		s.sayReady(g, p, m, noG, reference.QueueDirect, whySystem)
-		s.start(m, g, take{src: reference.SrcTraceReader, wakes: true})
+		s.emitReady(g, p, m, noG, reference.QueueDirect, whySystem)
+		execute(s, m, g, take{src: reference.SrcTraceReader, wakes: true})
 		return
 	}
-	if s.gc.marking && s.startWorker(m) {
+	if s.gc.marking && s.gc.findRunnableWorker(s, m) {
 		return
 	}
 	if n := uint32(s.r.GlobalPoll); n > 0 && s.ps[p].tick%n == 0 && s.q.GlobalLen() > 0 {
-		s.locked(m, stTick)
+		afterLock(s, m, stTick)
 		return
 	}
-	s.findOwn(m)
+	findLocal(s, m)
 }
 
-// locked goes on with the search when the thread has sched.lock.
-func (s *machine) locked(m int32, next step) {
-	if d := s.lock(); d > 0 {
-		s.after(m, d, next)
+// afterLock goes on with the search when the thread has sched.lock.
+func afterLock(s *scheduler, m int32, next step) {
+	if d := lockSched(s); d > 0 {
+		after(s, m, d, next)
 		return
 	}
 	if next == stTick {
-		s.findTick(m)
+		findTick(s, m)
 	} else {
-		s.findGlobal(m)
+		findGlobal(s, m)
 	}
 }
 
 // findTick dequeues one goroutine from the global queue, so that those who wait there are
 // not starved by a local queue that never gets empty.
-func (s *machine) findTick(m int32) {
+func findTick(s *scheduler, m int32) {
 	if g := s.q.GlobalHead(); g != reference.None {
 		s.q.Remove(g)
-		s.start(m, g, take{src: reference.SrcGlobalTick, batch: 1})
+		execute(s, m, g, take{src: reference.SrcGlobalTick, batch: 1})
 		return
 	}
-	s.findOwn(m)
+	findLocal(s, m)
 }
 
-// findOwn dequeues from the P's own queue: runnext first (runqget).
-func (s *machine) findOwn(m int32) {
+// findLocal dequeues from the P's own queue: runnext first (runqget).
+func findLocal(s *scheduler, m int32) {
 	p := s.ms[m].p
 	if g := s.q.Runnext(p); g != reference.None {
 		s.q.Remove(g)
-		s.start(m, g, take{src: reference.SrcRunnext, inherits: !s.pol.FreshSlice})
+		execute(s, m, g, take{src: reference.SrcRunnext, inherits: !s.pol.FreshSlice})
 		return
 	}
 	if g := s.q.Head(p); g != reference.None {
 		s.q.Remove(g)
-		s.start(m, g, take{src: reference.SrcLocal})
+		execute(s, m, g, take{src: reference.SrcLocal})
 		return
 	}
 	if s.q.GlobalLen() > 0 {
-		s.locked(m, stGlobal)
+		afterLock(s, m, stGlobal)
 		return
 	}
-	s.findElsewhere(m)
+	findElsewhere(s, m)
 }
 
 // findGlobal dequeues a batch from the global queue, runs the first and keeps the
 // others (globrunqget up to Go 1.24, globrunqgetbatch from 1.25).
-func (s *machine) findGlobal(m int32) {
+func findGlobal(s *scheduler, m int32) {
 	g := s.q.GlobalHead()
 	if g == reference.None {
-		s.findElsewhere(m)
+		findElsewhere(s, m)
 		return
 	}
 	p := s.ms[m].p
@@ -121,70 +121,70 @@ func (s *machine) findGlobal(m int32) {
 	if n > 1 {
 		s.res.GlobalBatches++
 		if s.o.Emit != nil {
-			s.say(reference.Decision{Kind: reference.KindGlobalBatch, G: s.gs[g].id, P: p, M: s.mid(m), Victim: reference.NoP, Batch: int32(n)})
+			s.emit(reference.Decision{Kind: reference.KindGlobalBatch, G: s.gs[g].id, P: p, M: s.mid(m), Victim: reference.NoP, Batch: int32(n)})
 		}
 	}
-	s.q.TakeBatch(p, g, n, s.q.Tail(p), func(x int32) { s.sayMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch) })
-	s.start(m, g, take{src: reference.SrcGlobal, batch: int32(n)})
+	s.q.TakeBatch(p, g, n, s.q.Tail(p), func(x int32) { s.emitMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch) })
+	execute(s, m, g, take{src: reference.SrcGlobal, batch: int32(n)})
 }
 
 // findElsewhere polls the network (netpoll(0)), and then begins to steal, unless half of the
 // busy Ps do already.
-func (s *machine) findElsewhere(m int32) {
-	if len(s.c.Polls) > 0 && s.netWaiters+s.nready > 0 && s.poller == none {
-		s.after(m, max(0, s.draw(s.c.Polls, 0)-s.c.Switch), stLook)
+func findElsewhere(s *scheduler, m int32) {
+	if len(s.c.Polls) > 0 && s.netWaiters+s.net.nready > 0 && s.net.poller == none {
+		after(s, m, max(0, s.c.draw(s.now, s.c.Polls, 0)-s.c.Switch), stLook)
 		return
 	}
-	s.look(m)
+	afterPoll(s, m)
 }
 
-// look is what comes of a poll that does not wait, and what comes after it.
-func (s *machine) look(m int32) {
+// afterPoll is what comes of a poll that does not wait, and what comes after it.
+func afterPoll(s *scheduler, m int32) {
 	t := s.ms[m]
-	if s.nready > 0 && s.poller == none {
-		b := s.poll()
+	if s.net.nready > 0 && s.net.poller == none {
+		b := s.net.poll(s)
 		g := s.dequeue(&b.waitq)
 		b.n--
-		s.lastPoll = s.now
-		s.inject(b, t.p, m, reference.WhyNetwork)
-		s.sayReady(g, t.p, m, noG, reference.QueueDirect, reference.WhyNetwork)
-		s.start(m, g, take{src: reference.SrcNetpoll})
+		s.net.lastPoll = s.now
+		injectglist(s, b, t.p, m, reference.WhyNetwork)
+		s.emitReady(g, t.p, m, noG, reference.QueueDirect, reference.WhyNetwork)
+		execute(s, m, g, take{src: reference.SrcNetpoll})
 		return
 	}
 	t.looked = false
 	if s.pol.NoSpinning || t.spinning || 2*s.spinners < len(s.ps)-len(s.idleP) {
 		if !t.spinning && !s.pol.NoSpinning {
-			s.spin(m)
+			becomeSpinning(s, m)
 		}
 		t.pass = 0
 		if s.pol.NoSpinning || s.pol.Steal == StealNone {
 			t.pass = int8(s.r.StealTries - 1)
 		}
 		if s.pol.Steal == StealNone { // there are only timers to look for
-			t.order = s.newOrder()
-			s.stealPass(m)
+			t.order = newOrder(s)
+			stealWork(s, m)
 			return
 		}
-		s.beginPass(m)
+		beginPass(s, m)
 		return
 	}
-	s.drop(m)
+	stopSearch(s, m)
 }
 
-// start has a thread run a goroutine that is in no queue any more (schedule,
+// execute has a thread run a goroutine that is in no queue any more (schedule,
 // execute).
-func (s *machine) start(m, g int32, tk take) {
+func execute(s *scheduler, m, g int32, tk take) {
 	t := s.ms[m]
 	if t.spinning {
-		s.unspin(m)
-		s.wakeP()
+		stopSpinning(s, m)
+		wakep(s)
 	}
 	if tk.wakes {
-		s.wakeP()
+		wakep(s)
 	}
 	x := &s.gs[g]
 	if x.lockedM != none && x.lockedM != m {
-		s.startLocked(m, g, tk)
+		startlockedm(s, m, g, tk)
 		return
 	}
 	p := &s.ps[t.p]
@@ -218,56 +218,56 @@ func (s *machine) start(m, g int32, tk take) {
 		if tk.inherits {
 			d.Flags |= reference.FlagInherits
 		}
-		s.say(d)
+		s.emit(d)
 	}
 	if x.worker != notWorker {
-		s.mark(m)
+		s.gc.mark(s, m)
 		return
 	}
-	s.run(m)
+	run(s, m)
 }
 
-// drop gives up the search: the P goes idle, and the thread looks after the
+// stopSearch gives up the search: the P goes idle, and the thread looks after the
 // network or parks.
-func (s *machine) drop(m int32) {
+func stopSearch(s *scheduler, m int32) {
 	t := s.ms[m]
-	if s.gc.marking && s.startIdleWorker(m) {
+	if s.gc.marking && s.gc.findIdleWorker(s, m) {
 		return
 	}
 	s.res.Locks++
 	switch {
 	case s.stw.waiting:
-		s.find(m)
+		findRunnable(s, m)
 		return
 	case s.q.GlobalLen() > 0:
-		s.findGlobal(m)
+		findGlobal(s, m)
 		return
 	case !t.spinning && s.needSpin && !s.pol.NoSpinning:
-		s.spin(m)
-		s.find(m)
+		becomeSpinning(s, m)
+		findRunnable(s, m)
 		return
-	case (t.spinning || s.pol.NoSpinning) && s.workLeft():
+	case (t.spinning || s.pol.NoSpinning) && checkRunqsNoP(s):
 		// The last spinning thread checks all queues again when it has given up
 		// its P, and takes an idle one, which is the same (checkRunqsNoP).
-		s.find(m)
+		findRunnable(s, m)
 		return
 	}
-	p := s.release(m, reference.WhyIdle)
-	s.pushIdle(p)
+	p := releasep(s, m, reference.WhyIdle)
+	pidleput(s, p)
 	t.wasSpin = t.spinning
 	until := s.ps[p].timers.first()
 	if t.spinning {
-		s.unspin(m)
+		stopSpinning(s, m)
 		t.looked = true // checkTimersNoP
 	}
 	if t.looked {
-		until = s.firstTimer()
+		until = firstTimer(s)
 	}
-	s.pollOrPark(m, until)
+	s.net.block(s, m, until)
 }
 
-// workLeft reports whether some P has something queued that a thief could take.
-func (s *machine) workLeft() bool {
+// checkRunqsNoP reports whether some P has something queued that a thief could take.
+func checkRunqsNoP(s *scheduler) bool {
 	if s.pol.Steal == StealNone {
 		return false
 	}

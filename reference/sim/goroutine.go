@@ -11,7 +11,7 @@ const maxSteps = 1 << 20
 
 // run has thread m go on with its goroutine, up to the next step that takes
 // time, or that ends the run interval.
-func (s *machine) run(m int32) {
+func run(s *scheduler, m int32) {
 	t := s.ms[m]
 	g := t.g
 	for n := 0; n < maxSteps; n++ {
@@ -20,7 +20,7 @@ func (s *machine) run(m int32) {
 		}
 		x := &s.gs[g]
 		if x.left > 0 || x.preempt != 0 && x.preempt <= s.now {
-			s.compute(m)
+			compute(s, m)
 			return
 		}
 		op := x.script.Next(s.now)
@@ -29,14 +29,14 @@ func (s *machine) run(m int32) {
 			x.left = op.Ns
 		case OpGo:
 			c := s.newG(op.G, op.Class, op.Flags, op.Script)
-			d := s.wakeUp(c, m, g, true, whyCreate) + s.c.Create
+			d := ready(s, c, m, g, true, whyCreate) + s.c.Create
 			if s.pol.ThreadPerG {
 				d += s.c.ThreadStart
 			}
 			s.gs[g].left += d
 		case OpSend, OpRecv:
 			if op.Kind == OpSend && op.Chan.network {
-				s.transmit(op.Chan, op.Ns)
+				s.transmit(op.Chan, op.Ns, s.on)
 				break
 			}
 			w, blocks := s.transfer(g, op.Chan, op.Kind == OpSend)
@@ -45,39 +45,39 @@ func (s *machine) run(m int32) {
 			case op.Sysmon && !s.sysmon.deep:
 				s.enqueue(&s.sysmon.wakes, w)
 			case op.Sysmon:
-				s.inject(s.batchOf(w), none, none, whySystem)
+				injectglist(s, s.batchOf(w), none, none, whySystem)
 			default:
-				s.gs[g].left += s.wakeUp(w, m, g, !op.Tail, whyUnblock) + s.c.Ready
+				s.gs[g].left += ready(s, w, m, g, !op.Tail, whyUnblock) + s.c.Ready
 			}
 			if blocks {
-				s.block(m, op.reason())
+				gopark(s, m, op.reason())
 				return
 			}
 		case OpSleep:
 			if !s.pol.HoldP {
-				s.sleep(g, t.p, op.Ns)
-				s.block(m, reference.ReasonSleep)
+				addTimer(s, g, t.p, op.Ns)
+				gopark(s, m, reference.ReasonSleep)
 				return
 			}
 			fallthrough // its P looks after no timers
 		case OpPoll:
 			s.netWaiters++
 			s.push(s.now+op.Ns, evNetwork, g, 0)
-			s.block(m, reference.ReasonNetwork)
+			gopark(s, m, reference.ReasonNetwork)
 			return
 		case OpSyscall, OpSyscallBlock:
-			s.enterSyscall(m, op.Ns, op.Kind == OpSyscallBlock)
+			entersyscall(s, m, op.Ns, op.Kind == OpSyscallBlock)
 			return
 		case OpGosched:
-			s.leave(m, reference.WhyGosched)
-			s.requeue(m, g, reference.WhyGosched, s.pol.RequeueLocal)
+			endRun(s, m, reference.WhyGosched)
+			goschedImpl(s, m, g, reference.WhyGosched, s.pol.RequeueLocal)
 			return
 		case OpGoyield:
-			s.leave(m, reference.WhyGoyield)
-			s.requeue(m, g, reference.WhyGoyield, true)
+			endRun(s, m, reference.WhyGoyield)
+			goschedImpl(s, m, g, reference.WhyGoyield, true)
 			return
 		case OpPreempt:
-			s.preempted(m, op.Why)
+			gopreempt(s, m, op.Why)
 			return
 		case OpLockThread:
 			x.lockedM, t.lockedG = m, g
@@ -85,12 +85,12 @@ func (s *machine) run(m int32) {
 			x.lockedM, t.lockedG = none, noG
 		case OpStop:
 			t.next, t.segment = stRun, s.now
-			s.stop(op.Stop.stop(x.id))
+			s.stw.request(s, op.Stop.request(x.id))
 			if s.stw.waiting && s.stw.stopper == m {
 				return // it goes on when the world does
 			}
 		case OpExit:
-			s.exit(m)
+			goexit(s, m)
 			return
 		default:
 			s.err = fmt.Errorf("goroutine %d does step %d, which there is not", x.id, op.Kind)
@@ -102,7 +102,7 @@ func (s *machine) run(m int32) {
 }
 
 // compute has m's goroutine compute until it is done, or must yield.
-func (s *machine) compute(m int32) {
+func compute(s *scheduler, m int32) {
 	t := s.ms[m]
 	x := &s.gs[t.g]
 	d := x.left
@@ -113,11 +113,11 @@ func (s *machine) compute(m int32) {
 		d = min(d, max(0, s.ps[t.p].slice+s.r.Slice-s.now))
 	}
 	t.segment = s.now
-	s.after(m, d, stRun)
+	after(s, m, d, stRun)
 }
 
 // computed ends a piece of computing.
-func (s *machine) computed(m int32) {
+func computed(s *scheduler, m int32) {
 	t := s.ms[m]
 	x := &s.gs[t.g]
 	p := &s.ps[t.p]
@@ -128,21 +128,21 @@ func (s *machine) computed(m int32) {
 		if s.stw.waiting {
 			why = reference.WhySTW
 		}
-		s.preempted(m, why)
+		gopreempt(s, m, why)
 		return
 	case s.pol.Preempt == PreemptExact && p.slice+s.r.Slice <= s.now:
 		if s.q.Len(t.p) > 0 || s.q.GlobalLen() > 0 {
-			s.preempted(m, reference.WhySlice)
+			gopreempt(s, m, reference.WhySlice)
 			return
 		}
 		p.slice = s.now
 	}
-	s.run(m)
+	run(s, m)
 }
 
-// ask asks the goroutine that runs on p to yield; the asker has sent that many
+// preemptone asks the goroutine that runs on p to yield; the asker has sent that many
 // signals before. It returns the number of signals sent (preemptone).
-func (s *machine) ask(p int32, before int64) int64 {
+func preemptone(s *scheduler, p int32, before int64) int64 {
 	m := s.ps[p].m
 	if m == none || s.ms[m].g == noG {
 		return before
@@ -160,72 +160,72 @@ func (s *machine) ask(p int32, before int64) int64 {
 	d := s.c.Preempt + before*s.c.Signal
 	x.preempt = s.now + d
 	if t := s.ms[m]; t.next == stRun && t.due > x.preempt {
-		s.after(m, d, stRun)
+		after(s, m, d, stRun)
 	}
 	return before + 1
 }
 
-// preempted has a goroutine yield that was asked to, or whose slice is over
+// gopreempt has a goroutine yield that was asked to, or whose slice is over
 // (gopreempt_m, goschedImpl).
-func (s *machine) preempted(m int32, why reference.Why) {
+func gopreempt(s *scheduler, m int32, why reference.Why) {
 	g := s.ms[m].g
 	s.res.Preemptions++
 	if s.o.Emit != nil {
 		x := &s.gs[g]
-		s.say(reference.Decision{Kind: reference.KindPreempt, G: x.id, Class: x.class, P: s.ms[m].p, M: s.mid(m), Why: why, Victim: reference.NoP, Flags: x.flags})
+		s.emit(reference.Decision{Kind: reference.KindPreempt, G: x.id, Class: x.class, P: s.ms[m].p, M: s.mid(m), Why: why, Victim: reference.NoP, Flags: x.flags})
 	}
-	s.leave(m, why)
+	endRun(s, m, why)
 	if why == reference.WhySTW && s.r.STWKeepsRunnext {
 		x := &s.gs[g]
 		x.readyAt = s.now
-		s.put(s.ms[m].p, g, m, noG, true, why)
-		s.schedule(m)
+		runqput(s, s.ms[m].p, g, m, noG, true, why)
+		schedule(s, m)
 		return
 	}
-	s.requeue(m, g, why, s.pol.RequeueLocal)
+	goschedImpl(s, m, g, why, s.pol.RequeueLocal)
 }
 
-// requeue puts a goroutine that yielded at the tail of the global queue, or of
+// goschedImpl puts a goroutine that yielded at the tail of the global queue, or of
 // its P's ring, and goes on (goschedImpl, goyield_m: the latter wakes nobody).
-func (s *machine) requeue(m, g int32, why reference.Why, local bool) {
+func goschedImpl(s *scheduler, m, g int32, why reference.Why, local bool) {
 	var d int64
 	if local {
-		d = s.put(s.ms[m].p, g, m, noG, false, why)
+		d = runqput(s, s.ms[m].p, g, m, noG, false, why)
 	} else {
-		d = s.putGlobal(g, m, why)
+		d = globrunqput(s, g, m, why)
 	}
 	if why != reference.WhyGoyield {
-		s.wakeP()
+		wakep(s)
 	}
 	if d > 0 && s.ms[m].lockedG == noG {
 		if why == reference.WhyGosched {
-			d = s.yielding(d)
+			d = s.c.yielding(s.now, d)
 		} else {
-			d += s.switching()
+			d += s.c.switching(s.now)
 		}
-		s.after(m, d, stFind)
+		after(s, m, d, stFind)
 		return
 	}
-	s.schedule(m)
+	schedule(s, m)
 }
 
-// leave ends the run interval of m's goroutine.
-func (s *machine) leave(m int32, why reference.Why) { s.leaveFor(m, why, reference.ReasonNone) }
+// endRun ends the run interval of m's goroutine.
+func endRun(s *scheduler, m int32, why reference.Why) { endRunFor(s, m, why, reference.ReasonNone) }
 
-// leaveFor is leave, with what a goroutine that blocks waits for.
-func (s *machine) leaveFor(m int32, why reference.Why, reason reference.Reason) {
+// endRunFor is leave, with what a goroutine that blocks waits for.
+func endRunFor(s *scheduler, m int32, why reference.Why, reason reference.Reason) {
 	t := s.ms[m]
 	x := &s.gs[t.g]
-	s.ran(t.g)
+	bookRun(s, t.g)
 	if s.o.Emit != nil {
-		s.say(reference.Decision{Kind: reference.KindStop, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Why: why, Reason: reason, Victim: reference.NoP, Flags: x.flags})
+		s.emit(reference.Decision{Kind: reference.KindStop, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Why: why, Reason: reason, Victim: reference.NoP, Flags: x.flags})
 	}
 	x.preempt = 0
 	t.g = noG
 }
 
-// ran books what a goroutine has run.
-func (s *machine) ran(g int32) {
+// bookRun books what a goroutine has run.
+func bookRun(s *scheduler, g int32) {
 	x := &s.gs[g]
 	d := s.now - x.began
 	x.began = s.now
@@ -237,10 +237,10 @@ func (s *machine) ran(g int32) {
 	s.class(x.class).RunningNs += d
 }
 
-// block has m's goroutine wait; somebody else has it in a list.
-func (s *machine) block(m int32, reason reference.Reason) {
+// gopark blocks m's goroutine, which the caller has put into a wait queue (gopark).
+func gopark(s *scheduler, m int32, reason reference.Reason) {
 	g := s.ms[m].g
-	s.leaveFor(m, reference.WhyBlock, reason)
+	endRunFor(s, m, reference.WhyBlock, reason)
 	if s.pol.HoldP {
 		s.gs[g].m = m
 		t := s.ms[m]
@@ -248,23 +248,23 @@ func (s *machine) block(m int32, reason reference.Reason) {
 		t.next = stHold
 		return
 	}
-	s.schedule(m)
+	schedule(s, m)
 }
 
-// exit ends m's goroutine, and its thread if it is locked to it (goexit0).
-func (s *machine) exit(m int32) {
+// goexit ends m's goroutine, and its thread if it is locked to it (goexit0).
+func goexit(s *scheduler, m int32) {
 	t := s.ms[m]
 	g := t.g
-	s.leave(m, reference.WhyExit)
+	endRun(s, m, reference.WhyExit)
 	if t.lockedG != noG {
 		t.lockedG = noG
 		t.gen++
 		t.next = stDead
-		p := s.release(m, reference.WhyLocked)
+		p := releasep(s, m, reference.WhyLocked)
 		s.ps[p].released = reference.WhyLocked
-		s.handoff(p)
+		handoffp(s, p)
 	} else {
-		s.schedule(m)
+		schedule(s, m)
 	}
 	s.endG(g)
 }
