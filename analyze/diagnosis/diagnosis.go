@@ -19,7 +19,7 @@ import (
 type Diagnosis struct {
 	Case
 	Shorter string            // a headline for where the other gets too long; "" if there is none
-	Status  string            // the highest severity of the findings, or "ok"
+	Status  string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
 	Finding int               // the place of Subject in Result.Findings; -1 if there is none
 	Noted   *findings.Finding // the first note; nil if none
 	Advice  string            // the first advice about Subject; "" if none
@@ -63,11 +63,6 @@ var nothing = &analyze.Result{}
 func Diagnose(r *analyze.Result) *Diagnosis {
 	r = cmp.Or(r, nothing)
 	d := &Diagnosis{r: r, Status: "ok"}
-	if f := d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace }); f != nil {
-		d.Status = string(f.Severity)
-	} else if len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly {
-		d.Status = string(findings.Note)
-	}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
 	d.Slow = d.slow()
@@ -76,6 +71,12 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
 	f := cmp.Or(d.Subject, &none)
 	d.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title == f.Title })
+	switch {
+	case d.Subject != nil:
+		d.Status = string(f.Severity)
+	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly:
+		d.Status = string(findings.Note)
+	}
 	d.Small, d.NotScheduler = small(f), causes(f, findings.OfBlocked) && f.CostNs > 2*r.Waits.User.TotalNs
 	d.Advice, d.Victim = d.advice(f), d.victim(f)
 	if i := slices.IndexFunc(r.Doubts, func(x findings.Doubt) bool { return x.ID == findings.Strained }); i >= 0 && f != &none && !f.Counted && f.Kind != findings.KindMachine {

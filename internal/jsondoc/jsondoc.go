@@ -69,8 +69,8 @@ type Analysis struct {
 
 // Verdict is the answer in words.
 type Verdict struct {
-	// Status is "ok", "note", "warning" or "critical": the highest severity of the
-	// findings; "note" where only the trace itself is at fault.
+	// Status is "ok", "note", "warning" or "critical": the severity of the finding that leads; a
+	// note if none does but there are some, or if no detector judged.
 	Status   string `json:"status"`
 	Label    string `json:"label"`    // what kind of trouble there is, and how much, such as Scheduling delays: warning
 	Headline string `json:"headline"` // who does what, in some 90 characters

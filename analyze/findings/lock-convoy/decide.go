@@ -15,9 +15,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	var locks []*lock
 	byName := map[string]*lock{}
+	var short []*site // without long waits
 	for _, s := range w.sites {
 		w.endRow(s, s.last)
 		if s.rows == 0 {
+			short = append(short, s)
 			continue
 		}
 		name, ok := lockedIn(f, s.stack, s.handoffs >= w.t.Row)
@@ -33,8 +35,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		l.sites = append(l.sites, s)
 		l.cost += s.victims.Total.Ns
+		l.waited += s.waited
 		l.lined += s.lined
 		l.longest = max(l.longest, s.lined)
+	}
+	for _, s := range short {
+		if name, ok := lockedIn(f, s.stack, false); ok && byName[name] != nil {
+			byName[name].waited += s.waited
+		}
 	}
 	slices.SortStableFunc(locks, func(x, y *lock) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.by, y.by), cmp.Compare(x.name, y.name))
@@ -57,6 +65,7 @@ type lock struct {
 	by          string // of the one that held the lock longest meanwhile, "" if unknown
 	sites       []*site
 	cost, lined int64
+	waited      int64 // as cost, shorter waits included
 	longest     int64 // lined of one site: those of several may be at one time
 }
 

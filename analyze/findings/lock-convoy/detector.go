@@ -155,6 +155,7 @@ type site struct {
 	oldest        int64    // watcher.passed when the first of them came
 	longest       int64
 	longFrom, end int64
+	waited        int64 // ns of all waits
 	// All rows that counted.
 	rows    int64
 	lined   int64 // ns
@@ -308,6 +309,7 @@ func (w *watcher) lose(d *reference.Decision) { w.lost = d.Time }
 func (w *watcher) count(s *site, g *findings.Goroutine, since, number, now int64) {
 	last := s.last
 	s.last = now
+	s.waited += g.BlockedNs
 	if last < 0 || g.BlockedAt > last {
 		w.endRow(s, last)
 		s.from = g.BlockedAt

@@ -24,6 +24,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Title = n.title(w.t.WaitNs)
 	x.Evidence = []findings.Evidence{
 		{What: "waits in such lines", Value: quantity.Count(n.waits), Limit: quantity.Duration(w.t.WaitNs) + " each"},
+		{What: "all waits there, shorter ones too, summed", Value: quantity.Duration(n.waited), Ns: n.waited},
 		{What: "most of them before the line was empty", Value: quantity.Count(n.worst.longest), Limit: quantity.Count(w.t.Row) + ", or one of " + quantity.Duration(w.t.LongNs)},
 		{What: "time with such a line", Value: quantity.Percent(n.share) + " of the duration", Ns: n.longest},
 		{What: "in line for so long, on average", Value: quantity.Number(n.line), Ns: n.cost},
@@ -58,12 +59,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 func (n *evidence) headline() string {
 	c := &n.chief
 	if c.function == "" {
-		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.cost))
+		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
 	}
 	if user := c.CalledBy(); user != "" {
-		return fmt.Sprintf("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.cost))
+		return fmt.Sprintf("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.waited))
 	}
-	return fmt.Sprintf("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.cost))
+	return fmt.Sprintf("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.waited))
 }
 
 // title names who holds the lock, and who waits for it.
