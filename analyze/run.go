@@ -573,7 +573,7 @@ func (a *analysis) result() (*Result, error) {
 	}
 	for i, n := range a.found.Found() {
 		d := &a.detectors[i]
-		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
+		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Doc().Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
 	}
 	return res, nil
 }

@@ -60,7 +60,7 @@ func inferred(t *testing.T) *jsonschema.Schema {
 	thresholds.Required = nil
 	for i, d := range all.Detectors(all.Default()) {
 		p := thresholds.Properties[d.ID]
-		p.Description = d.Title
+		p.Description = d.Doc().Title
 		v := reflect.ValueOf(all.Default()).Field(i)
 		numbers(t, p, d.ID, v, comments(t, filepath.Join("..", "findings", d.ID), "Thresholds"))
 	}

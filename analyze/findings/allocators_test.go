@@ -18,7 +18,7 @@ func TestAllocators(t *testing.T) {
 		5: {"runtime.ReadMemStats (mstats.go:300)", "main.inspect (main.go:40)"},
 	}
 	var a *findings.Allocators
-	detector := findings.Detector{ID: "x", Title: "x", New: func(w *findings.View) findings.Watcher {
+	detector := findings.Detector{ID: "x", New: func(w *findings.View) findings.Watcher {
 		a = findings.NewAllocators(w)
 		return watcher(func(f *findings.Facts) []findings.Finding {
 			top, all := a.Top(f)

@@ -60,8 +60,8 @@ func TestDoubtKnowsTheCPUs(t *testing.T) {
 	} {
 		f := ofTwoPs(cpus)
 		f.Strained = true
-		x := findings.Finding{Severity: findings.Warning}
-		f.SoftenIfStrained(&x)
+		x := findings.Finding{Severity: findings.Warning, Feigned: findings.ByStall}
+		f.Doubt(&x)
 		d := f.DoubtsOf([]findings.Finding{x})
 		if x.Severity != findings.Note || x.Basis != findings.Suspected || len(d) != 1 || !strings.HasSuffix(d[0].Text, want) {
 			t.Errorf("%v CPUs: %v, %v", cpus, x, d)

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"embed"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/fairness"
@@ -14,13 +15,12 @@ import (
 
 // Detector is a rule as a value. Its ID never changes its meaning.
 type Detector struct {
-	ID    string // also the name of its directory
-	Title string // at most 60 letters, no capital, no period
-	Doc   string // the explanation, Markdown with the sections of [Sections]
-	Kind  Kind
-	// Explains are the IDs of the detectors of symptoms whose waiting is, in part,
-	// that of its findings.
+	ID   string // also the name of its directory
+	Kind Kind
+	// Explains are the IDs of the detectors whose waiting is, in part, that of its findings, and with
+	// Delays also those of all symptoms.
 	Explains []string
+	Delays   bool
 	// Remedy is the simulation that stands for its advice, or why there is none.
 	Remedy Remedy
 	// NeedsQueues: it judges run queues, which a reduced trace does not show; it is
@@ -38,6 +38,8 @@ type Detector struct {
 	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
 	// something else, or to let so many through at a time.
 	MaybeMeant bool
+	// AnyLength: a short recording is no reason to doubt it.
+	AnyLength bool
 	// LongRuns: those that it blames ran for long.
 	LongRuns bool
 	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
@@ -195,6 +197,21 @@ func (f *Facts) Share(ns int64) float64 {
 		return 0
 	}
 	return float64(ns) / float64(f.RecordedNs())
+}
+
+//go:embed */doc.md
+var docs embed.FS
+
+// Doc returns the explanation: of its second line the title, at most 60 letters, is without capital
+// and period; then come the sections of [Sections].
+func (d *Detector) Doc() Doc {
+	text, _ := docs.ReadFile(d.ID + "/doc.md") // tests have detectors without
+	_, title, _ := strings.Cut(string(text), "\n\n")
+	title, _, _ = strings.Cut(title, ".\n")
+	if title != "" {
+		title = strings.ToLower(title[:1]) + title[1:]
+	}
+	return Doc{d.ID, title, string(text)}
 }
 
 // Doc is the explanation of one detector.

@@ -70,9 +70,11 @@ type Finding struct {
 	MaybeMeant bool `json:"-"`
 	LongRuns   bool `json:"-"` // as Remedy
 	Proven     bool `json:"-"` // the kernel's records show it
-	Guessed    bool `json:"-"` // that threads lacked CPUs: nothing shows it but how long things took
-	OutOfTurn  bool `json:"-"` // others went ahead of its victims: these did not just stand in line
-	OfTest     bool `json:"-"` // who waits most, or the culprit, is test code
+	// Feigned is by what its evidence may have been made.
+	Feigned   Feigned `json:"-"`
+	Guessed   bool    `json:"-"` // that threads lacked CPUs: nothing shows it but how long things took
+	OutOfTurn bool    `json:"-"` // others went ahead of its victims: these did not just stand in line
+	OfTest    bool    `json:"-"` // who waits most, or the culprit, is test code
 	// InLine: it is about waiting of goroutines that only stood in line, and nobody waited for one
 	// of them.
 	InLine bool `json:"-"`

@@ -91,30 +91,33 @@ const (
 	OnlyShort = "short"
 )
 
-// SoftenIfStrained makes a finding milder where the machine was strained, or stood still for a quarter of
-// its cost, or the recording is short.
-// Detectors call it whose evidence a thread without a CPU could have made.
-func (f *Facts) SoftenIfStrained(x *Finding) {
-	f.doubtIf(f.Strained || f.Records() == nil && f.Stalls.explains(x.CostNs), x)
-}
+// Feigned is by what the evidence of a finding may have been made instead.
+type Feigned uint8
 
-// DoubtIfStrained is Doubt for evidence that a thread which stands still does not make, as
-// that Ps have nothing to do.
-func (f *Facts) DoubtIfStrained(x *Finding) { f.doubtIf(f.Strained, x) }
+// What may feign evidence. A thread that stands still does not make Ps that have nothing to do.
+const (
+	ByStrain Feigned = iota + 1 // a machine that is strained
+	ByStall                     // also a thread with a P that stands still
+)
 
-func (f *Facts) doubtIf(yes bool, x *Finding) {
-	if yes {
-		x.Severity = x.Severity.Lower()
-		x.Basis = Suspected
+// doubt makes a finding milder where the machine was strained, or stood still for a quarter of its
+// cost, and that may have made its evidence; and where the recording is short: what happens once,
+// at the start of a program or in a single burst, fills it.
+func (f *Facts) doubt(d *Detector, x *Finding) {
+	if x.Feigned != 0 && f.Strained || x.Feigned == ByStall && f.Records() == nil && f.Stalls.explains(x.CostNs) {
+		x.Severity, x.Basis = x.Severity.Lower(), Suspected
 		x.Doubts = append(x.Doubts, Strained)
 	}
-	f.SoftenIfBrief(x)
+	if x.Kind != KindTrace && !d.AnyLength && f.RecordedNs() < shortNs && x.Severity != Note {
+		x.Severity = x.Severity.Lower()
+		x.Doubts = append(x.Doubts, OnlyShort)
+	}
 }
 
 // doubts puts into words what findings doubt.
 func (f *Facts) doubts(list []Finding) []Doubt {
 	var out []Doubt
-	for _, d := range [...]Doubt{{ID: Strained, Text: f.doubt(), WaitedNs: min(f.Stalls.WaitedNs, f.Waits.User.TotalNs)}, {ID: OnlyShort, Text: short}} {
+	for _, d := range [...]Doubt{{ID: Strained, Text: f.strain(), WaitedNs: min(f.Stalls.WaitedNs, f.Waits.User.TotalNs)}, {ID: OnlyShort, Text: short}} {
 		if slices.ContainsFunc(list, func(x Finding) bool { return slices.Contains(x.Doubts, d.ID) }) {
 			out = append(out, d)
 		}
@@ -122,8 +125,8 @@ func (f *Facts) doubts(list []Finding) []Doubt {
 	return out
 }
 
-// doubt reports what was strained, and what to do about it.
-func (f *Facts) doubt() string {
+// strain reports what was strained, and what to do about it.
+func (f *Facts) strain() string {
 	if m := f.Records(); m != nil {
 		return "By the kernel's records goroutines had no CPU for " + quantity.Percent(m.OffShare()) + " of their running time: part of this is the operating system's doing; repeat the recording where they have one."
 	}
@@ -134,13 +137,4 @@ func (f *Facts) doubt() string {
 		return strained + "there were more Ps than CPUs, so repeat the recording with GOMAXPROCS " + quantity.Count(int64(f.PsFor())) + "."
 	}
 	return strained + "repeat the recording on a quiet machine, or with no more Ps than CPUs."
-}
-
-// SoftenIfBrief makes a finding milder where the recording is short: what happens once, at the
-// start of a program or in a single burst, fills it.
-func (f *Facts) SoftenIfBrief(x *Finding) {
-	if f.RecordedNs() < shortNs && x.Severity != Note {
-		x.Severity = x.Severity.Lower()
-		x.Doubts = append(x.Doubts, OnlyShort)
-	}
 }

@@ -12,7 +12,7 @@ import (
 
 // found is a detector that has made a finding.
 func found(x findings.Finding) findings.Detector {
-	d := findings.Detector{ID: "x", Kind: x.Kind, CostOf: x.CostOf, New: func(*findings.View) findings.Watcher { return fixed{x} }}
+	d := findings.Detector{ID: "x", AnyLength: true, Kind: x.Kind, CostOf: x.CostOf, New: func(*findings.View) findings.Watcher { return fixed{x} }}
 	if x.CostOf == "" && x.Kind != findings.KindMachine {
 		d.InLine = findings.Queued()
 	}

@@ -61,8 +61,9 @@ func (s *Set) Finish(f *Facts) []Finding {
 			of := cmp.Or(d.CostOf, OfWaiting)
 			for k := range found {
 				x := &found[k]
-				x.Kind, x.Remedy, x.CostOf, x.WholeNs = cmp.Or(x.Kind, d.Kind), d.Remedy, of, f.whole(of)
+				x.ID, x.Kind, x.Remedy, x.CostOf, x.WholeNs = d.ID, cmp.Or(x.Kind, d.Kind), d.Remedy, of, f.whole(of)
 				x.Counted, x.MaybeMeant, x.LongRuns = d.Counted, d.MaybeMeant, d.LongRuns
+				f.doubt(d, x)
 			}
 			found = f.tests(found)
 			if f.Incomplete {
@@ -82,7 +83,13 @@ func (s *Set) Finish(f *Facts) []Finding {
 	all = Rank(all)
 	explains := map[string][]string{}
 	for i := range s.detectors {
-		explains[s.detectors[i].ID] = s.detectors[i].Explains
+		d := &s.detectors[i]
+		explains[d.ID] = d.Explains
+		for k := range s.detectors {
+			if d.Delays && s.detectors[k].Kind == KindSymptom {
+				explains[d.ID] = append(slices.Clip(explains[d.ID]), s.detectors[k].ID)
+			}
+		}
 	}
 	book(all, explains, f.whole)
 	for _, x := range all {

@@ -10,7 +10,7 @@ import "github.com/gmpscope/gmpscope/analyze/findings"
 func Docs() []findings.Doc {
 	var out []findings.Doc
 	for _, d := range Detectors(Default()) {
-		out = append(out, findings.Doc{ID: d.ID, Title: d.Title, Text: d.Doc})
+		out = append(out, d.Doc())
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func TestEachDirectoryIsRegistered(t *testing.T) {
 		}
 		delete(registered, id)
 		text, err := os.ReadFile(f)
-		if err != nil || string(text) != d.Doc {
+		if err != nil || string(text) != d.Doc().Text {
 			t.Errorf("%s: the explanation is not that of its doc.md", id)
 		}
 		if _, err := os.Stat(filepath.Join(filepath.Dir(f), "detector_test.go")); err != nil {
@@ -55,12 +54,13 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 		kinds[d.ID], explains[d.ID] = d.Kind, d.Explains
 	}
 	for _, d := range all.Detectors(all.Default()) {
-		r, _ := utf8.DecodeRuneInString(d.Title)
+		doc := d.Doc()
+		r, _ := utf8.DecodeRuneInString(doc.Title)
 		switch {
-		case d.Title == "", utf8.RuneCountInString(d.Title) > 60:
-			t.Errorf("%s: title of %d letters", d.ID, utf8.RuneCountInString(d.Title))
-		case unicode.IsUpper(r), strings.HasSuffix(d.Title, "."):
-			t.Errorf("%s: title %q begins with a capital or ends in a period", d.ID, d.Title)
+		case doc.Title == "", utf8.RuneCountInString(doc.Title) > 60:
+			t.Errorf("%s: title of %d letters", d.ID, utf8.RuneCountInString(doc.Title))
+		case unicode.IsUpper(r), strings.HasSuffix(doc.Title, "."):
+			t.Errorf("%s: title %q begins with a capital or ends in a period", d.ID, doc.Title)
 		}
 		if d.New == nil {
 			t.Errorf("%s: New is nil", d.ID)
@@ -76,21 +76,21 @@ func TestDetectorsObeyTheRules(t *testing.T) {
 		if d.Remedy.Why == "" {
 			t.Errorf("%s: Remedy.Why must say how the simulation stands for the advice, or why none does", d.ID)
 		}
-		if !strings.HasPrefix(d.Doc, "# "+d.ID+"\n") {
+		if !strings.HasPrefix(doc.Text, "# "+d.ID+"\n") {
 			t.Errorf("%s: the explanation does not begin with the ID", d.ID)
 		}
 		at := 0
 		for _, s := range findings.Sections() {
-			if text, ok := findings.Section(d.Doc, s); !ok || len(text) < 40 {
+			if text, ok := findings.Section(doc.Text, s); !ok || len(text) < 40 {
 				t.Errorf("%s: section %q is missing or empty", d.ID, s)
 			}
-			if i := strings.Index(d.Doc, "\n## "+s+"\n"); i < at {
+			if i := strings.Index(doc.Text, "\n## "+s+"\n"); i < at {
 				t.Errorf("%s: section %q is out of order", d.ID, s)
 			} else {
 				at = i
 			}
 		}
-		if n := strings.Count(d.Doc, "\n## "); n != len(findings.Sections()) {
+		if n := strings.Count(doc.Text, "\n## "); n != len(findings.Sections()) {
 			t.Errorf("%s: %d sections", d.ID, n)
 		}
 	}
@@ -102,30 +102,13 @@ func reaches(from, to string, explains map[string][]string) bool {
 	return from == to || slices.ContainsFunc(explains[from], func(id string) bool { return reaches(id, to, explains) })
 }
 
-// Only text.go writes words.
-func TestDecidersDoNotPhrase(t *testing.T) {
-	phrases := regexp.MustCompile(`findings\.(Dur|Percent|Part|Times|Number|Amount|Change|Count|Plural|Factor|Evidence)\b|\bfmt\.`)
-	for _, d := range all.Detectors(all.Default()) {
-		for _, name := range []string{"detector.go", "decide.go", "text.go"} {
-			text, err := os.ReadFile(filepath.Join("..", d.ID, name))
-			if err != nil {
-				t.Errorf("%s has no %s: detector.go watches, decide.go decides, text.go phrases", d.ID, name)
-				continue
-			}
-			if found := phrases.Find(text); found != nil && name != "text.go" {
-				t.Errorf("%s: %s phrases, with %s: let text.go do that", d.ID, name, found)
-			}
-		}
-	}
-}
-
 func TestDocsAreInOrder(t *testing.T) {
 	docs := all.Docs()
 	if docs[0].ID != "trace-quality" {
 		t.Errorf("%s is first", docs[0].ID)
 	}
 	for i, d := range all.Detectors(all.Default()) {
-		if docs[i].ID != d.ID || docs[i].Title != d.Title || docs[i].Text != d.Doc {
+		if docs[i] != d.Doc() {
 			t.Errorf("%d: %s", i, docs[i].ID)
 		}
 	}

@@ -293,7 +293,7 @@ func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Fi
 	victim := f.Class(findings.Victim, g.class)
 	victim.G, victim.Stack = g.longest.waits.G, f.Frames(g.longest.stack)
 	x := findings.Finding{
-		ID: ID, Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
+		Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
 		Actors: []findings.Actor{victim},
 	}
 	if g.top.by == byCollector && g.n >= minCollections {

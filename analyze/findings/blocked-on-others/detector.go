@@ -3,16 +3,12 @@
 package blockedonothers
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "blocked-on-others"
@@ -50,8 +46,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines blocked until others go on", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
+		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}

@@ -84,7 +84,7 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 		in = " in " + at
 	}
 	return findings.Finding{
-		ID: ID, Severity: findings.Note, CostNs: min(sum.Ns, f.BlockedNs), FromNs: longest.From, ToNs: longest.To, Basis: findings.Inferred,
+		Severity: findings.Note, CostNs: min(sum.Ns, f.BlockedNs), FromNs: longest.From, ToNs: longest.To, Basis: findings.Inferred,
 		Actors:   []findings.Actor{victim, actor},
 		Headline: fmt.Sprintf("%s does not read its HTTP/2 stream: others wait %s to send", reads, quantity.Duration(sum.Ns)),
 		Title: fmt.Sprintf("%s was blocked%s for up to %s before it read the body of its request: that uses up what may be sent on its HTTP/2 connection, and goroutines waited %s, %s in all, up to %s, until they might send there",

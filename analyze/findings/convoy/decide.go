@@ -84,7 +84,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		s = findings.Note
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
+		Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
 		Actors: w.actors(f, &n),
 	}
 	if !minor {
@@ -96,9 +96,7 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	case n.rare:
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	case 10*n.runs < n.class.Runs:
-		f.SoftenIfStrained(&x)
-	default:
-		f.SoftenIfBrief(&x)
+		x.Feigned = findings.ByStall
 	}
 	return x, true
 }

@@ -3,18 +3,11 @@
 package convoy
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "convoy"
@@ -46,10 +39,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "long runs in front of short ones", Doc: doc,
-		Kind: findings.KindCause, LongRuns: true, NeedsQueues: true, InLine: findings.Queued(),
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
-		Remedy:   findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
+		ID: ID, Kind: findings.KindCause, LongRuns: true, NeedsQueues: true, InLine: findings.Queued(),
+		Delays: true,
+		Remedy: findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[pair]int{}}
 			view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)

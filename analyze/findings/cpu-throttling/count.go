@@ -31,7 +31,7 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 	}
 	limit, periods := quantity.Amount(q.CPUs, "CPU", "CPUs"), quantity.Count(c.Throttled)+" of "+quantity.Count(c.Periods)
 	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true,
+		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true,
 		Headline: fmt.Sprintf("A CPU quota of %s stopped the process: %s periods, %s", limit, periods, quantity.Duration(c.ThrottledNs)),
 		Title: fmt.Sprintf("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
 			limit, periods, quantity.Duration(q.PeriodNs), quantity.Duration(c.ThrottledNs)),
@@ -50,6 +50,5 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 	if lost > 0 {
 		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what the quota gives", Value: quantity.Duration(lost), Ns: lost})
 	}
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

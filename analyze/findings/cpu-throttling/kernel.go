@@ -21,7 +21,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 		return nil
 	}
 	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Inferred, Proven: true, Actors: f.OffVictims(m),
+		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Inferred, Proven: true, Actors: f.OffVictims(m),
 		Headline: findings.Had(m) + "; a CPU quota took the rest",
 		Title: fmt.Sprintf("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
 			findings.Had(m), quantity.Duration(cost)),
@@ -39,6 +39,5 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	} else {
 		x.Advice = append(x.Advice, "Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
 	}
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

@@ -182,7 +182,7 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 		s = findings.Warning
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Actors: m.waits.Actors(f, findings.Victim, 2),
 	}
 	k := m.keeps(f)

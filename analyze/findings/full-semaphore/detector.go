@@ -3,14 +3,9 @@
 package fullsemaphore
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "full-semaphore"
@@ -43,8 +38,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines in line for a full semaphore", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
+		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}

@@ -27,14 +27,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
 	if w.mostIdle() {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
 	}
 	w.phrase(f, &x, share)
-	f.SoftenIfStrained(&x)
 	return []findings.Finding{x}
 }
 

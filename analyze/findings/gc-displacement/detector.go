@@ -3,19 +3,11 @@
 package gcdisplacement
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "gc-displacement"
@@ -49,10 +41,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "mark workers on Ps that goroutines waited for", Doc: doc,
-		Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
-		Remedy:   findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
+		Delays: true,
+		Remedy: findings.Remedy{NoGC: true, Why: "no marking at all: the most that fewer and cheaper cycles can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), begun: reference.NoG, sums: &sums{}}
 			w.requested = map[int32]*sums{0: w.sums}

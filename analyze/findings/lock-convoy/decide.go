@@ -189,7 +189,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		n.chief.function = n.chief.Class
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred,
+		Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: append(victims[:min(3, len(victims))], l.holders(f)...),
 	}
 	if 2*n.late > n.held {
@@ -197,7 +197,6 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		x.Actors = append(x.Actors, *n.keeper)
 	}
 	w.phrase(f, &x, &n)
-	f.SoftenIfStrained(&x)
 	return x, true
 }
 

@@ -3,16 +3,12 @@
 package lockconvoy
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "lock-convoy"
@@ -45,8 +41,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines in line for a lock", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, overdue: findings.NewOverdue(view), at: map[int32]*site{}, lost: -1}

@@ -74,12 +74,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		return nil
 	}
 	x := findings.Finding{
-		ID: ID, Severity: worst, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
+		Severity: worst, CostNs: best.cost, FromNs: best.from, ToNs: best.to, Basis: best.basis, Actors: best.actors,
 	}
 	late := func(p proof) bool { return p.sure || p.way == bySlices } // signals were late, or two ways agree
 	x.Guessed = x.Basis == findings.Suspected && !f.StoodStill() && !slices.ContainsFunc(found, late)
 	w.phrase(f, &x, found)
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 

@@ -3,19 +3,12 @@
 package ospreemption
 
 import (
-	_ "embed"
 	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "os-preemption"
@@ -78,10 +71,9 @@ func Default() Thresholds {
 // tells which silences are that detector's.
 func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "threads with a P but without a CPU", Doc: doc,
-		Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
-		Remedy:   findings.Remedy{Why: "CPUs are the machine's"},
+		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, quota: quota, view: view, silences: findings.NewSilences(view), firstSample: -1, ended: map[int32]int64{}}
 			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)

@@ -21,7 +21,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 		return nil
 	}
 	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: lost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
+		Severity: severity, CostNs: lost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
 		Evidence: append(findings.EvidenceOf(m),
 			findings.Evidence{What: "threads were ready to run, and another program had their CPU", Value: quantity.Duration(o.OthersNs), Ns: o.OthersNs},
 			findings.Evidence{What: "another thread of this program had it", Value: quantity.Duration(o.OwnNs), Ns: o.OwnNs},
@@ -33,7 +33,6 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	} else {
 		w.blamePs(f, m, &x)
 	}
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 

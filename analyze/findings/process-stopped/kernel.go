@@ -22,7 +22,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	}
 	count := quantity.Plural(s.Count, "time", "times")
 	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: cost, FromNs: s.LongestAt, ToNs: s.LongestAt + s.LongestNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
+		Severity: severity, CostNs: cost, FromNs: s.LongestAt, ToNs: s.LongestAt + s.LongestNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
 		Headline: fmt.Sprintf("The process was stopped %s by a signal, for up to %s", count, quantity.Duration(s.LongestNs)),
 		Title: fmt.Sprintf("The process was stopped %s by a signal or a debugger, for up to %s at a time, %s of the recording, as the kernel's records show: whoever stops it is to blame, not the program",
 			count, quantity.Duration(s.LongestNs), quantity.Percent(f.Share(s.TotalNs))),
@@ -35,6 +35,5 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 			"Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.",
 		},
 	}
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }

@@ -46,14 +46,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
+		Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
 		Actors: append(victims.Actors(f, findings.Victim, 2), causes.Actors(f, findings.Cause, 2)...),
 	}
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 && marks(&x.Actors[i]) {
 		x.Severity = findings.Note // gc-assist-wait names who allocates
 	}
 	w.phrase(f, &x, &n)
-	f.SoftenIfBrief(&x)
 	return []findings.Finding{x}
 }
 

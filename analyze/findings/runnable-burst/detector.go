@@ -3,18 +3,10 @@
 package runnableburst
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "runnable-burst"
@@ -46,10 +38,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "bursts of runnable goroutines", Doc: doc,
-		Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, globalqueueneglect.ID}, // what overflows a local queue goes to the global one
-		Remedy:   findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
+		ID: ID, Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),
+		Delays: true, Explains: []string{globalqueueneglect.ID}, // what overflows a local queue goes to the global one
+		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, from: -1}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)

@@ -137,7 +137,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		cause.Stack = f.Frames(n.awayAt)
 	}
 	x := findings.Finding{
-		ID: ID, Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
+		Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
 		Actors: []findings.Actor{cause},
 	}
 	slices.SortFunc(n.victims[:], func(x, y victim) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.class, y.class)) })
@@ -149,6 +149,5 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		}
 	}
 	w.phrase(f, &x, n)
-	f.SoftenIfBrief(&x)
 	return x
 }

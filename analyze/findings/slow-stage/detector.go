@@ -3,8 +3,6 @@
 package slowstage
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
@@ -16,9 +14,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "slow-stage"
@@ -54,8 +49,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "a stage that all wait for", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Explains: []string{serialization.ID, stealstorm.ID, starvation.ID, convoy.ID, workconservation.ID, localityloss.ID, busywaiting.ID},
 		Remedy:   findings.Remedy{Speed: 2, Makespan: true, Why: "the stage in half of the time"},
 		New: func(view *findings.View) findings.Watcher {

@@ -45,13 +45,12 @@ func (w *watcher) findStarved(f *findings.Facts) (findings.Finding, bool) {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain,
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
 		Actors: w.starved.Actors(f, findings.Victim, 4),
 	}
 	ahead := aheadOf(f, total)
 	x.Actors = append(x.Actors, w.causes(f, ahead)...)
 	w.phraseStarved(f, &x, ahead)
-	f.SoftenIfStrained(&x)
 	return x, true
 }
 
@@ -154,7 +153,7 @@ func (w *watcher) findQueued(f *findings.Facts) (findings.Finding, bool) {
 		return findings.Finding{}, false
 	}
 	x := findings.Finding{
-		ID: ID, Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
+		Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
 		Actors: w.queued.Actors(f, findings.Victim, 3),
 	}
 	w.phraseQueued(f, &x)

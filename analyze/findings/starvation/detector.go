@@ -3,14 +3,9 @@
 package starvation
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "starvation"
@@ -53,8 +48,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "runnable goroutines kept from running", Doc: doc,
-		Kind:   findings.KindSymptom,
+		ID: ID, Kind: findings.KindSymptom,
 		InLine: findings.Queued(),
 		Remedy: findings.Remedy{ProcsTimes: 2, Why: "more Ps, or as much less to do for each; if the machine has the cores"},
 		New: func(view *findings.View) findings.Watcher {

@@ -141,9 +141,8 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 	a := f.Class(findings.Cause, c.site.class)
 	a.G, a.Stack = c.site.g, f.Frames(c.site.stack)
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: c.cost, FromNs: c.site.from, ToNs: c.site.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+		Severity: s, CostNs: c.cost, FromNs: c.site.from, ToNs: c.site.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	w.phrase(f, &x, c)
-	f.SoftenIfBrief(&x)
 	return x, true
 }

@@ -3,8 +3,6 @@
 package stoptheworldcalls
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	gcdisplacement "github.com/gmpscope/gmpscope/analyze/findings/gc-displacement"
 	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
@@ -13,9 +11,6 @@ import (
 	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "stop-the-world-calls"
@@ -45,8 +40,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "calls that stop the world", Doc: doc,
-		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(view *findings.View) findings.Watcher {

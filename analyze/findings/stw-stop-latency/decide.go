@@ -28,7 +28,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: n.cost, FromNs: n.worst.from, ToNs: n.worst.from + n.worst.worst, Basis: findings.Inferred,
+		Severity: s, CostNs: n.cost, FromNs: n.worst.from, ToNs: n.worst.from + n.worst.worst, Basis: findings.Inferred,
 		Actors: w.victims.Actors(f, findings.Victim, 2),
 	}
 	for _, c := range n.cells[:min(2, len(n.cells))] {
@@ -41,10 +41,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	w.phrase(f, &x, &n)
-	if n.seen > 0 {
-		f.SoftenIfBrief(&x) // the samples prove that it ran
-	} else {
-		f.SoftenIfStrained(&x)
+	if n.seen == 0 { // samples prove that it ran
+		x.Feigned = findings.ByStall
 	}
 	return []findings.Finding{x}
 }

@@ -3,19 +3,11 @@
 package stwstoplatency
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
 	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "stw-stop-latency"
@@ -45,10 +37,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines that kept the world from stopping", Doc: doc,
-		Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, stoptheworldcalls.ID},
-		Remedy:   findings.Remedy{Why: "the model stops a world in a time of its own"},
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle,
+		Delays: true, Explains: []string{stoptheworldcalls.ID},
+		Remedy: findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[int32]int{}, samples: map[int64]sample{}}
 			w.runs = view.Runs(findings.RunFilter{}, w.run)

@@ -88,7 +88,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	}
 	n := evidence{mean: float64(c.n) / float64(c.herds)}
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
+		Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
 		Actors: c.victims.Actors(f, findings.Victim, 1),
 	}
 	x.Actors[0].Stack = f.Frames(c.worst.stack)
@@ -98,7 +98,6 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 			return findings.Finding{}, false
 		}
 		w.phrase(f, &x, c, &n)
-		f.SoftenIfBrief(&x)
 		return x, true
 	}
 	a := f.Class(findings.Cause, c.class)
@@ -113,6 +112,5 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		x.Basis = findings.Suspected
 	}
 	w.phrase(f, &x, c, &n)
-	f.SoftenIfBrief(&x)
 	return x, true
 }

@@ -3,19 +3,11 @@
 package thunderingherd
 
 import (
-	_ "embed"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	wakeupcost "github.com/gmpscope/gmpscope/analyze/findings/wakeup-cost"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "thundering-herd"
@@ -58,10 +50,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "many goroutines woken at once for nothing", Doc: doc,
-		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID, wakeupcost.ID},
-		Remedy:   findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
+		Delays: true, Explains: []string{wakeupcost.ID},
+		Remedy: findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[place]*cell{}}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)

@@ -75,7 +75,7 @@ func (w *watcher) maybe(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	a := f.Class(findings.Cause, c.class)
 	a.G, a.Stack = c.worst.g, frames
 	x := findings.Finding{
-		ID: ID, Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected,
+		Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected,
 		Actors: []findings.Actor{a},
 	}
 	w.phraseMaybe(&x, c, caller(frames))
@@ -111,10 +111,9 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	a := f.Class(findings.Cause, c.class)
 	a.G, a.Stack = c.worst.g, frames
 	x := findings.Finding{
-		ID: ID, Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
+		Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
 		Actors: []findings.Actor{a},
 	}
 	w.phrase(&x, c, caller(frames))
-	f.SoftenIfBrief(&x)
 	return x, true
 }

@@ -4,19 +4,12 @@
 package yieldspinning
 
 import (
-	_ "embed"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
-	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
-	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
-
-//go:embed doc.md
-var doc string
 
 // ID of the detector.
 const ID = "yield-spinning"
@@ -53,10 +46,9 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Title: "goroutines that poll and yield in a loop", Doc: doc,
-		Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
-		Explains: []string{starvation.ID, timerlateness.ID, netpolldelay.ID},
-		Remedy:   findings.Remedy{Why: "what is polled for is not in the trace"},
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, gs: ids.NewTable[spinner](), at: map[key]*cell{}, politeAt: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)

@@ -1,0 +1,331 @@
+// Package busywaiting is the detector busy-waiting: does a goroutine keep a P without
+// ever blocking, to see whether something has happened? doc.md explains it.
+package busywaiting
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
+	latepreemption "github.com/gmpscope/gmpscope/analyze/findings/late-preemption"
+	netpolldelay "github.com/gmpscope/gmpscope/analyze/findings/netpoll-delay"
+	preemptionthrash "github.com/gmpscope/gmpscope/analyze/findings/preemption-thrash"
+	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "busy-waiting"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinCount is how often a class must have been preempted, and PollShare the share of
+	// these times at which it was about to look whether something has happened.
+	MinCount  int64   `json:"min_count"`
+	PollShare float64 `json:"poll_share"`
+	// PollRun is how much of the duration such a class must have run, in Ps, and PollEnds
+	// the share of its run intervals that preemptions must have ended.
+	PollRun  float64 `json:"poll_run"`
+	PollEnds float64 `json:"poll_ends"`
+	// Who spends WorkCalls of its time in system calls does more than to look; and so does a
+	// class that keeps WorkPs of all Ps, if nobody else waited for WorkBehind of that time:
+	// nobody is left to bring what it would wait for.
+	WorkCalls  float64 `json:"work_calls"`
+	WorkPs     float64 `json:"work_ps"`
+	WorkBehind float64 `json:"work_behind"`
+	// A class of fewer goroutines than Ps that did not look but ran for LoopRun of the
+	// duration, and ended LoopShare of its run intervals by preemptions, computes or waits
+	// for a variable; it counts if others waited behind it.
+	LoopRun   float64 `json:"loop_run"`
+	LoopShare float64 `json:"loop_share"`
+	// Grade is of the waiting behind it; of P-time where it looks.
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. All are our own. A goroutine that sends a packet of
+// 5 µs each millisecond, and looks at the clock in between, spends half a percent in system
+// calls.
+func Default() Thresholds {
+	return Thresholds{
+		MinCount: 4, PollShare: 0.5, PollRun: 0.2, PollEnds: 0.3, WorkCalls: 0.02, WorkPs: 0.9, WorkBehind: 0.01,
+		LoopRun: 0.5, LoopShare: 0.7, Grade: findings.DefaultGrade(),
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Explains: []string{
+			starvation.ID, timerlateness.ID, netpolldelay.ID, serialization.ID, convoy.ID, preemptionthrash.ID,
+			latepreemption.ID,
+		},
+		Remedy: findings.Remedy{Why: "what would be left of its running if it blocked the trace does not tell"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]*class{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t       Thresholds
+	view    *findings.View
+	at      map[int32]*class
+	classes []*class
+}
+
+const (
+	// maxClasses bounds memory; what comes later is not told.
+	maxClasses = 1024
+	// maxStacks and maxGoroutines are how many of a class are told apart.
+	maxStacks     = 64
+	maxGoroutines = 64
+)
+
+// class is the preemptions of its goroutines.
+type class struct {
+	id       int32
+	n        int64
+	gs       map[int64]int64 // of each goroutine
+	stacks   map[int32]int64 // at each stack
+	from, to int64
+	p        int32
+}
+
+func (w *watcher) preempted(r *findings.Run) {
+	if r.System {
+		return
+	}
+	c := w.at[r.Class]
+	if c == nil {
+		if len(w.classes) == maxClasses {
+			return
+		}
+		c = &class{id: r.Class, gs: map[int64]int64{}, stacks: map[int32]int64{}, from: r.From}
+		w.at[r.Class] = c
+		w.classes = append(w.classes, c)
+	}
+	c.n++
+	c.to, c.p = r.To, r.P
+	if _, known := c.gs[r.G]; known || len(c.gs) < maxGoroutines {
+		c.gs[r.G]++
+	}
+	if _, known := c.stacks[r.Stack]; known || len(c.stacks) < maxStacks {
+		c.stacks[r.Stack]++
+	}
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	*class
+	run       float64 // Ps, on average
+	polls     int64   // preemptions at which it looked
+	how       string  // by what, as a function
+	stack     int32   // the commonest, of those at which it looked if it did
+	preempted float64 // share of its run intervals
+	behind    int64   // waiting of other classes while it ran, ns
+	sure      bool    // it looks
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for _, c := range w.classes {
+		if n, ok := w.assess(f, c); ok {
+			if x, ok := w.finding(f, &n); ok {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+func (w *watcher) assess(f *findings.Facts, c *class) (n evidence, ok bool) {
+	stat := w.view.ClassStat(c.id)
+	if c.n < w.t.MinCount || stat.Runs == 0 {
+		return n, false
+	}
+	n = evidence{class: c, run: f.Share(stat.RunNs), preempted: float64(c.n) / float64(stat.Runs), behind: behind(f, c.id)}
+	n.countPolls(f)
+	n.sure = float64(n.polls) >= w.t.PollShare*float64(c.n) && !w.works(f, &n, stat)
+	if n.sure {
+		least := w.t.PollEnds
+		if n.how == theClock || n.how == aSelect { // work may look at it, too
+			least = w.t.LoopShare
+		}
+		return n, n.run >= w.t.PollRun && n.preempted >= least
+	}
+	few := len(c.gs) < max(2, f.GOMAXPROCS)
+	return n, few && n.run >= w.t.LoopRun*float64(len(c.gs)) && n.preempted >= w.t.LoopShare
+}
+
+// works reports whether goroutines that were looking when they were preempted have work
+// between looks. Assembly, as of a hash, cannot be preempted: whoever is in it is found at
+// the next call, be it a look.
+func (w *watcher) works(f *findings.Facts, n *evidence, stat *findings.Class) bool {
+	if float64(stat.CallNs) >= w.t.WorkCalls*float64(stat.RunNs+stat.CallNs) {
+		return true
+	}
+	return n.run >= w.t.WorkPs*float64(f.GOMAXPROCS) && float64(n.behind) < w.t.WorkBehind*float64(stat.RunNs)
+}
+
+// countPolls finds out at how many preemptions the goroutines looked whether something has
+// happened, and how.
+func (n *evidence) countPolls(f *findings.Facts) {
+	most := int64(0)
+	hows := map[string]int64{}
+	for _, stack := range slices.Sorted(maps.Keys(n.stacks)) {
+		times := n.stacks[stack]
+		how := pollKind(f.Frames(stack))
+		if how != "" {
+			n.polls += times
+			hows[how] += times
+		}
+		if times > most {
+			most, n.stack = times, stack
+		}
+	}
+	for _, how := range slices.Sorted(maps.Keys(hows)) {
+		if n.how == "" || hows[how] > hows[n.how] {
+			n.how = how
+		}
+	}
+}
+
+// theClock is what a goroutine looks at that waits for a time to come.
+const theClock = "the clock"
+
+// aSelect is a select of several cases. That it has a default case shows only in that its
+// goroutine does not block.
+const aSelect = "select"
+
+// pollKind returns how a goroutine that was stopped at a stack looks whether something has
+// happened: by a select with a default case, on the clock, by trying to lock; "" if it
+// does something else.
+func pollKind(frames []string) string {
+	for _, fr := range frames {
+		name, _, _ := strings.Cut(fr, " ")
+		switch {
+		case name == "runtime.selectnbrecv", name == "runtime.selectnbsend":
+			return "select with a default case"
+		case name == "runtime.selectgo":
+			return aSelect
+		case name == "time.Since", name == "time.Time.Sub":
+			return ""
+		case name == "time.Now", name == "time.Until", strings.HasPrefix(name, "time.Time."):
+			return theClock
+		case strings.HasSuffix(name, ").TryLock"), strings.HasSuffix(name, ").TryRLock"):
+			return "TryLock"
+		case strings.HasPrefix(name, "sync/atomic."), strings.HasPrefix(name, "internal/runtime/atomic."):
+			return "an atomic variable"
+		case !strings.HasPrefix(name, "runtime."):
+			return ""
+		}
+	}
+	return ""
+}
+
+// behind is how long goroutines of other classes stood in line while those of a class ran.
+// Who waits for an idle P to wake up is behind nobody.
+func behind(f *findings.Facts, class int32) (ns int64) {
+	name := f.Name(class)
+	for i := range f.Waits.Classes {
+		c := &f.Waits.Classes[i]
+		if c.System || c.Name == name {
+			continue
+		}
+		var meanwhile, line int64
+		for _, a := range c.Antagonists {
+			if a.Name == name {
+				meanwhile += a.Ns
+			}
+		}
+		for _, x := range c.Waits.Causes {
+			if x.Cause == waits.CauseBehind || x.Cause == waits.CauseOvertaken {
+				line += x.Ns
+			}
+		}
+		ns += min(meanwhile, line)
+	}
+	return ns
+}
+
+func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, bool) {
+	cost := n.behind
+	if n.sure {
+		cost = w.view.ClassStat(n.id).RunNs
+	}
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: cost, FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
+	}
+	if !n.sure {
+		x.Basis = findings.Suspected
+	}
+	a := f.Class(findings.Cause, n.id)
+	gs := slices.Collect(maps.Keys(n.gs))
+	a.G = slices.MinFunc(gs, func(x, y int64) int { return cmp.Or(cmp.Compare(n.gs[y], n.gs[x]), cmp.Compare(x, y)) })
+	a.P, a.Stack = findings.OnP(n.p), f.Frames(n.stack)
+	x.Actors = append(x.Actors, a)
+	w.phrase(f, &x, n)
+	return x, true
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	a := &x.Actors[0]
+	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
+	if function == "" {
+		function = a.Class
+	}
+	kept := "kept a P for " + quantity.Percent(n.run) + " of the time"
+	if n.run > 1.05 {
+		kept = "kept " + quantity.Number(n.run) + " Ps on average"
+	}
+	ps := quantity.Percent(min(1, n.run)) + " of a P"
+	if n.run > 1.05 {
+		ps = quantity.Amount(n.run, "P", "Ps") + " busy"
+	}
+	waited := ""
+	if n.behind > 0 {
+		waited = fmt.Sprintf(", while others waited %s behind it", quantity.Duration(n.behind))
+	}
+	x.Evidence = []findings.Evidence{
+		{What: "Ps that it kept, on average", Value: quantity.Number(n.run), Limit: quantity.Number(w.t.LoopRun)},
+		{What: "times that it was preempted", Value: quantity.Count(n.n), Limit: quantity.Count(w.t.MinCount)},
+		{What: "of all ends of its run intervals", Value: quantity.Percent(min(1, n.preempted)), Limit: quantity.Percent(w.t.LoopShare)},
+		{What: "of these times, it was looking whether something has happened", Value: quantity.Percent(float64(n.polls) / float64(max(1, n.n))), Limit: quantity.Percent(w.t.PollShare)},
+		{What: "others waited for a P while it ran", Value: quantity.Duration(n.behind), Ns: n.behind},
+	}
+	if place != "" {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "where it was preempted most", Value: place})
+	}
+	if n.sure {
+		x.Evidence[0].Limit = quantity.Number(w.t.PollRun)
+		x.Headline = fmt.Sprintf("%s polls instead of blocking: it keeps %s", a.Short(), ps)
+		x.Title = fmt.Sprintf("%s polls (%s) instead of blocking, and %s%s", a.Doer(), n.how, kept, waited)
+		x.Advice = []string{
+			"Let " + function + " block for what it polls for: select without a default case, a channel, a sync.Cond, a timer (time.Sleep, time.After, a context with a deadline).",
+			"If it must poll, let it sleep in between, longer each time: a goroutine that never blocks owns a P.",
+		}
+		return
+	}
+	x.Headline = fmt.Sprintf("%s never blocks: it keeps %s", a.Short(), ps)
+	x.Title = fmt.Sprintf("%s never blocked and %s%s", a.Doer(), kept, waited)
+	x.Advice = []string{
+		"See what " + function + " does: if it waits for a variable to change, let it block for that on a channel or a sync.Cond; if it computes, let it do so in pieces and yield in between (runtime.Gosched), in a process of its own, or with a P to spare.",
+		"More Ps help only where there are more CPUs.",
+	}
+}

@@ -1,0 +1,207 @@
+// Package childprocess is the detector child-process: does the program do nothing but wait for
+// processes that it has started? doc.md explains it.
+package childprocess
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	blockedonothers "github.com/gmpscope/gmpscope/analyze/findings/blocked-on-others"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "child-process"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinNs is for how long nothing else must have run.
+	MinNs int64 `json:"min_ns"`
+	// Shares of the recording for which nothing else ran.
+	NoteShare    float64 `json:"note_share"`
+	WarningShare float64 `json:"warning_share"`
+}
+
+// Default returns the default thresholds. All are our own.
+func Default() Thresholds { return Thresholds{MinNs: 50_000_000, NoteShare: 0.1, WarningShare: 0.25} }
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked,
+		Explains: []string{blockedonothers.ID},
+		Remedy:   findings.Remedy{Why: "the model makes the system calls of the recording"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, under: map[int64]call{}}
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.lostP)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.returned)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	under map[int64]call // system calls that have lost their P, by goroutine
+	calls []call         // those that took long
+}
+
+// longNs is from when on a system call may be a wait for a process; maxCalls bounds memory: what
+// comes later does not count.
+const (
+	longNs   = 1_000_000
+	maxCalls = 1 << 14
+)
+
+// call is a system call without its P.
+type call struct {
+	g            int64
+	class, stack int32
+	began        int64
+	from, to     int64 // without the P
+	// For how long goroutines of the program had run by then.
+	busyFrom, busyTo int64
+}
+
+func (w *watcher) lostP(c *findings.Syscall) {
+	if !c.System {
+		w.under[c.G] = call{g: c.G, class: c.Class, stack: c.Stack, began: c.From, from: c.To, busyFrom: w.view.RunIntegral().BusyNs}
+	}
+}
+
+func (w *watcher) returned(d *reference.Decision) {
+	c, ok := w.under[d.G]
+	delete(w.under, d.G)
+	if ok {
+		w.over(c, d.Time)
+	}
+}
+
+func (w *watcher) over(c call, now int64) {
+	if c.to, c.busyTo = now, w.view.RunIntegral().BusyNs; now-c.began >= longNs && len(w.calls) < maxCalls {
+		w.calls = append(w.calls, c)
+	}
+}
+
+// site is the waits in one function of the program.
+type site struct {
+	in, place string
+	n, ns     int64
+	longest   call
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	alone int64   // for how long nothing else ran
+	ns    int64   // of all waits, summed
+	sites []*site // longest first
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	for _, g := range slices.Sorted(maps.Keys(w.under)) {
+		w.over(w.under[g], f.EndNs)
+	}
+	n := evidence{}
+	var all []call
+	for _, c := range w.calls {
+		if !waits(f.Frames(c.stack)) {
+			continue
+		}
+		all = append(all, c)
+		in, place := f.ProgramsFunction(c.stack)
+		i := slices.IndexFunc(n.sites, func(s *site) bool { return s.in == in })
+		if i < 0 {
+			i = len(n.sites)
+			n.sites = append(n.sites, &site{in: in, place: place})
+		}
+		n.sites[i].add(c)
+		n.ns += c.to - c.began
+	}
+	n.alone = alone(all)
+	share := f.Share(n.alone)
+	if n.alone < w.t.MinNs || share < w.t.NoteShare {
+		return nil
+	}
+	slices.SortStableFunc(n.sites, func(x, y *site) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.in, y.in)) })
+	s := findings.Note
+	if share >= w.t.WarningShare {
+		s = findings.Warning
+	}
+	most := n.sites[0].longest
+	a := f.Class(findings.Cause, most.class)
+	a.G, a.Stack = most.g, f.Frames(most.stack)
+	x := findings.Finding{
+		Severity: s, CostNs: min(n.alone, f.BlockedNs), FromNs: most.began, ToNs: most.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+func (s *site) add(c call) {
+	s.n++
+	s.ns += c.to - c.began
+	if c.to-c.began > s.longest.to-s.longest.began {
+		s.longest = c
+	}
+}
+
+// waits reports whether a system call waits for a process to end: it is made by
+// os.(*Process).Wait, whose innermost functions differ with the system and the Go version, or is a
+// wait4 of the program's own.
+func waits(frames []string) bool {
+	return slices.ContainsFunc(frames, func(s string) bool {
+		function, _, _ := strings.Cut(s, " ")
+		switch function {
+		case "os.(*Process).Wait", "os.(*Process).wait", "os.(*Process).blockUntilWaitable", "os.(*Process).pidfdWait",
+			"syscall.Wait4", "golang.org/x/sys/unix.Wait4", "golang.org/x/sys/unix.Waitid":
+			return true
+		}
+		return false
+	})
+}
+
+// alone is for how long at least one of the calls was under way and no goroutine of the program ran.
+func alone(calls []call) (ns int64) {
+	slices.SortFunc(calls, func(x, y call) int { return cmp.Compare(x.from, y.from) })
+	for i := 0; i < len(calls); {
+		from, to := &calls[i], &calls[i]
+		for ; i < len(calls) && calls[i].from <= to.to; i++ {
+			if calls[i].to > to.to {
+				to = &calls[i]
+			}
+		}
+		ns += to.to - from.from - (to.busyTo - from.busyFrom)
+	}
+	return ns
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	most := n.sites[0]
+	alone, recorded, share := quantity.Duration(n.alone), quantity.Duration(f.RecordedNs()), quantity.Percent(f.Share(n.alone))
+	waited := fmt.Sprintf("%s waited %s", most.in, quantity.Plural(most.n, "time", "times"))
+	x.Headline = fmt.Sprintf("Waiting for a child process (%s): nothing else ran for %s of %s", most.in, alone, recorded)
+	x.Title = fmt.Sprintf("For %s of %s (%s) the program only waited for processes that it had started: %s, %s in all and up to %s at a time",
+		alone, recorded, share, waited, quantity.Duration(most.ns), quantity.Duration(most.longest.to-most.longest.began))
+	x.Evidence = []findings.Evidence{
+		{What: "time in which nothing ran but child processes", Value: alone + " (" + share + ")", Limit: quantity.Duration(w.t.MinNs) + " and " + quantity.Percent(w.t.NoteShare), Ns: n.alone},
+		{What: "waits for a child process, summed", Value: quantity.Duration(n.ns), Ns: n.ns},
+	}
+	for _, s := range n.sites[:min(maxSites, len(n.sites))] {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "in " + s.in + " (" + s.place + ")", Value: quantity.Plural(s.n, "wait", "waits") + ", " + quantity.Duration(s.ns), Ns: s.ns})
+	}
+	x.Advice = []string{
+		"Start fewer processes in " + most.in + ", or let one do the work of several; keep their answers where they stay the same.",
+		"Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.",
+	}
+}
+
+// maxSites is how many functions are named.
+const maxSites = 3

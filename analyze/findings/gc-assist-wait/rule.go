@@ -1,0 +1,334 @@
+// Package gcassistwait is the detector gc-assist-wait: did goroutines have to
+// wait, and work, for the garbage collector before they might allocate? doc.md
+// explains it.
+package gcassistwait
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "gc-assist-wait"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	BlockNs int64 `json:"block_ns"` // a wait for mark work or credit this long is long
+	// Share is of all assists in the running time of the program's goroutines.
+	Share float64 `json:"share"`
+	// MinCount is the number of long waits from which on they are more than a
+	// note. One as long as AloneNs suffices, and so does the share WarningShare.
+	MinCount     int64          `json:"min_count"`
+	WarningShare float64        `json:"warning_share"`
+	AloneNs      int64          `json:"alone_ns"`
+	Grade        findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. That a goroutine should get credit
+// within a millisecond is what golang/go#22654 expects; Share is ours: the
+// collector's own workers are meant to do nearly all of the work (mgcpacer.go).
+// WarningShare is what programs that allocate all the time and are well do not
+// reach, measured.
+func Default() Thresholds {
+	return Thresholds{BlockNs: 1_000_000, Share: 0.05, MinCount: 3, WarningShare: 0.15, AloneNs: 10_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, open: map[int64]assist{}}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			w.wakes = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}}, w.ready)
+			w.others = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart, reference.KindPStart, reference.KindPStop}}, w.advance)
+			w.wait(0)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	open    map[int64]assist // by goroutine
+	assists findings.Tally   // by the running time in them
+	blocks  findings.Tally   // long ones
+	blocked int64            // ns of all
+	nblock  int64
+	atEnd   int64 // long ones that only the end of the cycle ended
+
+	wakes, others *findings.Switch // on while somebody waits
+
+	waiting int64 // goroutines that are blocked
+	rate    int64 // of them, those that could run on Ps which the program does not use
+	at      int64
+	lost    int64 // integral of rate
+}
+
+// assist is one that is under way.
+type assist struct {
+	from  int64
+	ran   int64 // running time of the goroutine up to then
+	block int64 // since when it is blocked; -1: it is not
+	class int32
+	p     int32
+	stack int32
+}
+
+func (w *watcher) begin(d *reference.Decision) {
+	if d.G < 0 || !d.Flags.OfProgram() {
+		return
+	}
+	if _, ok := w.open[d.G]; !ok { // a new generation tells it again
+		w.open[d.G] = w.assist(d)
+	}
+}
+
+func (w *watcher) assist(d *reference.Decision) assist {
+	return assist{from: d.Time, ran: w.ran(d.G, d.Time), block: -1, class: d.Class, p: d.P, stack: d.Stack}
+}
+
+// ran is the running time of a goroutine so far.
+func (w *watcher) ran(id, now int64) int64 {
+	g := w.view.ByID(id)
+	switch {
+	case g == nil:
+		return 0
+	case g.StartAt >= 0:
+		return g.RunNs + now - g.StartAt
+	}
+	return g.RunNs
+}
+
+// advance integrates up to the present, and looks how many of the blocked could
+// run now on Ps that are idle, mark, or look for work.
+func (w *watcher) advance(d *reference.Decision) {
+	w.lost += w.rate * (d.Time - w.at)
+	w.at, w.rate = d.Time, min(w.waiting, w.view.CountPs(ledger.Idle)+w.view.CountPs(ledger.GC)+w.view.CountPs(ledger.Sched))
+}
+
+// wait counts goroutines that are blocked, or are no longer.
+func (w *watcher) wait(n int64) {
+	w.waiting += n
+	w.wakes.Set(w.waiting > 0)
+	w.others.Set(w.waiting > 0)
+}
+
+func (w *watcher) end(d *reference.Decision) {
+	if a, ok := w.open[d.G]; ok {
+		w.over(d.G, a, d.Time)
+		w.forget(d, a)
+	}
+}
+
+func (w *watcher) over(g int64, a assist, to int64) {
+	w.assists.Add(&findings.Cell{Class: a.class, Ns: max(0, w.ran(g, to)-a.ran), From: a.from, To: to, G: g, P: a.p, Stack: a.stack})
+}
+
+func (w *watcher) forget(d *reference.Decision, a assist) {
+	delete(w.open, d.G)
+	if a.block >= 0 {
+		w.wait(-1)
+		w.advance(d)
+	}
+}
+
+// exit is for damaged traces, which may not show the end of an assist.
+func (w *watcher) exit(d *reference.Decision) {
+	if len(w.open) == 0 {
+		return
+	}
+	if a, ok := w.open[d.G]; ok {
+		w.forget(d, a)
+	}
+}
+
+// lose is for a gap in the trace: what becomes of the assists is not known.
+func (w *watcher) lose(d *reference.Decision) {
+	clear(w.open)
+	w.wait(-w.waiting)
+	w.advance(d)
+}
+
+func (w *watcher) stop(d *reference.Decision) {
+	if !d.Flags.OfProgram() {
+		return
+	}
+	a, ok := w.open[d.G]
+	if !ok { // its beginning was not shown
+		a = w.assist(d)
+	}
+	if a.block < 0 {
+		w.wait(1)
+		w.advance(d)
+	}
+	a.block = d.Time
+	if d.Stack != 0 {
+		a.stack = d.Stack
+	}
+	w.open[d.G] = a
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	if w.waiting == 0 {
+		return
+	}
+	a, ok := w.open[d.G]
+	if !ok || a.block < 0 {
+		w.advance(d)
+		return
+	}
+	// Who waits when the cycle ends is woken while the world is stopped
+	// (gcWakeAllAssists).
+	w.unblock(d.G, a, d.Time, w.view.Stopping())
+	a.block = -1
+	w.open[d.G] = a
+	w.wait(-1)
+	w.advance(d)
+}
+
+// unblock accounts for a wait within an assist.
+func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
+	ns := to - a.block
+	w.nblock++
+	w.blocked += ns
+	if ns < w.t.BlockNs {
+		return
+	}
+	if atEnd {
+		w.atEnd++
+	}
+	w.blocks.Add(&findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
+}
+
+// evidence is what a finding says besides the tallies.
+type evidence struct {
+	cost  int64
+	share float64 // of the program's running time
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.lost += w.rate * (f.EndNs - w.at)
+	for _, g := range slices.Sorted(maps.Keys(w.open)) {
+		a := w.open[g]
+		if a.block >= 0 {
+			w.unblock(g, a, f.EndNs, false)
+		}
+		w.over(g, a, f.EndNs)
+	}
+	var ran int64
+	w.view.Classes(func(c *findings.Class) { ran += c.RunNs })
+	total, long := w.assists.Total, w.blocks.Total
+	n := evidence{cost: total.Ns + w.lost}
+	n.share = float64(n.cost) / float64(max(1, ran))
+	if long.N == 0 && n.share < w.t.Share {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && n.share < w.t.WarningShare {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: n.cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
+		Actors: w.assists.Actors(f, findings.Victim, 3),
+	}
+	if long.N > 0 {
+		x.FromNs, x.ToNs = long.From, long.To
+		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	total, long := w.assists.Total, w.blocks.Total
+	site := allocator(x.Actors)
+	who := "Who allocates"
+	if function, _, _ := strings.Cut(site, " "); function != "" {
+		who = function + " allocates, and"
+		if user := user(x.Actors, site); user != "" {
+			who = function + ", called by " + user + ", allocates, and"
+		}
+	}
+	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(n.share))
+	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
+		quantity.Duration(n.cost), perSecond(n.share))
+	x.Evidence = []findings.Evidence{
+		{What: "lost in assists, for each second that the program ran", Value: perSecond(n.share), Limit: perSecond(w.t.Share), Ns: n.cost},
+		{What: "of it, marking", Value: quantity.Duration(total.Ns) + " in " + quantity.Plural(total.N, "assist", "assists"), Ns: total.Ns},
+		{What: "of it, blocked while Ps were free of the program", Value: quantity.Duration(w.lost), Ns: w.lost},
+		{What: "blocked, all goroutines summed", Value: quantity.Duration(w.blocked) + " in " + quantity.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
+		{What: "long blocks", Value: quantity.Count(long.N), Limit: quantity.Duration(w.t.BlockNs) + " each"},
+	}
+	if long.N > 0 {
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "the longest block", Value: quantity.Duration(long.Worst), Limit: quantity.Duration(w.t.BlockNs), Ns: long.Worst},
+			findings.Evidence{What: "long blocks that ended only with the cycle", Value: quantity.Count(w.atEnd)})
+	}
+	where := "where the stacks show it"
+	if site != "" {
+		where = "in " + site
+	}
+	x.Advice = []string{
+		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
+		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
+	}
+	if more := f.MoreRoom(); more != "" {
+		x.Advice[1] = more
+	}
+	if 2*w.atEnd > long.N {
+		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
+	}
+}
+
+// perSecond writes a ratio of two times, which may be more than 1, as that of a
+// second.
+func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e9)) }
+
+// user is the program's own function that called the library's that allocates at a frame, ""
+// if that one is the program's.
+func user(actors []findings.Actor, site string) string {
+	for _, a := range actors {
+		if i := slices.Index(a.Stack, site); i >= 0 {
+			return (&findings.Actor{Stack: a.Stack[i:], Tested: a.Tested}).AtInnermost().CalledBy()
+		}
+	}
+	return ""
+}
+
+// allocator is the innermost frame that is not of the standard library and allocated, in the first
+// stack that shows one; else the library's.
+func allocator(actors []findings.Actor) string {
+	library := ""
+	for _, a := range actors {
+		for _, frame := range a.Stack {
+			function, _, _ := strings.Cut(frame, " ")
+			switch pkg, _ := std.Split(function); {
+			case !std.Has(pkg):
+				return frame
+			case library == "" && !strings.HasPrefix(frame, "runtime.") && !strings.HasPrefix(frame, "internal/runtime/"):
+				library = frame
+			}
+		}
+	}
+	return library
+}

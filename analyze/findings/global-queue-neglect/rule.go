@@ -1,0 +1,162 @@
+// Package globalqueueneglect is the detector global-queue-neglect: did the Ps
+// serve their own queues and forget the global one? doc.md explains it.
+package globalqueueneglect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "global-queue-neglect"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	WaitNs int64 `json:"wait_ns"` // in the global queue
+	// Poll is after how many starts a P looks at the global queue first.
+	Poll int64 `json:"poll"`
+	// Ratio is how many times longer it must have stood there than those waited,
+	// on average, that were started from local queues meanwhile.
+	Ratio    float64        `json:"ratio"`
+	MinCount int64          `json:"min_count"` // of residencies, from which on it is more than a note
+	Share    float64        `json:"share"`     // of the program's waiting, from which on it is critical
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. Poll is the runtime's (findRunnable, Go 1.22 to 1.27):
+// it does not follow the newest release, which says nothing about older traces.
+func Default() Thresholds {
+	return Thresholds{WaitNs: 1_000_000, Poll: 61, Ratio: 4, MinCount: 3, Share: 0.01, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Residencies(findings.ResidencyFilter{Global: true}, w.leave)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	victims findings.Tally
+	waited  int64 // their whole residencies
+	later   int64 // most starts that came before one of them
+	polls   int64 // starts of others that waited in the global queue, at the tick
+	batches int64 // other leavings
+	maxLen  int32
+}
+
+func (w *watcher) leave(s *findings.Residency) {
+	if !s.Open {
+		if s.Src == reference.SrcGlobalTick {
+			w.polls++
+		} else {
+			w.batches++
+		}
+	}
+	ns := s.To - s.From
+	due := w.t.Poll * w.view.Procs()
+	if ns <= w.t.WaitNs || s.Later <= due || float64(ns) < w.t.Ratio*float64(s.LaterWait) {
+		return
+	}
+	w.waited += ns
+	w.later = max(w.later, s.Later)
+	w.maxLen = max(w.maxLen, w.view.GlobalLen())
+	// What a wait of just the polls that were due would have been is not lost.
+	lost := int64(float64(ns) * (1 - float64(due)/float64(s.Later)))
+	w.victims.Add(&findings.Cell{Class: s.G.Class, Ns: lost, From: s.From, To: s.To, G: s.G.ID, P: s.G.P, Stack: s.G.Stack})
+}
+
+// evidence is what a finding says besides the tally.
+type evidence struct {
+	local, inherited int64    // starts out of local queues, and of them those that inherited the time slice
+	fed              []feeder // the classes started most from there
+}
+
+// feeder is the starts of a class out of local queues.
+type feeder struct {
+	class int32
+	n     int64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if total.N < w.t.MinCount && s != findings.Note {
+		s = s.Lower()
+	}
+	if s == findings.Critical && float64(total.Ns) < w.t.Share*float64(f.Waits.User.TotalNs) {
+		s = findings.Warning
+	}
+	var n evidence
+	totals := w.view.Totals()
+	n.local, n.inherited = totals.LocalStarts, totals.Inherited
+	w.view.Classes(func(c *findings.Class) {
+		if c.Local > 0 {
+			n.fed = append(n.fed, feeder{c.ID, c.Local})
+		}
+	})
+	slices.SortFunc(n.fed, func(x, y feeder) int {
+		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.class, y.class))
+	})
+	n.fed = n.fed[:min(2, len(n.fed))]
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+	}
+	for _, c := range n.fed {
+		x.Actors = append(x.Actors, f.Class(findings.Cause, c.class))
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	total := w.victims.Total
+	x.Headline = fmt.Sprintf("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
+	if fill := x.Actors[len(x.Actors)-len(n.fed):]; len(fill) > 0 {
+		x.Headline = fmt.Sprintf("%s keeps the Ps' own queues full: the global one waits for up to %s starts", fill[0].Short(), quantity.Count(w.later))
+	}
+	x.Title = fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
+		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
+	x.Evidence = []findings.Evidence{
+		{What: "stays in the global queue that were too long", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs)},
+		{What: "most local starts during one of them", Value: quantity.Count(w.later), Limit: quantity.Count(w.t.Poll*w.view.Procs()) + " (" + quantity.Count(w.t.Poll) + " for each P)"},
+		{What: "the stays, summed", Value: quantity.Duration(w.waited), Ns: w.waited},
+		{What: "longest excess of one", Value: quantity.Duration(total.Worst), Ns: total.Worst},
+		{What: "taken from the global queue, at the tick and otherwise", Value: quantity.Count(w.polls) + " and " + quantity.Count(w.batches)},
+		{What: "length of the global queue when such a stay ended, at most", Value: quantity.Count(int64(w.maxLen))},
+	}
+	if len(n.fed) > 0 {
+		x.Advice = append(x.Advice, "Have fewer goroutines of "+findings.Short(f.Name(n.fed[0].class))+" runnable at once, or let them do more for each wake-up: most of what came first was theirs.")
+	}
+	x.Advice = append(x.Advice, []string{
+		"Find out what brings goroutines into the global queue: preemption of long runs, runtime.Gosched, system calls that lose their P, bursts of more than 256 new goroutines on one P; and have less of it.",
+		"Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.",
+	}...)
+	if n.local > 0 && 2*n.inherited > n.local {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "local starts that inherited the time slice, and so did not count for the tick", Value: quantity.Percent(float64(n.inherited) / float64(n.local))})
+		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: look for goroutines that wake one another in turn.")
+	}
+	for _, c := range n.fed {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "starts from local queues: " + f.Name(c.class), Value: quantity.Count(c.n)})
+	}
+}

@@ -1,0 +1,195 @@
+// Package goroutinechurn is the detector goroutine-churn: were goroutines
+// created for next to no work each? doc.md explains it.
+package goroutinechurn
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "goroutine-churn"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Rate     float64        `json:"rate"`      // creations in a second
+	LifeNs   int64          `json:"life_ns"`   // median running time of a goroutine's whole life
+	WindowNs int64          `json:"window_ns"` // in which both are judged
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. They are guesses, checked on traces:
+// creating, starting and ending a goroutine takes about a microsecond, so that
+// 10,000 a second cost a hundredth of a CPU, and one that runs for 20 µs pays a
+// twentieth of its work.
+func Default() Thresholds {
+	return Thresholds{Rate: 10_000, LifeNs: 20_000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, Counted: true,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	from     int64   // of the window
+	before   int64   // run intervals before it
+	now      account // in it
+	total    account
+	windows  int64
+	worst    int64 // creations in one window
+	worstAt  int64
+	short    findings.Tally // those that ended early
+	creators findings.Tally
+}
+
+type account struct {
+	created, starts int64
+	ended           findings.Lengths // running time of those that ended
+	idle            int64            // ns in which an early-ended one waited while its P ran nothing
+}
+
+func (w *watcher) roll(now int64) {
+	if now >= w.from+w.t.WindowNs {
+		w.close()
+		w.from = now - now%w.t.WindowNs
+	}
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	g := w.view.Goroutine()
+	if g == nil || g.System {
+		return
+	}
+	w.roll(d.Time)
+	w.now.created++
+	if w.now.created%sample == 0 {
+		c := findings.Cell{Class: 0, Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
+		if by := w.view.ByID(d.By); by != nil {
+			c.Class, c.P = by.Class, by.RanOn
+		}
+		w.creators.Add(&c)
+	}
+}
+
+// sample is of how many creations and ends one is asked for who it was: it costs
+// a look-up.
+const sample = 16
+
+func (w *watcher) run(r *findings.Run) {
+	if r.System {
+		return
+	}
+	g := w.view.Goroutine()
+	if g == nil || g.ID != r.G {
+		return
+	}
+	w.roll(r.To)
+	w.now.ended.Add(g.RunNs)
+	if g.RunNs >= w.t.LifeNs {
+		return
+	}
+	w.now.idle += r.IdleWait
+	if w.now.ended.N%sample == 0 {
+		w.short.Add(&findings.Cell{Class: r.Class, Ns: 1, From: r.From, To: r.To, G: r.G, P: r.P})
+	}
+}
+
+func (w *watcher) close() {
+	a := &w.now
+	runs := w.view.Totals().Runs
+	a.starts = runs - w.before
+	w.before = runs
+	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {
+		t := &w.total
+		t.created += a.created
+		t.starts += a.starts
+		t.idle += a.idle
+		t.ended.Merge(&a.ended)
+		w.windows++
+		if a.created > w.worst {
+			w.worst, w.worstAt = a.created, w.from
+		}
+	}
+	*a = account{}
+}
+
+// evidence is what a finding says besides the accounts.
+type evidence struct {
+	medianNs  int64 // running time in the life of a goroutine
+	perSecond int64 // creations, in the worst window
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.close()
+	t := &w.total
+	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
+	// What creating and ending them cost the trace does not show: their number
+	// decides. It is a waste, and nobody's delay, so that it is never critical.
+	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.RecordedNs())/1e9 {
+		s, ok = findings.Warning, true
+	}
+	if !ok {
+		return nil
+	}
+	if s == findings.Critical {
+		s = findings.Warning
+	}
+	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
+	n := evidence{
+		medianNs:  t.ended.Median(),
+		perSecond: int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9),
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
+		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
+	}
+	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
+		x.Severity = findings.Note
+	}
+	w.phrase(&x, &n)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(x *findings.Finding, n *evidence) {
+	t := &w.total
+	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", quantity.Count(n.perSecond))
+	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
+		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
+	for i := range x.Actors {
+		if a := &x.Actors[i]; a.Role == findings.Cause {
+			x.Headline = fmt.Sprintf("%s creates goroutines for next to no work: up to %s a second", a.Short(), quantity.Count(n.perSecond))
+			x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
+				a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
+			break
+		}
+	}
+	x.Evidence = []findings.Evidence{
+		{What: fmt.Sprintf("creations in the worst %s", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.worst), Limit: quantity.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
+		{What: "running time in the life of one, median", Value: quantity.Duration(n.medianNs), Limit: quantity.Duration(w.t.LifeNs), Ns: n.medianNs},
+		{What: "windows above the limits", Value: quantity.Count(w.windows)},
+		{What: "starts that were first ones", Value: quantity.Percent(min(1, float64(t.created)/float64(max(1, t.starts))))},
+		{What: "time that Ps took to get from one to the next, summed", Value: quantity.Duration(t.idle), Ns: t.idle},
+	}
+	x.Advice = []string{
+		"Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.",
+		"Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.",
+	}
+}

@@ -1,0 +1,161 @@
+// Package handofflatency is the detector handoff-latency: did work wait for the
+// thread that a P was handed to? doc.md explains it.
+package handofflatency
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "handoff-latency"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// LateNs is the length from which on a hand-over counts: several times what
+	// it takes to wake a thread that waits, 2 to 8 µs (golang/go#18023; measured).
+	LateNs   int64 `json:"late_ns"`
+	MinCount int64 `json:"min_count"` // of late ones, from which on it is more than a note
+	// Still is the share of the P-time that must have passed in hand-overs for
+	// more than a note. Below, whatever takes the Ps is the trouble. The share
+	// for critical is that of Grade.
+	Still float64        `json:"still"`
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{LateNs: 20_000, MinCount: 20, Still: 0.05, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "threads are the machine's"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, threads: map[int64]struct{}{}}
+			view.Handovers(w.handover)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart}}, w.pStart)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	threads map[int64]struct{} // that had a P
+	lastM   []int64            // by P; spares most look-ups
+	fresh   []bool             // by P: its thread was not seen before
+
+	victims findings.Tally // by class of the one that ran first
+	givers  findings.Tally
+	n       int64 // hand-overs with somebody waiting
+	sum     int64
+	late    int64
+	made    int64 // of the late ones, to threads not seen before
+	bars    [len(limits) + 1]int64
+}
+
+// limits of the bars that the evidence shows, in ns.
+var limits = [...]int64{20_000, 100_000, 1_000_000, 10_000_000}
+
+// maxThreads bounds the threads that are told apart; later ones count as seen.
+const maxThreads = 1 << 16
+
+func (w *watcher) pStart(d *reference.Decision) {
+	if uint32(d.P) >= uint32(len(w.lastM)) {
+		if d.P < 0 || d.P >= w.view.KnownPs() {
+			return
+		}
+		for int(d.P) >= len(w.lastM) {
+			w.lastM, w.fresh = append(w.lastM, reference.NoM), append(w.fresh, false)
+		}
+	}
+	w.fresh[d.P] = false
+	if w.lastM[d.P] == d.M {
+		return
+	}
+	w.lastM[d.P] = d.M
+	if _, ok := w.threads[d.M]; !ok && len(w.threads) < maxThreads {
+		w.threads[d.M] = struct{}{}
+		w.fresh[d.P] = true
+	}
+}
+
+func (w *watcher) handover(h *findings.Handover) {
+	ns := h.To - h.From
+	made := int(h.P) < len(w.fresh) && w.fresh[h.P]
+	// Between threads that goroutines are wired to, it is locked-thread-penalty's.
+	if h.Ns == 0 || h.Why == reference.WhyLocked && !made {
+		return
+	}
+	w.n++
+	w.sum += ns
+	bar := 0
+	for bar < len(limits) && ns >= limits[bar] {
+		bar++
+	}
+	w.bars[bar]++
+	if ns < w.t.LateNs {
+		return
+	}
+	w.late++
+	if made {
+		w.made++
+	}
+	w.victims.Add(&findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
+	w.givers.Add(&findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack})
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	still := float64(w.sum) / float64(max(1, f.PT()))
+	switch {
+	case w.late < w.t.MinCount || still < w.t.Still:
+		s = findings.Note
+	case s == findings.Critical && still < w.t.Grade.CriticalShare:
+		s = findings.Warning
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
+		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...),
+	}
+	w.phrase(f, &x, still)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice; still is the share of the P-time that
+// passed in hand-overs.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, still float64) {
+	total := w.victims.Total
+	longest := total.To - total.From
+	name := f.Name(w.givers.Top(1)[0].Class)
+	x.Headline = fmt.Sprintf("Ps handed off by %s wait for a thread: %s, over %s each",
+		name, quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs))
+	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
+		quantity.Plural(w.late, "time", "times"), name, quantity.Duration(w.t.LateNs))
+	x.Evidence = []findings.Evidence{
+		{What: "late hand-overs", Value: quantity.Count(w.late) + " of " + quantity.Count(w.n), Limit: quantity.Duration(w.t.LateNs) + " each"},
+		{What: "the costliest took", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.LateNs), Ns: longest},
+		{What: "mean of all", Value: quantity.Duration(w.sum / w.n), Ns: w.sum / w.n},
+		{What: "Ps stood still for it, summed", Value: quantity.Duration(w.sum) + ", " + quantity.Percent(still) + " of the P-time", Limit: quantity.Percent(w.t.Still), Ns: w.sum},
+		{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
+		{What: "of the late ones, to threads that the trace had not shown before", Value: quantity.Count(w.made)},
+	}
+	if 2*w.made >= w.late {
+		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
+	}
+	x.Advice = append(x.Advice, "The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.")
+	x.Advice = append(x.Advice, "If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+}

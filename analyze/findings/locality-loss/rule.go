@@ -1,0 +1,270 @@
+// Package localityloss is the detector locality-loss: did goroutines change
+// their P so often that their runs got longer? doc.md explains it.
+package localityloss
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "locality-loss"
+
+// Thresholds of the detector. A class of goroutines is judged as one.
+type Thresholds struct {
+	// Chance is the share of its starts on another P than the last, as a part of
+	// what picking a P at random would give, (GOMAXPROCS-1)/GOMAXPROCS.
+	Chance float64 `json:"chance"`
+	RunNs  int64   `json:"run_ns"` // mean run interval: longer ones do not feel a move
+	Rate   float64 `json:"rate"`   // moves in a second
+	// Slower is how many times longer the median run interval after a move must
+	// be than without one, from MinCount of each.
+	// More than TooSlow times longer is no matter of caches, but other work.
+	Slower   float64 `json:"slower"`
+	TooSlow  float64 `json:"too_slow"`
+	MinCount int64   `json:"min_count"`
+	// NoteRate is how many moves in a second are worth a note although the run
+	// intervals after them are not longer.
+	NoteRate float64        `json:"note_rate"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. All are guesses, checked on traces:
+// two thirds of chance is a half with four Ps; a cache is filled in some 10 to
+// 100 µs.
+func Default() Thresholds {
+	return Thresholds{Chance: 2. / 3, RunNs: 100_000, Rate: 1000, Slower: 1.2, TooSlow: 4, MinCount: 100, NoteRate: 10_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,
+		Remedy: findings.Remedy{Why: "the model has no caches"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int32{}}
+			view.Runs(findings.RunFilter{Moved: true}, w.move)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t       Thresholds
+	view    *findings.View
+	marking bool
+	at      map[int32]int32
+	recent  [64]struct{ class, i int32 } // i is one more than the index
+	classes []class
+}
+
+type class struct {
+	id      int32
+	runNs   int64            // after moves
+	moved   findings.Lengths // after moves, run intervals that the goroutine ended itself
+	how     [ways]int64
+	marking int64 // of the moves, while the garbage collector marked
+	worst   findings.Cell
+	// The rest is known at the end.
+	stayed findings.Lengths // as moved, of those without a move
+	starts int64            // but first ones
+}
+
+// How a goroutine came to another P.
+const (
+	stolen = iota
+	global // by way of the global queue
+	woken  // into the queue of the P where its waker ran, or by the network poller
+	ways
+)
+
+// maxClasses bounds memory; what comes later is not told.
+const maxClasses = 1024
+
+func (w *watcher) gc(d *reference.Decision) { w.marking = d.Kind == reference.KindGCBegin }
+
+func (w *watcher) class(id int32) *class {
+	r := &w.recent[uint32(id)%uint32(len(w.recent))]
+	if r.i > 0 && r.class == id {
+		return &w.classes[r.i-1]
+	}
+	i, ok := w.at[id]
+	if !ok {
+		if len(w.classes) >= maxClasses {
+			return nil
+		}
+		i = int32(len(w.classes))
+		w.classes = append(w.classes, class{id: id})
+		w.at[id] = i
+	}
+	r.class, r.i = id, i+1
+	return &w.classes[i]
+}
+
+func (w *watcher) move(s *findings.Run) {
+	if s.Open {
+		return
+	}
+	if g := w.view.Goroutine(); g != nil && g.Locked && g.ID == s.G {
+		return // it goes where its thread gets a P: that is locked-thread-penalty's
+	}
+	c := w.class(s.Class)
+	if c == nil {
+		return
+	}
+	c.runNs += s.Ns()
+	switch s.Src {
+	case reference.SrcSteal, reference.SrcStealRunnext:
+		c.how[stolen]++
+	case reference.SrcGlobal, reference.SrcGlobalTick:
+		c.how[global]++
+	default:
+		c.how[woken]++
+	}
+	if w.marking {
+		c.marking++
+	}
+	if s.Why == reference.WhyBlock || s.Why == reference.WhyExit || s.Why == reference.WhyGosched {
+		c.moved.Add(s.Ns())
+		if s.Ns() > c.worst.Ns && s.Ns() < w.t.RunNs {
+			c.worst = findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
+		}
+	}
+}
+
+func (c *class) moves() int64 { return c.how[stolen] + c.how[global] + c.how[woken] }
+
+// often reports whether the goroutines of the class change their P so often, and
+// run so shortly, that it could matter.
+func (w *watcher) often(c *class, f *findings.Facts) bool {
+	return c.moved.N >= w.t.MinCount && c.stayed.N >= w.t.MinCount &&
+		float64(c.moves()) > w.limit(f)*float64(c.starts) &&
+		float64(c.moves()) >= w.t.Rate*float64(f.RecordedNs())/1e9 && c.runNs < w.t.RunNs*c.starts &&
+		float64(c.moved.Median()) <= w.t.TooSlow*float64(c.stayed.Median())
+}
+
+// limit is the share of moves that is too much.
+func (w *watcher) limit(f *findings.Facts) float64 {
+	procs := float64(max(1, f.GOMAXPROCS))
+	return w.t.Chance * (procs - 1) / procs
+}
+
+// extraNs is how much longer the class ran because it moved, ns.
+func (w *watcher) extraNs(c *class) int64 {
+	m, s := c.moved.Median(), c.stayed.Median()
+	if float64(m) < w.t.Slower*float64(s) {
+		return 0
+	}
+	return c.moved.N * (m - s)
+}
+
+// hit is a class whose moves matter.
+type hit struct {
+	*class
+	ns int64 // lost
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	hits []hit // worst first
+	all  class // their moves, summed
+	cost int64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	n := w.count(f)
+	if len(n.hits) == 0 {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	switch {
+	case !ok:
+		// Next to nothing is lost: it is about the one that moves most.
+		slices.SortStableFunc(n.hits, func(x, y hit) int { return cmp.Compare(y.moves(), x.moves()) })
+		if float64(n.hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
+			return nil
+		}
+		s = findings.Note
+	case s == findings.Critical:
+		s = findings.Warning // it is slower work, not a standstill
+	}
+	top := &n.hits[0]
+	x := findings.Finding{
+		Severity: s, CostNs: n.cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected, Feigned: findings.ByStall,
+	}
+	for _, h := range n.hits[:min(3, len(n.hits))] {
+		a := f.Class(findings.Victim, h.id)
+		a.G, a.P, a.Stack = h.worst.G, findings.OnP(h.worst.P), f.Frames(h.worst.Stack)
+		x.Actors = append(x.Actors, a)
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// count gathers the classes whose moves matter, the costliest first.
+func (w *watcher) count(f *findings.Facts) (n evidence) {
+	for i := range w.classes {
+		c := &w.classes[i]
+		known := w.view.ClassStat(c.id)
+		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
+		c.runNs += known.AgainNs
+		if !w.often(c, f) {
+			continue
+		}
+		ns := w.extraNs(c)
+		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
+			continue
+		}
+		n.hits = append(n.hits, hit{c, ns})
+		n.cost += ns
+		n.all.starts += c.starts
+		n.all.marking += c.marking
+		for k, m := range c.how {
+			n.all.how[k] += m
+		}
+	}
+	slices.SortStableFunc(n.hits, func(x, y hit) int {
+		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
+	})
+	return n
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	top, all := &n.hits[0], &n.all
+	name := f.Name(top.id)
+	how := "which took them no longer than on the last one"
+	if top.ns > 0 {
+		how = fmt.Sprintf("and ran for %s instead of %s (medians)", quantity.Duration(top.moved.Median()), quantity.Duration(top.stayed.Median()))
+	}
+	x.Headline = fmt.Sprintf("%s moves to another P at %s of its starts", findings.Short(name), quantity.Percent(float64(top.moves())/float64(top.starts)))
+	x.Title = fmt.Sprintf("%s of the starts of %s were on another P than the last, %s",
+		quantity.Percent(float64(top.moves())/float64(top.starts)), name, how)
+	x.Evidence = []findings.Evidence{
+		{What: "starts on another P than the last", Value: quantity.Percent(float64(all.moves()) / float64(all.starts)), Limit: quantity.Percent(w.limit(f))},
+		{What: "moves in a second", Value: quantity.Count(int64(float64(all.moves()) / float64(max(1, f.RecordedNs())) * 1e9)), Limit: quantity.Count(int64(w.t.Rate))},
+		{What: "mean run interval of " + name, Value: quantity.Duration(top.runNs / top.starts), Limit: quantity.Duration(w.t.RunNs), Ns: top.runNs / top.starts},
+		{What: "its median run interval after a move, by that without", Value: quantity.Times(float64(top.moved.Median()) / float64(top.stayed.Median())), Limit: quantity.Times(w.t.Slower)},
+		{What: "moves by a steal", Value: quantity.Percent(float64(all.how[stolen]) / float64(all.moves()))},
+		{What: "moves by way of the global queue", Value: quantity.Percent(float64(all.how[global]) / float64(all.moves()))},
+		{What: "moves because the waker ran elsewhere, or by the network poller", Value: quantity.Percent(float64(all.how[woken]) / float64(all.moves()))},
+	}
+	if all.marking > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "moves while the garbage collector marked", Value: quantity.Percent(float64(all.marking) / float64(all.moves()))})
+	}
+	switch {
+	case 2*all.how[stolen] > all.moves():
+		x.Advice = append(x.Advice, "Most moves are steals: larger pieces of work, or fewer Ps, leave less to steal.")
+	case 2*all.how[global] > all.moves():
+		x.Advice = append(x.Advice, "Most moves lead through the global queue: avoid runtime.Gosched, and bursts of more than 256 goroutines on one P.")
+	default:
+		x.Advice = append(x.Advice, "Most moves follow the waker: a goroutine that is woken goes to the P where its waker runs. Keep those together that share data, by a queue for each group instead of one for all.")
+	}
+	x.Advice = append(x.Advice, "Let "+name+" do several steps at a time, so that the data it has loaded serves more of them.")
+}

@@ -1,0 +1,128 @@
+// Package lockedthreadpenalty is the detector locked-thread-penalty: what did
+// goroutines that are wired to a thread cost in thread switches? doc.md
+// explains it.
+package lockedthreadpenalty
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "locked-thread-penalty"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinCount is how many times a P must have gone to or from a wired thread.
+	MinCount int64 `json:"min_count"`
+	// MeanNs is the mean time for that, with work waiting, from which on it is a
+	// penalty: some four times a switch of goroutines in a traced program (0.25
+	// µs, measured). A thread that spins takes 1.5 to 2 µs, one that sleeps 8
+	// (golang/go#18023).
+	MeanNs int64 `json:"mean_ns"`
+	// FreakNs is the length above which a hand-over is left out: no switch of
+	// threads takes so long, the thread had no CPU.
+	FreakNs int64          `json:"freak_ns"`
+	Grade   findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	g := findings.DefaultGrade()
+	g.NoteShare = 0.01 // a wired thread that is used rarely is in order
+	return Thresholds{MinCount: 40, MeanNs: 1_000, FreakNs: 1_000_000, Grade: g}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Handovers(w.handover)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	victims findings.Tally // by class of the one that ran next
+	causes  findings.Tally // by class of the one that is wired
+	to      int64          // hand-overs to a wired thread
+	from    int64          // and from one
+	sum     int64
+	longest int64
+	freaks  int64
+}
+
+func (w *watcher) handover(h *findings.Handover) {
+	if h.Why != reference.WhyLocked || h.Ns == 0 {
+		return
+	}
+	ns := h.To - h.From
+	if ns > w.t.FreakNs {
+		w.freaks++
+		return
+	}
+	w.sum += ns
+	w.longest = max(w.longest, ns)
+	w.victims.Add(&findings.Cell{Class: h.Class, Ns: h.Ns, From: h.From, To: h.To, G: h.G, P: h.P})
+	cause := findings.Cell{Class: h.GiverClass, Ns: h.Ns, From: h.From, To: h.To, G: h.Giver, P: h.P, Stack: h.GiverStack}
+	if h.Locked {
+		w.to++
+		cause.Class, cause.G, cause.Stack = h.Class, h.G, 0
+		if g := w.view.ByID(h.G); g != nil {
+			cause.Stack = g.Stack
+		}
+	} else {
+		w.from++
+	}
+	w.causes.Add(&cause)
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total, n := w.victims.Total, w.handovers()
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok || n < w.t.MinCount || w.sum/n < w.t.MeanNs {
+		return nil
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...),
+	}
+	w.phrase(f, &x)
+	return []findings.Finding{x}
+}
+
+// handovers counts those to and from wired threads.
+func (w *watcher) handovers() int64 { return w.to + w.from }
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
+	n := w.handovers()
+	name := f.Name(w.causes.Top(1)[0].Class)
+	rate := float64(n) * 1e9 / float64(max(1, f.RecordedNs()))
+	x.Headline = fmt.Sprintf("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), quantity.Plural(n, "time", "times"))
+	x.Title = fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each",
+		name, quantity.Plural(n, "time", "times"), quantity.Duration(w.sum/n))
+	x.Evidence = []findings.Evidence{
+		{What: "hand-overs to and from wired threads, with work waiting", Value: quantity.Count(w.to) + " and " + quantity.Count(w.from), Limit: quantity.Count(w.t.MinCount)},
+		{What: "a second", Value: quantity.Number(rate)},
+		{What: "mean time without a goroutine on the P", Value: quantity.Duration(w.sum / n), Limit: quantity.Duration(w.t.MeanNs), Ns: w.sum / n},
+		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
+		{What: "Ps stood still for it, summed", Value: quantity.Duration(w.sum) + ", " + quantity.Percent(float64(w.sum)/float64(max(1, f.PT()))) + " of the P-time", Ns: w.sum},
+		{What: "longer ones, left out", Value: quantity.Count(w.freaks), Limit: quantity.Duration(w.t.FreakNs)},
+	}
+	x.Advice = []string{
+		"Keep " + name + " off paths that run often: hand it whole batches, and let it answer them at once, so that a thread switch serves many requests.",
+		"Unlock (runtime.UnlockOSThread) wherever the thread's own state is not needed, or let the wired goroutine do the work around it itself, rather than wait for another goroutine at each step.",
+	}
+}

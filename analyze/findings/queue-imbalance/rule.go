@@ -1,0 +1,289 @@
+// Package queueimbalance is the detector queue-imbalance: did one P's queue
+// fill up while others had none? doc.md explains it.
+package queueimbalance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "queue-imbalance"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Over     int64 `json:"over"`      // goroutines in one queue beyond the mean of all
+	LengthNs int64 `json:"length_ns"` // for so long
+	// Gini is how unevenly the queued time of the whole recording must lie on the
+	// Ps, from 0, even, to 1, all on one. For a warning MinCount intervals do too.
+	Gini     float64 `json:"gini"`
+	MinCount int64   `json:"min_count"`
+	// Shares of the duration, and times, that such intervals fill.
+	NoteShare    float64 `json:"note_share"`
+	NoteNs       int64   `json:"note_ns"`
+	WarningShare float64 `json:"warning_share"`
+	WarningNs    int64   `json:"warning_ns"`
+}
+
+// Default returns the default thresholds. All are guesses, checked on traces:
+// thieves take half of a queue at once, so that with a thief at work a
+// difference of eight is gone within microseconds.
+func Default() Thresholds {
+	return Thresholds{Over: 8, LengthNs: 1_000_000, Gini: 0.6, MinCount: 3, NoteShare: 0.01, NoteNs: 10_000_000, WarningShare: 0.05, WarningNs: 20_000_000}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, long: reference.NoP}
+			view.LongQueues(t.Over, w.lengths)
+			w.moves = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady, reference.KindMove, reference.KindStart}}, w.queued)
+			w.changes = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindLost}}, w.changed)
+			w.listen()
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	// On while a queue is long enough, or an interval is open.
+	moves, changes *findings.Switch
+	anyLong        bool // a queue is long enough
+
+	long   int32 // the P with the long queue; NoP: there is none
+	last   int64
+	over   int64 // of its length, beyond the mean; 0 while no P with an empty queue worked
+	from   int64
+	ns     int64 // of the interval, with over > 0
+	cost   int64
+	peak   int64
+	hog    findings.Cell // who ran meanwhile beside an empty queue
+	looked bool
+
+	intervals int64
+	sumNs     int64
+	sumCost   int64
+	longest   int64
+	peakLen   int64
+	worst     findings.Cell
+	victims   findings.Tally
+	feeders   findings.Tally
+	hogs      findings.Tally
+}
+
+func (w *watcher) lengths(some *bool) {
+	w.anyLong = *some
+	w.listen()
+}
+
+func (w *watcher) listen() {
+	w.moves.Set(w.anyLong || w.long >= 0)
+	w.changes.Set(w.long >= 0)
+}
+
+func (w *watcher) queued(d *reference.Decision) {
+	if w.long < 0 && (d.P < 0 || w.view.Queued(d.P) < w.t.Over) {
+		return
+	}
+	w.pass(d.Time)
+	w.update(d.P)
+}
+
+func (w *watcher) changed(d *reference.Decision) {
+	if w.long >= 0 {
+		w.pass(d.Time)
+		w.update(d.P)
+	}
+}
+
+// beyond is by how much P p's queue is longer than the mean, if that is enough
+// and some queue is empty; 0 otherwise.
+func (w *watcher) beyond(p int32) int64 {
+	procs := w.view.Procs()
+	total, filled := w.view.QueuedLocally()
+	if n := w.view.Queued(p); filled < procs && n*procs-total >= w.t.Over*procs {
+		return n - total/procs
+	}
+	return 0
+}
+
+// update begins or ends an interval; p is where something changed.
+func (w *watcher) update(p int32) {
+	if w.long < 0 {
+		if w.beyond(p) == 0 {
+			return
+		}
+		w.long, w.from, w.last, w.ns, w.cost, w.peak, w.looked = p, w.view.Now(), w.view.Now(), 0, 0, 0, false
+		w.listen()
+	}
+	over := w.beyond(w.long)
+	if over == 0 {
+		w.end()
+		return
+	}
+	w.peak = max(w.peak, w.view.Queued(w.long))
+	w.over = over
+	// A queue beside an idle P is the matter of work-conservation, and one that
+	// has just got its thread will steal; a P that marks for the garbage collector,
+	// or is stopped, cannot.
+	_, filled := w.view.QueuedLocally()
+	if w.view.CountPs(ledger.Idle) > 0 || w.view.Waking() > 0 || w.view.Procs()-filled <= w.view.CountPs(ledger.GC)+w.view.CountPs(ledger.Stopped) {
+		w.over = 0
+	}
+}
+
+// pass accounts for the time since the last change.
+func (w *watcher) pass(now int64) {
+	if w.long < 0 {
+		return
+	}
+	if dt := now - w.last; w.over > 0 {
+		w.ns += dt
+		w.cost += w.over * dt
+	}
+	w.last = now
+	if !w.looked && w.ns >= w.t.LengthNs/2 {
+		w.looked = true
+		w.findLongest()
+	}
+}
+
+// findLongest finds who has run the longest on a P with an empty queue.
+func (w *watcher) findLongest() {
+	w.hog = findings.Cell{P: reference.NoP}
+	for p := range int32(min(w.view.Procs(), int64(w.view.KnownPs()))) {
+		if w.view.Queued(p) > 0 {
+			continue
+		}
+		if g := w.view.Running(p); g != nil && !g.System && g.StartAt >= 0 && (w.hog.P < 0 || g.StartAt < w.hog.From) {
+			w.hog = findings.Cell{Class: g.Class, From: g.StartAt, G: g.ID, P: p}
+		}
+	}
+}
+
+// end ends the interval.
+func (w *watcher) end() {
+	p := w.long
+	w.long = reference.NoP
+	w.listen()
+	if w.ns < w.t.LengthNs {
+		return
+	}
+	w.intervals++
+	w.sumNs += w.ns
+	w.sumCost += w.cost
+	w.longest = max(w.longest, w.ns)
+	w.peakLen = max(w.peakLen, w.peak)
+	if w.cost > w.worst.Ns {
+		w.worst = findings.Cell{Ns: w.cost, From: w.from, To: w.last, P: p}
+	}
+	if w.hog.P >= 0 && w.looked {
+		w.hog.Ns, w.hog.To = w.ns, w.last
+		w.hogs.Add(&w.hog)
+	}
+	// Those that are left stand for all that stood there.
+	n := int64(0)
+	w.view.Waiting(p, func(g *findings.Goroutine) bool {
+		c := findings.Cell{Class: g.Class, Ns: w.cost / sample, From: w.from, To: w.last, G: g.ID, P: p, Stack: g.Stack}
+		w.victims.Add(&c)
+		if by := w.view.ByID(g.Waker); by != nil {
+			c.Class, c.G, c.Stack = by.Class, by.ID, g.WakeStack
+			w.feeders.Add(&c)
+		}
+		n++
+		return n < sample
+	})
+}
+
+const sample = 8
+
+// gini is how unevenly the queued time lies on the Ps: 0 evenly, 1 all on one.
+func (w *watcher) gini(n int) float64 {
+	x := make([]float64, min(n, ledger.MaxPs))
+	for i := range x {
+		x[i] = float64(w.view.QueuedNs(int32(i)))
+	}
+	slices.Sort(x)
+	var sum, ranked float64
+	for i, v := range x {
+		sum += v
+		ranked += v * float64(2*i+1-len(x))
+	}
+	if sum <= 0 || len(x) < 2 {
+		return 0
+	}
+	return ranked / sum / float64(len(x)-1)
+}
+
+// evidence is what a finding says besides the tallies.
+type evidence struct {
+	gini  float64 // unevenness of queued time over the Ps
+	share float64 // of the time
+	limit float64 // of share
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if w.long >= 0 {
+		w.pass(f.EndNs)
+		w.end()
+	}
+	n := evidence{gini: w.gini(f.GOMAXPROCS), share: f.Share(w.sumNs), limit: w.t.NoteShare}
+	var s findings.Severity
+	switch {
+	case n.gini < w.t.Gini && w.intervals < w.t.MinCount:
+		return nil
+	case n.share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
+		s, n.limit = findings.Warning, w.t.WarningShare
+	case n.share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && n.gini >= w.t.Gini:
+		s = findings.Note
+	default:
+		return nil
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	x.Headline = fmt.Sprintf("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		x.Headline = fmt.Sprintf("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	}
+	x.Title = fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
+		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(n.share))
+	x.Evidence = []findings.Evidence{
+		{What: "time in such intervals", Value: quantity.Percent(n.share), Limit: quantity.Percent(n.limit), Ns: w.sumNs},
+		{What: "intervals", Value: quantity.Count(w.intervals), Limit: quantity.Duration(w.t.LengthNs) + " each"},
+		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
+		{What: "longest queue", Value: quantity.Count(w.peakLen), Limit: quantity.Count(w.t.Over) + " above the mean of the Ps"},
+		{What: "unevenness of queued time over the Ps (Gini)", Value: quantity.Number(n.gini), Limit: quantity.Number(w.t.Gini) + ", or " + quantity.Count(w.t.MinCount) + " intervals for a warning"},
+	}
+	feeder := "the producer"
+	if top := w.feeders.Top(1); len(top) > 0 {
+		feeder = f.Name(top[0].Class)
+	}
+	x.Advice = []string{
+		"Let more than one goroutine produce: what " + feeder + " makes runnable goes into the queue of the P that it runs on, and stays there until a P without work steals it.",
+	}
+	if top := w.hogs.Top(1); len(top) > 0 {
+		hog := f.Name(top[0].Class)
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, beside " + hog + " that had a P to itself", Value: quantity.Duration(top[0].Ns), Ns: top[0].Ns})
+		x.Advice = append(x.Advice, "A P looks into the others' queues only when it runs out of work, and "+hog+" does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.")
+	}
+}

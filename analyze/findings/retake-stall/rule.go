@@ -1,0 +1,188 @@
+// Package retakestall is the detector retake-stall: did system calls keep a P
+// from the goroutines in its queue? doc.md explains it.
+package retakestall
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "retake-stall"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// StallNs is from which on a goroutine behind a system call counts. sysmon
+	// takes such a P at its second look, 20 µs apart, unless it has backed off
+	// (runtime/proc.go: retake, sysmon).
+	StallNs int64 `json:"stall_ns"`
+	// Backoff is how many times longer a stall may last than the time for which
+	// sysmon had not taken a P before. Its sleeps double after a millisecond of
+	// that, so two of them, one to see the call and one to take the P, are never
+	// more than that long. What lasts longer is a machine without CPUs.
+	Backoff float64 `json:"backoff"`
+	// Rare is the share of the calls from the same stack below which one that is
+	// so long counts as a thread without a CPU, once there are RareOf of them.
+	Rare     float64        `json:"rare"`
+	RareOf   int64          `json:"rare_of"`
+	MinCount int64          `json:"min_count"` // of calls, from which on it is more than a note
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{StallNs: 1_000_000, Backoff: 2, Rare: 0.05, RareOf: 20, MinCount: 10, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, tookAt: -1}
+			view.Syscalls(findings.SyscallFilter{MinNs: t.StallNs}, w.syscall)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindRetake}}, w.retake)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	victims findings.Tally
+	calls   findings.Tally // by class of the caller; Ns is their victims'
+	stalls  int64          // ns of the calls, while somebody waited
+	longest int64
+	taken   int64   // ended by sysmon
+	back    int64   // over before sysmon came
+	tookAt  int64   // when sysmon took a P last; -1: not yet, or not since a gap
+	long    []int64 // long calls, by the number of their stack
+	rare    int64   // unusually long calls
+	freaks  int64   // longer than sysmon's sleeps explain
+	quiet   int64   // for how long it had not when the longest stall began; -1: it never had
+}
+
+// maxVictims is how many goroutines of a queue are looked at, the earliest ones.
+const maxVictims = 257
+
+func (w *watcher) retake(d *reference.Decision) {
+	if d.Why == reference.WhyRetakeSlow {
+		w.tookAt = w.view.Now()
+	}
+}
+
+// lose is for a gap in the trace: sysmon may have taken Ps in it.
+func (w *watcher) lose(*reference.Decision) { w.tookAt = -1 }
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	n, i := w.view.CallsFrom(c.Stack)
+	for len(w.long) <= int(i) {
+		w.long = append(w.long, 0)
+	}
+	w.long[i]++
+	if c.Local == 0 || c.System || c.Why == reference.WhySTW {
+		return
+	}
+	if n >= w.t.RareOf && float64(w.long[i]) < w.t.Rare*float64(n) {
+		w.rare++
+		return
+	}
+	quiet := int64(-1)
+	if w.tookAt >= 0 {
+		quiet = max(0, c.From-w.tookAt)
+		if float64(c.To-max(c.From, w.tookAt)) > w.t.Backoff*float64(quiet)+float64(w.t.StallNs) {
+			w.freaks++
+			return
+		}
+	}
+	var cost, worst int64
+	seen := 0
+	w.view.Waiting(c.P, func(g *findings.Goroutine) bool {
+		from := max(w.view.QueuedAt(g), c.From)
+		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
+			w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
+			cost += ns
+			worst = max(worst, ns)
+		}
+		seen++
+		return seen < maxVictims
+	})
+	if cost == 0 {
+		return
+	}
+	w.calls.Add(&findings.Cell{Class: c.Class, Ns: cost, From: c.From, To: c.To, G: c.G, P: c.P, Stack: c.Stack})
+	w.stalls += worst
+	if worst > w.longest {
+		w.longest, w.quiet = worst, quiet
+	}
+	switch c.Why {
+	case reference.WhySyscallExit:
+		w.back++
+	case reference.WhyRetakeSlow:
+		w.taken++
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	total := w.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if w.calls.Total.N < w.t.MinCount || f.Strained { // sysmon itself may have had no CPU
+		s = findings.Note
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.calls.Actors(f, findings.Cause, 2)...),
+	}
+	w.phrase(f, &x)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
+	total, n := w.victims.Total, w.calls.Total.N
+	name := f.Name(w.calls.Top(1)[0].Class)
+	quiet := "never before in the trace"
+	switch {
+	case w.quiet == 0:
+		quiet = "meanwhile"
+	case w.quiet > 0:
+		quiet = quantity.Duration(w.quiet) + " before"
+	}
+	caller := findings.Short(name)
+	for i := range x.Actors {
+		if a := &x.Actors[i]; a.Role == findings.Cause {
+			caller = a.Short() // that of the most calls comes first
+			break
+		}
+	}
+	x.Headline = fmt.Sprintf("System calls of %s keep a P from its queue for up to %s", caller, quantity.Duration(w.longest))
+	x.Title = fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s",
+		quantity.Plural(n, "system call", "system calls"), name, quantity.Duration(w.longest))
+	x.Evidence = []findings.Evidence{
+		{What: "calls with goroutines waiting behind them", Value: quantity.Count(n), Limit: quantity.Duration(w.t.StallNs) + " each"},
+		{What: "the longest that one waited", Value: quantity.Duration(w.longest), Limit: quantity.Duration(w.t.StallNs), Ns: w.longest},
+		{What: "how long these Ps stood still, summed", Value: quantity.Duration(w.stalls), Ns: w.stalls},
+		{What: "goroutines that waited", Value: quantity.Count(total.N)},
+		{What: "calls from which sysmon took the P in the end", Value: quantity.Count(w.taken)},
+		{What: "calls that came back first", Value: quantity.Count(w.back)},
+		{What: "when the longest began, sysmon had last taken a P", Value: quiet},
+		{What: "calls unusually long for their stack, left out", Value: quantity.Count(w.rare), Limit: "under " + quantity.Percent(w.t.Rare)},
+		{What: "longer than its sleeps explain, left out", Value: quantity.Count(w.freaks)},
+	}
+	x.Advice = []string{
+		"Do not wake others and block in the kernel right after it: make the call of " + caller + " first, or from a goroutine of its own that wakes nobody.",
+		"Replace the call by one that the poller handles, such as a socket, a pipe or a deadline, where a wait costs no P; or batch such calls, so that there are fewer.",
+		"sysmon looks every 20 µs only as long as it finds Ps to take; after 1 ms without any it looks ever more rarely, down to every 10 ms. A rare blocking call therefore costs more than a frequent one. A further P would take the queue over meanwhile.",
+	}
+}

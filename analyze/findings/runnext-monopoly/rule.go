@@ -1,0 +1,314 @@
+// Package runnextmonopoly is the detector runnext-monopoly: did a few
+// goroutines that wake one another keep a P from all others? doc.md explains it.
+package runnextmonopoly
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "runnext-monopoly"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Hops    int32 `json:"hops"`    // run intervals in one slice
+	Parties int8  `json:"parties"` // by at most so many goroutines; at most 4
+	// Relay is the share of a slice's run intervals that are the first ones of
+	// goroutines just created, from which on it counts whoever takes part; and
+	// Creator the share if the slice is of SevereNs or more: nearly half where
+	// each comes after one of the goroutine that creates them all.
+	Relay   float64 `json:"relay"`
+	Creator float64 `json:"creator"`
+	WaitNs  int64   `json:"wait_ns"` // somebody waited so long meanwhile
+	// SevereNs and SevereShare: a slice so long, or this share of the duration in
+	// such slices, is more than a note and may be critical.
+	SevereNs    int64          `json:"severe_ns"`
+	SevereShare float64        `json:"severe_share"`
+	Grade       findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{Hops: 20, Parties: 3, Relay: 0.9, Creator: 0.4, WaitNs: 1_000_000, SevereNs: 10_000_000, SevereShare: 0.5, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, AnyLength: true, Kind: findings.KindCause, NeedsQueues: true, InLine: append(findings.Queued(), waits.CauseOvertaken),
+		Delays: true,
+		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[parties]int{}}
+			view.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	view  *findings.View
+	cells []cell
+	at    map[parties]int
+}
+
+// parties are the classes that take part, sorted; of a relay only the most
+// frequent of those that the slice names.
+type parties struct {
+	classes [4]int32
+	relay   bool
+}
+
+type cell struct {
+	parties
+	n       int64 // classes in it
+	slices  int64
+	hops    int64
+	created int64 // of the hops, first ones of goroutines just created
+	timers  int64 // of the hops, those of goroutines that timers woke
+	ns      int64
+	longest findings.Slice
+	woke    [4]int32 // where the goroutines of the longest had woken another of them last; 0: not known
+	victims findings.Tally
+	yielded int64 // victims that had yielded
+}
+
+const (
+	maxCells = 1024
+	// maxVictims is how many of a queue are looked at after one slice.
+	maxVictims = 256
+)
+
+func (w *watcher) slice(s *findings.Slice) {
+	ns := s.To - s.From
+	if s.Runs < w.t.Hops || s.System {
+		return
+	}
+	share := float64(s.Created) / float64(s.Runs)
+	relay := share >= w.t.Relay || share >= w.t.Creator && ns >= w.t.SevereNs
+	if s.N > w.t.Parties && !relay || int(s.N) > len(s.Gs) && !relay {
+		return
+	}
+	var found [2 * maxVictims]findings.Cell
+	n, yielded := 0, int64(0)
+	look := func(p int32, by int64) {
+		seen := 0
+		w.view.Waiting(p, func(g *findings.Goroutine) bool {
+			seen++
+			over := s.To - max(w.view.QueuedAt(g), s.From)
+			if over >= w.t.WaitNs && !slices.Contains(s.Gs[:min(int(s.N), len(s.Gs))], g.ID) {
+				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(w.view.QueuedAt(g), s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
+				n++
+				if g.Self {
+					yielded++
+				}
+			}
+			return seen < maxVictims
+		})
+	}
+	look(s.P, 1)
+	look(reference.NoP, w.view.Procs())
+	if n == 0 {
+		return
+	}
+	c := w.cell(s, relay)
+	if c == nil {
+		return
+	}
+	c.slices++
+	c.hops += int64(s.Runs)
+	c.created += int64(s.Created)
+	c.timers += int64(s.Timers)
+	c.ns += ns
+	c.yielded += yielded
+	if ns > c.longest.To-c.longest.From {
+		c.longest = *s
+		c.woke = [4]int32{}
+		for _, id := range s.Gs[:min(int(s.N), len(s.Gs))] {
+			if g := w.view.ByID(id); g != nil {
+				if i := slices.Index(s.Gs[:], g.Waker); i >= 0 {
+					c.woke[i] = g.WakeStack
+				}
+			}
+		}
+	}
+	for _, v := range found[:n] {
+		c.victims.Add(&v)
+	}
+}
+
+func (w *watcher) cell(s *findings.Slice, relay bool) *cell {
+	k := parties{relay: relay}
+	n := 1
+	if !relay {
+		n = int(s.N)
+	}
+	copy(k.classes[:n], s.Classes[:])
+	slices.Sort(k.classes[:n])
+	if relay {
+		k.classes[0] = frequent(s.Classes[:min(int(s.N), len(s.Classes))])
+	}
+	i, ok := w.at[k]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return nil
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{parties: k, n: int64(n)})
+		w.at[k] = i
+	}
+	return &w.cells[i]
+}
+
+// frequent returns the class that is there most often, the last of these.
+func frequent(classes []int32) int32 {
+	best, most := int32(0), 0
+	for _, c := range classes {
+		n := 0
+		for _, d := range classes {
+			if c == d {
+				n++
+			}
+		}
+		if n >= most {
+			best, most = c, n
+		}
+	}
+	return best
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var out []findings.Finding
+	for i := range w.cells {
+		if x, ok := w.finding(f, &w.cells[i]); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// finding is about the slices of the same parties.
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	total := c.victims.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	severe := c.longest.To-c.longest.From >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
+	if s == findings.Critical && (!severe || total.Ns < f.Waits.User.TotalNs/20) { // or it explains little
+		s = findings.Warning
+	}
+	causes := c.causes(f)
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: c.longest.From, ToNs: c.longest.To, Basis: findings.Inferred,
+		Actors:    append(c.victims.Actors(f, findings.Victim, 3), causes...),
+		OutOfTurn: !w.newestFirst(c),
+	}
+	w.phrase(f, &x, c, causes)
+	return x, true
+}
+
+// causes are the parties.
+func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
+	for k, class := range c.classes[:c.n] {
+		if k > 0 && class == c.classes[k-1] {
+			continue
+		}
+		a := f.Class(findings.Cause, class)
+		for j, id := range c.longest.Classes {
+			if id == class && j < int(c.longest.N) {
+				a.G, a.Stack = c.longest.Gs[j], f.Frames(c.woke[j])
+				break
+			}
+		}
+		a.P = findings.OnP(c.longest.P)
+		actors = append(actors, a)
+	}
+	if len(actors) > 0 { // where the last of the chain stopped
+		last := f.Frames(c.longest.Stack)
+		i := max(0, slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) }))
+		if len(actors[i].Stack) == 0 {
+			actors[i].Stack = last
+		}
+	}
+	return actors
+}
+
+// newestFirst reports whether the goroutines that kept a P are parts of work that one goroutine hands
+// out: in which order they run matters to whoever waits for one of them.
+func (w *watcher) newestFirst(c *cell) bool {
+	return c.relay && float64(c.created) < w.t.Relay*float64(c.hops)
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes []findings.Actor) {
+	total, longest := c.victims.Total, c.longest.To-c.longest.From
+	x.Evidence = []findings.Evidence{
+		{What: "run intervals in the longest slice", Value: quantity.Count(int64(c.longest.Runs)), Limit: quantity.Count(int64(w.t.Hops))},
+		{What: "its length", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SevereNs), Ns: longest},
+		{What: "such slices", Value: quantity.Count(c.slices)},
+		{What: "Ps that they kept, on average", Value: quantity.Number(f.Share(c.ns)), Limit: quantity.Number(w.t.SevereShare), Ns: c.ns},
+		{What: "passes of the P", Value: rate(c.hops, c.ns)},
+		{What: "times a goroutine was kept waiting", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs) + " each"},
+		{What: "longest that one was kept by one slice", Value: quantity.Duration(total.Worst), Ns: total.Worst},
+	}
+	if c.timers > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the passes, to goroutines that a timer woke", Value: quantity.Percent(float64(c.timers) / float64(c.hops))})
+	}
+	if c.yielded > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: quantity.Count(c.yielded)})
+	}
+	var parties []string
+	for _, a := range causes {
+		if name := a.Work(); !slices.Contains(parties, name) {
+			parties = append(parties, name)
+		}
+	}
+	short := findings.ShortOf(causes)
+	names := strings.Join(parties, " and ")
+	switch {
+	case w.newestFirst(c):
+		x.Headline = fmt.Sprintf("New goroutines of %s run before older ones, for up to %s", short, quantity.Duration(longest))
+		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
+		x.Advice = []string{
+			"Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.",
+		}
+	case c.relay:
+		x.Headline = fmt.Sprintf("%s: each goroutine creates the next, and a P is theirs for up to %s", short, quantity.Duration(longest))
+		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
+		x.Advice = []string{
+			"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
+		}
+	case 2*c.timers > c.hops:
+		x.Headline = fmt.Sprintf("Timers wake %s so often that a P is theirs for up to %s", short, quantity.Duration(longest))
+		x.Title = fmt.Sprintf("Timers woke %s up to %s in a row on one P, which they kept for %s while others waited",
+			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
+		x.Advice = []string{
+			"Whoever a timer wakes runs next, within the time slice of the one before, so goroutines of " + names + " that sleep briefly take turns ahead of the queue: let one goroutine with one ticker do their work, or sleep longer and do more at a time.",
+			"Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.",
+		}
+	default:
+		x.Headline = fmt.Sprintf("%s wake each other and keep a P for up to %s", short, quantity.Duration(longest))
+		x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
+			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
+		x.Advice = []string{
+			"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
+			"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
+		}
+	}
+}
+
+func rate(n, ns int64) string {
+	if ns <= 0 {
+		return quantity.Count(n)
+	}
+	return quantity.Count(int64(float64(n)/float64(ns)*1e9)) + " per second of it"
+}

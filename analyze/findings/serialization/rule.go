@@ -1,0 +1,321 @@
+// Package serialization is the detector serialization: does one chain of work
+// hold up a program that could use more Ps? doc.md explains it.
+package serialization
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/span"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "serialization"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Parallelism is T1/Tinf below which the program is serial; with more than
+	// twice as many Ps, half of the Ps.
+	Parallelism float64 `json:"parallelism"`
+	// SlackShare is the share of the busy time in which half of the Ps had
+	// nothing to do, although somebody ran and nobody was ready to.
+	SlackShare float64 `json:"slack_share"`
+	// BusyShare is the share of the duration in which the program must be busy.
+	BusyShare float64 `json:"busy_share"`
+	// There must be somebody who could have worked meanwhile: goroutines that
+	// waited for others, not for their own children, at least WaitShare of that time on average, and were woken
+	// MinWakes times; or a share ParallelShare of the busy time in which at least
+	// half of the Ps, and two, did run the program.
+	WaitShare     float64        `json:"wait_share"`
+	MinWakes      int64          `json:"min_wakes"`
+	ParallelShare float64        `json:"parallel_share"`
+	Grade         findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. Work shorter than twice its span gains
+// nothing from a third P (Brent 1974: at least max(T1/P, Tinf)); the other
+// numbers are our own.
+func Default() Thresholds {
+	return Thresholds{
+		Parallelism: 2, SlackShare: 0.4, BusyShare: 0.5,
+		WaitShare: 0.5, MinWakes: 20, ParallelShare: 0.1, Grade: findings.DefaultGrade(),
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle,
+		Remedy: findings.Remedy{Speed: 2, Makespan: true, Why: "the largest part of the critical path in half of the time"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, sliced: map[sliceEnd]int64{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
+			view.Uses(w.see)
+			view.HeldUps(w.wake)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	at  int64
+	use findings.Use // since then
+
+	slack int64   // ns
+	lost  float64 // of it, what work spread over all Ps would not have taken, ns
+	// The longest stretch of slack, interruptions below a millisecond included.
+	from, to           int64
+	longFrom, longTo   int64
+	starved            findings.Tally
+	starvedBySemaphore int64 // ns of it
+	pieces             int64 // ns of it, for one of several goroutines that the one who waited had created
+	// What ran when a time slice was over, by class and stack: only that tells what is
+	// computed, for who wakes somebody or blocks has done it before.
+	sliced map[sliceEnd]int64
+}
+
+// sliceEnd is the class and the stack of a goroutine whose time slice was over.
+type sliceEnd struct{ class, stack int32 }
+
+// maxSliceEnds bounds memory.
+const maxSliceEnds = 4096
+
+func (w *watcher) preempted(r *findings.Run) {
+	k := sliceEnd{r.Class, r.Stack}
+	if _, ok := w.sliced[k]; r.System || r.Stack == 0 || !ok && len(w.sliced) == maxSliceEnds {
+		return
+	}
+	w.sliced[k]++
+}
+
+// stretchGap is the longest interruption of one stretch of slack.
+const stretchGap = 1_000_000
+
+func (w *watcher) see(u *findings.Use) {
+	w.advance(w.view.Now())
+	w.use = *u
+}
+
+func (w *watcher) advance(now int64) {
+	dt := now - w.at
+	if dt <= 0 {
+		return
+	}
+	if w.use.Slack {
+		w.slack += dt
+		w.lost += float64(dt) * (1 - float64(w.use.Run)/float64(w.use.Procs))
+		if w.at-w.to > stretchGap || w.to == 0 {
+			w.from = w.at
+		}
+		w.to = now
+		if w.to-w.from > w.longTo-w.longFrom {
+			w.longFrom, w.longTo = w.from, w.to
+		}
+	}
+	w.at = now
+}
+
+// idled reports whether for most of the wait the one who ended it slept, or waited for
+// the network: then it was no work that took so long.
+func idled(h *findings.HeldUp) bool {
+	by := h.By
+	if by.BlockedNs <= 0 || by.Reason != reference.ReasonSleep && by.Reason != reference.ReasonNetwork {
+		return false
+	}
+	both := min(h.To, by.BlockedAt+by.BlockedNs) - max(h.G.BlockedAt, by.BlockedAt)
+	return 2*both > h.To-h.G.BlockedAt
+}
+
+// several goroutines that one creates could share the work evenly.
+const several = 3
+
+func (w *watcher) wake(h *findings.HeldUp) {
+	g := h.G
+	// Who waits for the one goroutine that it created has called it, as it were; who
+	// created several waits for the slowest.
+	if h.By.Creator == g.ID && g.Created < several || idled(h) {
+		return
+	}
+	if h.By.Creator == g.ID {
+		w.pieces += h.Ns
+	}
+	if g.Reason == reference.ReasonSync {
+		w.starvedBySemaphore += h.Ns
+	}
+	w.starved.Add(&findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	limit   float64 // of parallelism
+	waiting bool    // goroutines waited for others meanwhile
+	share   float64 // of the critical path, of its largest part
+	lock    bool    // most of the waiting is for a lock
+	even    int64   // how many goroutines ran side by side and were done together; 0: they did not
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.advance(f.EndNs)
+	r := &f.Span
+	n := evidence{limit: max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)}
+	busy := float64(r.BusyNs)
+	if busy == 0 || r.Parallelism() >= n.limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
+		return nil
+	}
+	wait := w.starved.Total
+	n.waiting = wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
+	phases := float64(w.view.ParallelNs()) >= w.t.ParallelShare*busy
+	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
+	if !ok || len(r.Path) == 0 || !n.waiting && !phases {
+		return nil
+	}
+	top := r.Path[0]
+	if f.RunsTests(top.Class) {
+		return nil // one test after the other is no chain
+	}
+	n.share = float64(top.Ns) / float64(r.SpanNs)
+	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
+	if even(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
+		n.even = int64(math.Ceil(r.Parallelism()))
+	}
+	switch {
+	case n.share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
+		s = findings.Note // a question and its answer: nobody is kept from anything
+	case n.lock:
+		s = findings.Note
+	case n.even > 0:
+		s = findings.Note // as many goroutines as there are run side by side, and are done together
+	case !n.waiting && int64(r.Hops)+w.view.ClassStat(top.Class).Creates < manyHops:
+		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
+	case s == findings.Critical:
+		s = findings.Warning // the scheduler does all that can be done here
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: int64(w.lost), FromNs: w.longFrom, ToNs: w.longTo, Basis: findings.Inferred, Feigned: findings.ByStrain,
+	}
+	if n.waiting {
+		x.Actors = w.starved.Actors(f, findings.Victim, 3)
+	}
+	for _, part := range parts(r) {
+		a := f.Class(findings.Cause, part.Class)
+		a.Stack = f.Frames(cmp.Or(w.computes(f, part.Class), part.Stack))
+		x.Actors = append(x.Actors, a)
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// even reports whether a speed-up is hardly less than a whole number of goroutines that
+// compute side by side: then the work is divided evenly among so many.
+func even(parallelism float64) bool {
+	return parallelism > 1.5 && parallelism >= 0.9*math.Ceil(parallelism)
+}
+
+// sideBySide is the share of the busy time in which half of the Ps, and two, must run the
+// program if they are said to work side by side and not in phases: half of it on three Ps and
+// half on one comes to a speed-up of two, as well. Of the labelled recordings with an even
+// speed-up it is 81 % where two goroutines work side by side, and 20 % where there are phases.
+const sideBySide = 2.0 / 3
+
+// minSlices is how many time slices must have ended in one function of the program.
+const minSlices = 3
+
+// computes is a stack in the function of the program in which most time slices of a class
+// ended, 0 if these are few.
+func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
+	type in struct{ n, most int64 }
+	functions := map[string]*in{}
+	var best int64
+	keys := slices.SortedFunc(maps.Keys(w.sliced), func(x, y sliceEnd) int { return cmp.Compare(x.stack, y.stack) })
+	last := map[string]int32{}
+	for _, k := range keys {
+		if k.class != class {
+			continue
+		}
+		function, _ := f.ProgramsFunction(k.stack)
+		x := functions[function]
+		if x == nil {
+			x = &in{}
+			functions[function] = x
+		}
+		n := w.sliced[k]
+		if n > x.most {
+			x.most, last[function] = n, k.stack
+		}
+		if x.n += n; function != "" && x.n >= minSlices && x.n > best {
+			best, stack = x.n, last[function]
+		}
+	}
+	return stack
+}
+
+// parts are the largest of the critical path.
+func parts(r *span.Result) []span.Segment {
+	for i, part := range r.Path {
+		if i == 3 || i > 0 && part.Ns < r.SpanNs/10 {
+			return r.Path[:i]
+		}
+	}
+	return r.Path
+}
+
+// manyHops is from how many wake-ups on the critical path and creations by
+// its largest part on work changes between serial and parallel phases.
+const manyHops = 10
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	r, wait, busy := &f.Span, w.starved.Total, float64(f.Span.BusyNs)
+	name := f.Name(r.Path[0].Class)
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		name = x.Actors[i].Work()
+	}
+	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
+	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
+		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
+	if n.even > 0 {
+		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(n.even), findings.Short(name))
+		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
+			quantity.Percent(float64(w.slack)/busy), quantity.Count(n.even), quantity.Percent(n.share), name)
+	}
+	x.Evidence = []findings.Evidence{
+		{What: "work / span: the speed-up that any number of Ps could give", Value: quantity.Times(r.Parallelism()), Limit: quantity.Times(n.limit)},
+		{What: "work (T1)", Value: quantity.Duration(r.WorkNs), Ns: r.WorkNs},
+		{What: "span (Tinf): the critical path through wake-ups", Value: quantity.Duration(r.SpanNs) + " in " + quantity.Plural(r.Hops+1, "part", "parts"), Ns: r.SpanNs},
+		{What: "busy time with at least half of the Ps idle and nobody ready to run", Value: quantity.Percent(float64(w.slack) / busy), Limit: quantity.Percent(w.t.SlackShare), Ns: w.slack},
+		{What: "busy time", Value: quantity.Duration(r.BusyNs) + " (" + quantity.Percent(f.Share(r.BusyNs)) + " of the duration)", Limit: quantity.Percent(w.t.BusyShare), Ns: r.BusyNs},
+		{What: "bound of the busy time, max(T1/P, Tinf)", Value: quantity.Duration(r.BoundNs()), Ns: r.BoundNs()},
+		{What: "busy time beyond it, which scheduling could gain", Value: quantity.Duration(r.RecoverableNs()), Ns: r.RecoverableNs()},
+		{What: "with the Ps that were usable: T1/Pa + Tinf·P/Pa", Value: quantity.Duration(r.ABPNs()) + " (Pa " + quantity.Number(r.Usable) + ")", Ns: r.ABPNs()},
+	}
+	if n.waiting {
+		x.Evidence = append(x.Evidence, findings.Evidence{
+			What: "goroutines that waited for others meanwhile, on average", Value: quantity.Number(float64(wait.Ns) / float64(w.slack)), Limit: quantity.Number(w.t.WaitShare), Ns: wait.Ns})
+	}
+	for _, part := range parts(r) {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: quantity.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
+	}
+	switch {
+	case n.even > 0:
+		x.Advice = append(x.Advice, fmt.Sprintf("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(n.even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps")))
+	case 2*w.pieces > wait.Ns:
+		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
+	case n.share >= 0.5:
+		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
+	default:
+		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
+	}
+	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
+	if n.lock {
+		x.Advice = append(x.Advice, "Most of the waiting is for a lock: lock-convoy says more.")
+	}
+}

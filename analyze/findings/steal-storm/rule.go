@@ -1,0 +1,188 @@
+// Package stealstorm is the detector steal-storm: did the Ps live on stealing
+// tiny pieces of work from one another? doc.md explains it.
+package stealstorm
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "steal-storm"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	Share    float64        `json:"share"`     // of the starts, taken from another P
+	RunNs    int64          `json:"run_ns"`    // median run interval of these
+	Rate     float64        `json:"rate"`      // of these in a second
+	WindowNs int64          `json:"window_ns"` // in which all this is judged
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. A steal out of runnext backs off for
+// a nominal 3 µs first, some 55 µs in fact (runtime's runqgrab), so that a stolen
+// run interval of under 10 µs does not pay. The share is a guess that healthy
+// programs with many small run intervals, up to 20 %, do not reach.
+func Default() Thresholds {
+	return Thresholds{Share: 0.25, RunNs: 10_000, Rate: 2000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view}
+			view.Windows(t.WindowNs, w.roll)
+			view.Runs(findings.RunFilter{Stolen: true}, w.run)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	from    int64   // of the window
+	before  int64   // run intervals before it
+	now     account // in it
+	total   account
+	windows int64
+	worst   int64 // stolen in one window
+	worstAt int64
+	taken   findings.Tally
+	wakers  findings.Tally
+	pairs   []int64 // steals by victim
+}
+
+type account struct {
+	starts, stolen int64
+	idle           int64 // ns in which a stolen one waited while its thief looked for work
+	steals, moved  int64
+	lengths        findings.Lengths
+}
+
+// roll begins the window that s is the first run interval of.
+func (w *watcher) roll(s *findings.Run) {
+	w.close(w.view.Totals().Runs - 1)
+	w.from = s.To - s.To%w.t.WindowNs
+}
+
+func (w *watcher) run(r *findings.Run) {
+	w.now.stolen++
+	w.now.idle += r.IdleWait
+	w.now.lengths.Add(r.Ns())
+	w.taken.Add(&findings.Cell{Class: r.Class, Ns: r.IdleWait, From: r.From - r.IdleWait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
+	// Who feeds the queues is asked of some only: it costs a look-up.
+	if w.now.stolen%sample != 0 {
+		return
+	}
+	if g := w.view.ByID(r.G); g != nil {
+		if by := w.view.ByID(g.Waker); by != nil {
+			w.wakers.Add(&findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: g.WakeStack})
+		}
+	}
+}
+
+const sample = 16
+
+func (w *watcher) steal(d *reference.Decision) {
+	w.now.steals++
+	w.now.moved += int64(d.Batch)
+	if d.Victim < 0 || d.Victim >= ledger.MaxPs {
+		return
+	}
+	for int(d.Victim) >= len(w.pairs) {
+		w.pairs = append(w.pairs, 0)
+	}
+	w.pairs[d.Victim]++
+}
+
+// close judges the window, which ends with that many run intervals so far.
+func (w *watcher) close(runs int64) {
+	a := &w.now
+	a.starts = runs - w.before
+	w.before = runs
+	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.RunNs {
+		t := &w.total
+		t.starts += a.starts
+		t.stolen += a.stolen
+		t.idle += a.idle
+		t.steals += a.steals
+		t.moved += a.moved
+		t.lengths.Merge(&a.lengths)
+		w.windows++
+		if a.stolen > w.worst {
+			w.worst, w.worstAt = a.stolen, w.from
+		}
+	}
+	*a = account{}
+}
+
+// evidence is what a finding says besides the account.
+type evidence struct {
+	share    float64 // of the starts
+	medianNs int64   // run interval of the stolen
+	// Of all steals, those from the P that most were from.
+	steals, most int64
+	from         int32
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.close(w.view.Totals().Runs)
+	t := &w.total
+	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	n := evidence{share: float64(t.stolen) / float64(t.starts), medianNs: t.lengths.Median(), from: reference.NoP}
+	for p, steals := range w.pairs {
+		n.steals += steals
+		if steals > n.most {
+			n.most, n.from = steals, int32(p)
+		}
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: min(f.EndNs, w.worstAt+w.t.WindowNs), Basis: findings.Inferred, Feigned: findings.ByStall,
+		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
+	}
+	if n.steals > 0 && len(w.wakers.Cells) == 0 {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(n.from)})
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	t := &w.total
+	x.Headline = fmt.Sprintf("%s of the starts are steals, of work for %s", quantity.Percent(n.share), quantity.Duration(n.medianNs))
+	x.Title = fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(n.share), quantity.Duration(n.medianNs))
+	x.Evidence = []findings.Evidence{
+		{What: "starts that were stolen", Value: quantity.Percent(n.share), Limit: quantity.Percent(w.t.Share)},
+		{What: "median run interval of these", Value: quantity.Duration(n.medianNs), Limit: quantity.Duration(w.t.RunNs), Ns: n.medianNs},
+		{What: fmt.Sprintf("stolen starts in the worst %s", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.worst), Limit: quantity.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
+		{What: "goroutines taken by one steal, on average", Value: quantity.Number(float64(t.moved) / float64(max(1, t.steals)))},
+		{What: "waiting of stolen goroutines while the thief looked for work, on average", Value: quantity.Duration(t.idle / t.stolen), Ns: t.idle / t.stolen},
+	}
+	if n.steals > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("of all steals, from P%d", n.from), Value: quantity.Percent(float64(n.most) / float64(n.steals))})
+	}
+	who := "the producer"
+	if top := w.wakers.Top(1); len(top) > 0 {
+		who = f.Name(top[0].Class)
+	}
+	x.Advice = []string{
+		"Make the pieces larger: let " + who + " hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.",
+		"Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.",
+		"Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.",
+	}
+}

@@ -1,0 +1,199 @@
+// Package syscallretakestorm is the detector syscall-retake-storm: did short
+// system calls lose their P, and then wait longer for another than they took?
+// doc.md explains it.
+package syscallretakestorm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "syscall-retake-storm"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// ShortNs is the length up to which a call would better have kept its P. To
+	// take the P, start a thread for it and get one back takes some 100 µs, and
+	// sysmon does not look twice within 40.
+	ShortNs int64 `json:"short_ns"`
+	// Share of a class's calls must have lost the P, or Rate of them a second;
+	// and MinCount in all.
+	Share    float64        `json:"share"`
+	Rate     float64        `json:"rate"`
+	MinCount int64          `json:"min_count"`
+	Grade    findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. What they guard against is
+// golang/go#18236.
+func Default() Thresholds {
+	return Thresholds{ShortNs: 1_000_000, Share: 0.05, Rate: 1000, MinCount: 20, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
+		Delays: true,
+		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[int32]int32{}, cells: make([]cell, 1)}
+			view.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
+			view.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	view  *findings.View
+	cells []cell // the first is for all classes that come too late
+	at    map[int32]int32
+	last  int32 // cell of the last call
+}
+
+// cell is the system calls of one class.
+type cell struct {
+	class   int32
+	taken   int64 // calls that lost the P
+	short   int64 // of these, those that came back soon
+	shortNs int64
+	waits   findings.Cell // of the short ones, for another P
+}
+
+// maxCells bounds the classes that are told apart.
+const maxCells = 1024
+
+func (w *watcher) cell(class int32) *cell {
+	if c := &w.cells[w.last]; c.class == class {
+		return c
+	}
+	i, ok := w.at[class]
+	if !ok && len(w.cells) < maxCells {
+		i = int32(len(w.cells))
+		w.cells = append(w.cells, cell{class: class})
+		w.at[class] = i
+	}
+	w.last = i
+	return &w.cells[i]
+}
+
+func (w *watcher) syscall(c *findings.Syscall) {
+	if !c.System && byOthers(c.Why) {
+		w.cell(c.Class).taken++
+	}
+}
+
+// byOthers reports whether a P was taken because others could use it.
+func byOthers(why reference.Why) bool {
+	return why == reference.WhyRetakeSlow || why == reference.WhyRetakeReturn
+}
+
+func (w *watcher) exit(d *reference.Decision) {
+	if g := w.view.Goroutine(); g != nil && !g.System && w.short(g, w.view.Now()) {
+		x := w.cell(g.Class)
+		x.short++
+		x.shortNs += w.view.Now() - g.CallAt
+	}
+}
+
+// short reports whether g's last call lost its P and came back soon, at the given
+// time.
+func (w *watcher) short(g *findings.Goroutine, back int64) bool {
+	return byOthers(g.CallWhy) && g.CallAt >= 0 && back-g.CallAt <= w.t.ShortNs
+}
+
+func (w *watcher) leave(s *findings.Residency) {
+	g := s.G
+	if !s.Start || !w.short(g, g.ReadyAt) {
+		return
+	}
+	c := &w.cell(g.Class).waits
+	ns := s.To - g.ReadyAt
+	if ns > c.Worst {
+		c.Worst, c.From, c.To, c.G, c.Stack, c.P = ns, g.ReadyAt, s.To, g.ID, g.Stack, s.P
+	}
+	c.N++
+	c.Ns += ns
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	cells []cell // of the classes whose calls matter, costliest first
+	sum   cell
+	calls int64 // all of these classes
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	n := w.sums(f)
+	s, ok := w.t.Grade.Severity(n.sum.waits.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	top := &n.cells[0]
+	x := findings.Finding{
+		Severity: s, CostNs: n.sum.waits.Ns, FromNs: top.waits.From, ToNs: top.waits.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+	}
+	for _, c := range n.cells[:min(3, len(n.cells))] {
+		a := f.Class(findings.Victim, c.class)
+		a.G, a.P, a.Stack = c.waits.G, findings.OnP(c.waits.P), f.Frames(c.waits.Stack)
+		x.Actors = append(x.Actors, a)
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// sums adds up the classes whose calls matter.
+func (w *watcher) sums(f *findings.Facts) (n evidence) {
+	for _, c := range w.cells {
+		calls := w.view.ClassStat(c.class).Calls
+		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
+		// A wait shorter than the call is a fair price for what others did meanwhile.
+		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
+			continue
+		}
+		n.cells = append(n.cells, c)
+		n.calls += calls
+		n.sum.taken += c.taken
+		n.sum.short += c.short
+		n.sum.shortNs += c.shortNs
+		n.sum.waits.N += c.waits.N
+		n.sum.waits.Ns += c.waits.Ns
+	}
+	slices.SortFunc(n.cells, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class))
+	})
+	return n
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	sum, top := &n.sum, &n.cells[0]
+	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
+	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(top.class)))
+	x.Title = fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
+		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(top.class), quantity.Duration(wait))
+	x.Evidence = []findings.Evidence{
+		{What: "calls that lost the P and came back soon", Value: quantity.Count(sum.short), Limit: quantity.Count(w.t.MinCount) + ", within " + quantity.Duration(w.t.ShortNs)},
+		{What: "share of all calls of these goroutines", Value: quantity.Percent(float64(sum.short) / float64(max(1, n.calls))), Limit: quantity.Percent(w.t.Share)},
+		{What: "such calls a second", Value: quantity.Number(float64(sum.short) * 1e9 / float64(max(1, f.RecordedNs()))), Limit: quantity.Number(w.t.Rate) + ", or the share"},
+		{What: "their mean length", Value: quantity.Duration(call), Limit: quantity.Duration(w.t.ShortNs), Ns: call},
+		{What: "mean wait for a P afterwards", Value: quantity.Duration(wait), Limit: quantity.Duration(call) + ", the call", Ns: wait},
+		{What: "the longest", Value: quantity.Duration(top.waits.Worst), Ns: top.waits.Worst},
+		{What: "calls that lost the P, however long", Value: quantity.Count(sum.taken) + " of " + quantity.Count(n.calls)},
+		{What: "other retakes: by sysmon, by returning calls", Value: quantity.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeSlow.String()]) + ", " + quantity.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeReturn.String()])},
+	}
+	x.Advice = []string{
+		"Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.",
+		"Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.",
+		"The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.",
+	}
+}

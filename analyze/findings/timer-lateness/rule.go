@@ -1,0 +1,329 @@
+// Package timerlateness is the detector timer-lateness: did timers come late,
+// because no P looked at them, or too many were due at once? doc.md explains it.
+package timerlateness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "timer-lateness"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	LateNs   int64   `json:"late_ns"`   // how long a timer may have been due, or one of a storm waits
+	MinCount int64   `json:"min_count"` // of such timers of one class
+	Often    float64 `json:"often"`     // and their share of all timers of it
+	Ratio    float64 `json:"ratio"`     // of lateness to the sleep, from which on it is more than a note
+	Least    float64 `json:"least"`     // and from which on it is worth one
+	// A storm is at least Storm timers, and StormPerP for each P, with no more than
+	// ApartNs from one to the next.
+	Storm     int64          `json:"storm"`
+	StormPerP int64          `json:"storm_per_p"`
+	ApartNs   int64          `json:"apart_ns"`
+	Grade     findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds. LateNs is the resolution of the
+// network poller's time-out, within which timers are late without anyone's doing
+// (golang/go#44343); with Ratio, a ticker of 100 ms may be late by half a time slice
+// of 20 ms, as it is beside goroutines that compute on all Ps by design: of the labelled
+// recordings in which nothing is wrong the highest ratio is 10 %, and of those in which late
+// timers are what is wrong the lowest is 13.6 %. There, 9 % of the timers were late; what is
+// rarer than half of that happens anyway. The storm's size is that of a herd in
+// thundering-herd.
+func Default() Thresholds {
+	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.05, Ratio: 0.125, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
+		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), overdue: findings.NewOverdue(view), at: map[int32]int{}}
+			w.view.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
+			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t          Thresholds
+	view       *findings.View
+	allocators *findings.Allocators
+
+	overdue *findings.Overdue
+	freaks  []freakAt // by P
+	storms  [storms]storm
+	storm   int // the present one in storms
+
+	cells  []cell
+	at     map[int32]int
+	causes findings.Tally
+	stormy findings.Tally // waits in storms
+	most   int64          // timers in one storm
+	count  int64          // storms that someone waited in
+}
+
+// freakAt is the last run interval that was far longer than those of its class: its
+// thread may have had no CPU.
+type freakAt struct{ from, to int64 }
+
+// storm is a row of timers that fired one right after another.
+type storm struct {
+	from, to, n int64
+	waited      bool // someone counts as having waited
+}
+
+// A run interval is a freak if it is freak times the median of its class, of which
+// usual are known, and no more than one in rare is of LateNs and more; as in
+// findings.View.Strained.
+const (
+	usual = 10
+	freak = 20
+	rare  = 50
+)
+
+const (
+	storms   = 16   // that goroutines may still wait from
+	maxCells = 1024 // classes
+)
+
+// cell is the timers that goroutines of one class waited for.
+type cell struct {
+	class  int32
+	n      int64 // all
+	slept  int64 // ns in them
+	late   int64 // that fired after a P had run something for LateNs or more
+	held   int64 // ns: how long they may have been due, summed
+	worst  int64 // the longest of these
+	from   int64
+	to     int64
+	g      int64
+	p      int32
+	stack  int32
+	waits  int64 // of goroutines that fired in storms, LateNs or longer
+	waitNs int64
+}
+
+// latenessNs is the estimate of the class's lateness: a timer that fired when a run
+// interval was over was due at some time in it, half of it ago on average.
+func (c *cell) latenessNs() int64 { return c.held/2 + c.waitNs }
+
+// ratio is that to the time slept.
+func (c *cell) ratio() float64 { return float64(c.latenessNs()) / float64(max(1, c.slept)) }
+
+func (w *watcher) run(r *findings.Run) {
+	if r.Why == reference.WhySlice {
+		return
+	}
+	c := w.view.ClassStat(r.Class)
+	if c.Runs < usual || r.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Runs {
+		return
+	}
+	for int(r.P) >= len(w.freaks) {
+		w.freaks = append(w.freaks, freakAt{})
+	}
+	w.freaks[r.P] = freakAt{r.From, r.To}
+}
+
+func (w *watcher) ready(d *reference.Decision) {
+	g := w.view.Goroutine()
+	if g == nil || g.System || g.BlockedNs < 0 {
+		return
+	}
+	w.blow(d.Time)
+	i, ok := w.at[g.Class]
+	if !ok {
+		if len(w.cells) >= maxCells {
+			return
+		}
+		i = len(w.cells)
+		w.cells = append(w.cells, cell{class: g.Class})
+		w.at[g.Class] = i
+	}
+	c := &w.cells[i]
+	c.n++
+	c.slept += g.BlockedNs
+	held, l := w.overdue.TimerDelay(g, d)
+	if l == nil || held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
+		return
+	}
+	c.late++
+	c.held += held
+	if held > c.worst {
+		c.worst, c.from, c.to, c.g, c.p, c.stack = held, d.Time-held, d.Time, g.ID, d.P, g.Stack
+	}
+	w.causes.Add(&findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
+}
+
+// blow adds a timer to the storm that it belongs to.
+func (w *watcher) blow(now int64) {
+	s := &w.storms[w.storm]
+	if now-s.to > w.t.ApartNs {
+		w.storm = (w.storm + 1) % storms
+		s = &w.storms[w.storm]
+		*s = storm{from: now}
+	}
+	s.to = now
+	s.n++
+}
+
+func (w *watcher) start(d *reference.Decision) {
+	g := w.view.Goroutine()
+	if g == nil || g.Wait < w.t.LateNs || g.System {
+		return
+	}
+	i, ok := w.at[g.Class]
+	if !ok {
+		return
+	}
+	at := d.Time - g.Wait
+	for k := range w.storms {
+		s := &w.storms[k]
+		if at < s.from || at > s.to || s.n < max(w.t.Storm, w.t.StormPerP*w.view.Procs()) {
+			continue
+		}
+		w.cells[i].waits++
+		w.cells[i].waitNs += g.Wait
+		w.most = max(w.most, s.n)
+		if !s.waited {
+			w.count++
+			s.waited = true
+		}
+		w.stormy.Add(&findings.Cell{Class: g.Class, Ns: g.Wait, From: at, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
+		return
+	}
+}
+
+// evidence is what a finding says.
+type evidence struct {
+	cells []cell // of the classes with late timers, worst first
+	sum   cell
+	bad   int64 // lost where it matters
+	storm bool  // storms cost more than timers that fired at the end of a long run
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	n := w.sums()
+	cost := n.sum.latenessNs()
+	s, ok := w.t.Grade.Severity(n.bad, f.RecordedNs())
+	if !ok {
+		if _, ok = w.t.Grade.Severity(cost, f.RecordedNs()); !ok {
+			return nil
+		}
+		s = findings.Note
+	}
+	x := findings.Finding{Severity: s, CostNs: cost, FromNs: n.sum.from, ToNs: n.sum.to, Basis: findings.Inferred, Feigned: findings.ByStall}
+	if n.storm {
+		x.FromNs, x.ToNs = w.stormy.Total.From, w.stormy.Total.To
+	}
+	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
+		a := f.Class(findings.Victim, c.class)
+		if c.late > 0 {
+			a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
+		}
+		x.Actors = append(x.Actors, a)
+	}
+	if n.sum.late > 0 {
+		causes := w.causes.Actors(f, findings.Cause, 2)
+		if doing := w.view.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
+			causes[0].Stack = doing
+		}
+		x.Actors = append(x.Actors, causes...)
+	}
+	w.phrase(f, &x, &n)
+	return []findings.Finding{x}
+}
+
+// maxVictims is how many classes are named.
+const maxVictims = 3
+
+// sums adds up the classes with late timers.
+func (w *watcher) sums() (n evidence) {
+	sum := &n.sum
+	for _, c := range w.cells {
+		if c.late+c.waits < w.t.MinCount || float64(c.late+c.waits) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
+			continue
+		}
+		n.cells = append(n.cells, c)
+		if c.ratio() >= w.t.Ratio {
+			n.bad += c.latenessNs()
+		}
+		sum.n += c.n
+		sum.slept += c.slept
+		sum.late += c.late
+		sum.held += c.held
+		sum.waits += c.waits
+		sum.waitNs += c.waitNs
+		if c.worst > sum.worst {
+			sum.worst, sum.from, sum.to = c.worst, c.from, c.to
+		}
+	}
+	n.storm = sum.waits > 0 && (sum.late == 0 || sum.waitNs > sum.held/2)
+	slices.SortFunc(n.cells, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.latenessNs(), x.latenessNs()), cmp.Compare(x.class, y.class))
+	})
+	return n
+}
+
+// markWorker is the start function of the collector's mark workers.
+const markWorker = "runtime.gcBgMarkWorker"
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
+		x.Evidence = append(x.Evidence, findings.Evidence{
+			What:  "lateness of " + f.Name(c.class) + " to its sleeps",
+			Value: quantity.Percent(c.ratio()) + " (" + quantity.Duration(c.latenessNs()/max(1, c.n)) + " for each of " + quantity.Count(c.n) + ", blocked for " + quantity.Duration(c.slept/max(1, c.n)) + " on average)",
+			Limit: quantity.Percent(w.t.Ratio), Ns: c.latenessNs(),
+		})
+	}
+	sum := &n.sum
+	if sum.late > 0 {
+		mean := sum.held / sum.late
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "timers that fired at the end of a long run", Value: quantity.Count(sum.late) + " of " + quantity.Count(sum.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LateNs)},
+			findings.Evidence{What: "how long they may have been due, summed; the cost is half of it", Value: quantity.Duration(sum.held), Ns: sum.held},
+			findings.Evidence{What: "the longest", Value: quantity.Duration(sum.worst), Limit: quantity.Duration(w.t.LateNs), Ns: sum.worst})
+		name, short := f.Name(w.causes.Top(1)[0].Class), ""
+		for i := range x.Actors {
+			if a := &x.Actors[i]; a.Role == findings.Cause {
+				name, short = a.Work(), a.Brief()
+				break
+			}
+		}
+		x.Advice = append(x.Advice,
+			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
+			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+		if f.Name(w.causes.Top(1)[0].Class) == markWorker {
+			x.Advice[0] = w.allocators.Advice(f)
+			name, short = "a mark worker of the garbage collector", "mark workers of the garbage collector"
+		}
+		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), cmp.Or(short, findings.Short(name)))
+		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
+	}
+	if sum.waits > 0 {
+		x.Evidence = append(x.Evidence,
+			findings.Evidence{What: "most timers that fired in a row", Value: quantity.Count(w.most), Limit: quantity.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))},
+			findings.Evidence{What: "goroutines of such storms that waited for a P", Value: quantity.Count(sum.waits), Limit: quantity.Duration(w.t.LateNs) + " each"},
+			findings.Evidence{What: "their waits, summed", Value: quantity.Duration(sum.waitNs), Ns: sum.waitNs})
+		if n.storm {
+			x.Headline = fmt.Sprintf("Up to %s timers fire at once", quantity.Count(w.most))
+			x.Title = fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
+		}
+		x.Advice = append(x.Advice,
+			"Spread the timers: start the tickers at different times, or add a random part to the sleeps.",
+			"Have one goroutine with one ticker do the round of what is due, in place of a timer for each.")
+	}
+}

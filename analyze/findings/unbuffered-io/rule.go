@@ -1,0 +1,223 @@
+// Package unbufferedio is the detector unbuffered-io: does somebody read or write little
+// by little, with a system call each time? doc.md explains it.
+package unbufferedio
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
+)
+
+// ID of the detector.
+const ID = "unbuffered-io"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// MinRow is how many calls there must be in a run interval, on average.
+	MinRow float64 `json:"min_row"`
+	// ShortNs is how long the calls may take on average: those that take longer do more.
+	ShortNs int64 `json:"short_ns"`
+	// ShortSocketNs is the same of calls of package net: the protocol is at work in them.
+	ShortSocketNs int64 `json:"short_socket_ns"`
+	// PerSecond is how many there must be in a second of the recording.
+	PerSecond float64 `json:"per_second"`
+	// MinNs is the least time that they take.
+	MinNs int64 `json:"min_ns"`
+	// Shares of the P-time that was not idle that the calls take.
+	NoteShare     float64 `json:"note_share"`
+	WarningShare  float64 `json:"warning_share"`
+	CriticalShare float64 `json:"critical_share"`
+}
+
+// Default returns the default thresholds. A system call takes from some 100 ns to a
+// microsecond before it does anything; a send of some bytes by TCP on loopback took 4 to 7 µs
+// where we measured it, one of 32 kB 9 µs and more. The thresholds are ours.
+func Default() Thresholds {
+	return Thresholds{MinRow: 20, ShortNs: 4_000, ShortSocketNs: 8_000, PerSecond: 5_000, MinNs: 5_000_000, NoteShare: 0.05, WarningShare: 0.2, CriticalShare: 0.5}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
+		Explains: []string{pthrash.ID},
+		Remedy:   findings.Remedy{Why: "the model makes the system calls of the recording"},
+		New:      func(view *findings.View) findings.Watcher { return &watcher{t, view} },
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+}
+
+// site is the calls of one kind that one function makes.
+type site struct {
+	findings.Caller // the sums; stack, class and goroutine are those of the most calls
+	function, place string
+	verb            string // "reads" or "writes"
+	most            int64
+	shortNs         int64   // that its calls may take, summed
+	share           float64 // of the P-time that was not idle
+	perSecond       float64
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if f.RecordedNs() <= 0 {
+		return nil
+	}
+	busy := f.PT()
+	for i := range f.Procs.Ps {
+		busy -= f.Procs.Ps[i].IdleNs
+	}
+	var out []findings.Finding
+	for _, x := range w.sites(f) {
+		x.share = float64(x.Ns) / float64(max(1, busy))
+		x.perSecond = float64(x.N) / (float64(f.RecordedNs()) / 1e9)
+		if s, ok := w.severity(x); ok && len(out) < maxSites {
+			out = append(out, w.finding(f, x, s))
+		}
+	}
+	return out
+}
+
+// maxSites is how many are reported, those that take longest.
+const maxSites = 2
+
+// sites returns the reads and writes of each function, longest first.
+func (w *watcher) sites(f *findings.Facts) []*site {
+	var list []*site
+	for _, c := range w.view.Callers() {
+		if c.Ns < c.N || float64(c.N) < w.t.MinRow*float64(c.Runs) {
+			continue
+		}
+		frames := f.Frames(c.Stack)
+		verb := readsOrWrites(frames)
+		function, place := f.ProgramsFunction(c.Stack)
+		if verb == "" || function == "" || buffered(frames) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(x *site) bool { return x.function == function && x.verb == verb })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &site{function: function, verb: verb})
+		}
+		list[i].add(&c, place, w.t.short(frames))
+	}
+	slices.SortStableFunc(list, func(x, y *site) int { return cmp.Compare(y.Ns, x.Ns) })
+	return list
+}
+
+func (x *site) add(c *findings.Caller, place string, shortNs int64) {
+	if x.N == 0 {
+		x.From = c.From
+	}
+	x.N += c.N
+	x.Ns += c.Ns
+	x.shortNs += shortNs * c.N
+	x.Runs += c.Runs
+	x.From, x.To = min(x.From, c.From), max(x.To, c.To)
+	if c.N > x.most {
+		x.most, x.place, x.Stack, x.Class, x.G = c.N, place, c.Stack, c.Class, c.G
+	}
+}
+
+// readsOrWrites reports by the innermost frames what a system call did, "" if it was neither:
+// the functions of package syscall, and of x/sys/unix, on Unix and Windows.
+func readsOrWrites(frames []string) string {
+	for _, frame := range frames[:min(innermost, len(frames))] {
+		function, _, _ := strings.Cut(frame, " ")
+		pkg, name, _ := strings.Cut(function[strings.LastIndexByte(function, '/')+1:], ".")
+		if pkg != "syscall" && pkg != "unix" {
+			continue
+		}
+		switch strings.ToLower(name) {
+		case "read", "pread", "readfile", "recvfrom", "wsarecv":
+			return "reads"
+		case "write", "pwrite", "writefile", "sendto", "wsasend":
+			return "writes"
+		}
+	}
+	return ""
+}
+
+// buffered reports whether what the library has between the program and a system call has a
+// buffer: then it is not the program that decides how much a call moves.
+func buffered(frames []string) bool {
+	for _, frame := range frames {
+		function, _, _ := strings.Cut(frame, " ")
+		if pkg, _ := std.Split(function); !std.Has(pkg) {
+			return false
+		}
+		if strings.HasPrefix(function, "bufio.") || function == "io.copyBuffer" {
+			return true
+		}
+	}
+	return false
+}
+
+// short is how long calls at a stack may take on average.
+func (t *Thresholds) short(frames []string) int64 {
+	for _, frame := range frames {
+		if strings.HasPrefix(frame, "net.(*") {
+			return t.ShortSocketNs
+		}
+	}
+	return t.ShortNs
+}
+
+// innermost is how many frames of a stack may be those of the system call.
+const innermost = 4
+
+func (w *watcher) severity(x *site) (s findings.Severity, ok bool) {
+	switch {
+	case x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs || x.share < w.t.NoteShare:
+		return "", false
+	case x.share >= w.t.CriticalShare:
+		return findings.Critical, true
+	case x.share >= w.t.WarningShare:
+		return findings.Warning, true
+	}
+	return findings.Note, true
+}
+
+func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findings.Finding {
+	a := f.Class(findings.Cause, x.Class)
+	a.G, a.Stack = x.G, f.Frames(x.Stack)
+	y := findings.Finding{
+		Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain, Actors: []findings.Actor{a},
+	}
+	w.phrase(&y, x)
+	return y
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(y *findings.Finding, x *site) {
+	rate := quantity.Plural(int64(x.perSecond), "time", "times")
+	mean := quantity.Duration(x.Ns / max(1, x.N))
+	y.Headline = fmt.Sprintf("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
+	y.Title = fmt.Sprintf("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
+		x.function, x.verb, rate, mean, quantity.Percent(x.share))
+	at := ""
+	if x.place != "" {
+		at = " (" + x.place + ")"
+	}
+	y.Evidence = []findings.Evidence{
+		{What: "system calls in " + x.function + at, Value: quantity.Count(x.N)},
+		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
+		{What: "in a run interval (mean)", Value: quantity.Number(float64(x.N) / float64(max(1, x.Runs))), Limit: quantity.Number(w.t.MinRow)},
+		{What: "each took (mean)", Value: mean, Limit: quantity.Duration(x.shortNs / max(1, x.N))},
+		{What: "all, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.Ns},
+	}
+	if x.verb == "reads" {
+		y.Advice = []string{"Read through a bufio.Reader in " + x.function + ", or larger pieces at once: a system call costs as much for one byte as for thousands."}
+		return
+	}
+	y.Advice = []string{"Write through a bufio.Writer in " + x.function + ", or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record."}
+}

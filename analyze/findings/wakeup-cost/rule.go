@@ -1,0 +1,309 @@
+// Package wakeupcost is the detector wakeup-cost: do goroutines wake each other, or have
+// timers wake them, for less work than the wake-up takes? doc.md explains it.
+package wakeupcost
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
+	localityloss "github.com/gmpscope/gmpscope/analyze/findings/locality-loss"
+	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
+	runnextmonopoly "github.com/gmpscope/gmpscope/analyze/findings/runnext-monopoly"
+	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
+	"github.com/gmpscope/gmpscope/analyze/findings/starvation"
+	stealstorm "github.com/gmpscope/gmpscope/analyze/findings/steal-storm"
+	timerlateness "github.com/gmpscope/gmpscope/analyze/findings/timer-lateness"
+	workconservation "github.com/gmpscope/gmpscope/analyze/findings/work-conservation"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "wakeup-cost"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// A run interval of at most ShortNs, after which the goroutine waits again, is not
+	// worth the wake-up.
+	ShortNs int64 `json:"short_ns"`
+	// PerSecond is how many of them there must be in a second of the recording.
+	PerSecond float64 `json:"per_second"`
+	// ShortShare is the share of the run intervals after wake-ups at one place that must
+	// be so short.
+	ShortShare float64 `json:"short_share"`
+	// MinNs is the least P-time that they take, and the Ps' way to them.
+	MinNs int64 `json:"min_ns"`
+	// Shares of the P-time that was not idle that such run intervals, and the Ps' way to them, take.
+	NoteShare     float64 `json:"note_share"`
+	WarningShare  float64 `json:"warning_share"`
+	CriticalShare float64 `json:"critical_share"`
+}
+
+// Default returns the default thresholds. A P takes a quarter of a microsecond from one
+// goroutine to the next, and several microseconds where a thread has to wake up for it;
+// the thresholds are ours.
+func Default() Thresholds {
+	return Thresholds{ShortNs: 2_000, PerSecond: 10_000, ShortShare: 0.75, MinNs: 5_000_000, NoteShare: 0.03, WarningShare: 0.1, CriticalShare: 0.4}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
+		Explains: []string{
+			starvation.ID, timerlateness.ID, runnextmonopoly.ID, stealstorm.ID, pthrash.ID, workconservation.ID,
+			globalqueueneglect.ID, localityloss.ID, serialization.ID,
+		},
+		Remedy: findings.Remedy{Why: "the model keeps the order of wake-ups that the recording has"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[place]int32{}}
+			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyBlock}}, w.run)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	sites  []site
+	at     map[place]int32
+	recent [64]struct { // of those that were looked up
+		place
+		i int32
+	}
+}
+
+// place is where goroutines wake others: the stack of the waker. Where a timer does, it is
+// the stack at which the goroutine goes to sleep again.
+type place struct {
+	stack int32
+	timer bool
+}
+
+// maxSites bounds memory; what comes later is not told.
+const maxSites = 4096
+
+// site is what happened at a place.
+type site struct {
+	place
+	class    int32 // of the waker, or of who sleeps
+	g        int64
+	n, ns    int64 // run intervals of those who were woken
+	short    int64 // of them
+	shortNs  int64
+	switchNs int64 // of Ps, before the short ones
+	woken    findings.Tally
+	from, to int64
+}
+
+func (w *watcher) run(r *findings.Run) {
+	g := w.view.Goroutine()
+	if g == nil || g.ID != r.G || r.System {
+		return
+	}
+	var s *site
+	switch {
+	case g.ReadyWhy == reference.WhyUnblock && g.Waker >= 0 && g.WakeStack != 0:
+		s = w.site(place{stack: g.WakeStack}, g.Waker)
+	case g.ReadyWhy == reference.WhyTimer && g.Reason == reference.ReasonSleep && g.Stack == r.Stack && r.Stack != 0:
+		s = w.site(place{r.Stack, true}, g.ID)
+	}
+	if s == nil {
+		return
+	}
+	ns := r.Ns()
+	s.n++
+	s.ns += ns
+	if r.SyscallNs > 0 || ns > w.t.ShortNs {
+		return
+	}
+	s.short++
+	s.shortNs += ns
+	s.switchNs += r.IdleWait
+	s.to = r.To
+	if s.short&sampled == 1 {
+		s.woken.Add(&findings.Cell{Class: r.Class, Ns: ns + r.IdleWait, From: r.From, To: r.To, G: r.G, P: r.P, Stack: r.Stack})
+	}
+}
+
+// sampled: of the goroutines that are woken, one in so many plus one is looked at.
+const sampled = 15
+
+func (w *watcher) site(at place, by int64) *site {
+	c := &w.recent[uint32(at.stack)%uint32(len(w.recent))]
+	if c.place == at {
+		return &w.sites[c.i]
+	}
+	i, ok := w.at[at]
+	if !ok {
+		if len(w.sites) == maxSites {
+			return nil
+		}
+		i = int32(len(w.sites))
+		w.at[at] = i
+		s := site{place: at, g: by, from: w.view.Now()}
+		if g := w.view.ByID(by); g != nil {
+			s.class = g.Class
+		}
+		w.sites = append(w.sites, s)
+	}
+	c.place, c.i = at, i
+	return &w.sites[i]
+}
+
+// group is the sites whose wakers and woken are of the same classes: a pair that
+// answers one another is one.
+type group struct {
+	sites           []*site
+	short, shortNs  int64
+	switchNs, n, ns int64
+	share           float64 // of the P-time that was not idle
+	perSecond       float64
+}
+
+// classes are those of wakers and woken, whichever way round.
+type classes struct {
+	a, b  int32
+	timer bool
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var groups []*group
+	byClasses := map[classes]*group{}
+	for i := range w.sites {
+		s := &w.sites[i]
+		if float64(s.short) < w.t.ShortShare*float64(s.n) || s.short == 0 {
+			continue
+		}
+		woken := s.woken.Top(1)[0].Class
+		k := classes{min(s.class, woken), max(s.class, woken), s.timer}
+		x := byClasses[k]
+		if x == nil {
+			x = &group{}
+			byClasses[k] = x
+			groups = append(groups, x)
+		}
+		x.add(s)
+	}
+	busy := f.PT()
+	for i := range f.Procs.Ps {
+		busy -= f.Procs.Ps[i].IdleNs
+	}
+	for _, x := range groups {
+		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, busy))
+		x.perSecond = float64(x.short) / (float64(max(1, f.RecordedNs())) / 1e9)
+		slices.SortStableFunc(x.sites, func(a, b *site) int {
+			return cmp.Or(cmp.Compare(b.short, a.short), cmp.Compare(a.stack, b.stack))
+		})
+	}
+	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(y.cost(), x.cost()) })
+	var out []findings.Finding
+	for _, x := range groups[:min(maxGroups, len(groups))] {
+		if s, ok := w.severity(x); ok {
+			out = append(out, w.finding(f, x, s))
+		}
+	}
+	return out
+}
+
+// maxGroups is how many are reported, the costliest ones.
+const maxGroups = 2
+
+func (x *group) add(s *site) {
+	x.sites = append(x.sites, s)
+	x.short += s.short
+	x.shortNs += s.shortNs
+	x.switchNs += s.switchNs
+	x.n += s.n
+	x.ns += s.ns
+}
+
+// cost is the time of Ps that the wake-ups took, and what little came after them.
+func (x *group) cost() int64 { return x.shortNs + x.switchNs }
+
+func (w *watcher) severity(x *group) (s findings.Severity, ok bool) {
+	switch {
+	case x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs || x.share < w.t.NoteShare:
+		return "", false
+	case x.share >= w.t.CriticalShare:
+		return findings.Critical, true
+	case x.share >= w.t.WarningShare:
+		return findings.Warning, true
+	}
+	return findings.Note, true
+}
+
+func (w *watcher) finding(f *findings.Facts, x *group, s findings.Severity) findings.Finding {
+	top := x.sites[0]
+	y := findings.Finding{
+		Severity: s, CostNs: x.cost(), FromNs: top.from, ToNs: top.to, Basis: findings.Certain,
+	}
+	for _, s := range x.sites[:min(2, len(x.sites))] {
+		a := f.Class(findings.Cause, s.class)
+		a.G, a.Stack = s.g, f.Frames(s.stack)
+		y.Actors = append(y.Actors, a)
+	}
+	if top.timer {
+		w.phraseTimer(f, &y, x)
+	} else {
+		y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
+		w.phrase(f, &y, x)
+	}
+	return y
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
+	top := x.sites[0]
+	cause := f.Class(findings.Cause, top.class)
+	cause.Stack = f.Frames(top.stack)
+	_, place := findings.InnermostFunction(cause.Stack, f.Tested)
+	short, function := cause.AtInnermost().Short(), cause.AtInnermost().Work()
+	mean := x.shortNs / max(1, x.short)
+	woken := f.Name(top.woken.Top(1)[0].Class)
+	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
+	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
+		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
+	y.Evidence = w.evidence(x, place)
+	y.Advice = []string{
+		"Hand over more at a time: let " + function + " collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.",
+		"Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.",
+	}
+}
+
+// phraseTimer is phrase for goroutines that a timer wakes.
+func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
+	top := x.sites[0]
+	function, place := findings.InnermostFunction(f.Frames(top.stack), f.Tested)
+	function = cmp.Or(function, f.Name(top.class))
+	often := quantity.Plural(int64(x.perSecond), "time", "times")
+	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)
+	y.Title = fmt.Sprintf("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
+		function, often, quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(x.share))
+	y.Evidence = w.evidence(x, place)
+	y.Advice = []string{
+		"Let " + function + " block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.",
+		"Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.",
+	}
+}
+
+// evidence is the figures of a group whose costliest site is at a place.
+func (w *watcher) evidence(x *group, place string) []findings.Evidence {
+	at := ""
+	if place != "" {
+		at = " at " + place
+	}
+	return []findings.Evidence{
+		{What: fmt.Sprintf("wake-ups%s, after which the one woken ran for at most %s and waited again", at, quantity.Duration(w.t.ShortNs)), Value: quantity.Count(x.short)},
+		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
+		{What: "of all wake-ups at these places", Value: quantity.Percent(float64(x.short) / float64(max(1, x.n))), Limit: quantity.Percent(w.t.ShortShare)},
+		{What: "they ran", Value: quantity.Duration(x.shortNs), Ns: x.shortNs},
+		{What: "Ps took from one goroutine to the next", Value: quantity.Duration(x.switchNs), Ns: x.switchNs},
+		{What: "both, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.cost()},
+	}
+}

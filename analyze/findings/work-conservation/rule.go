@@ -1,0 +1,255 @@
+// Package workconservation is the detector work-conservation: did Ps idle while
+// goroutines waited? doc.md explains it.
+package workconservation
+
+import (
+	"fmt"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "work-conservation"
+
+// Thresholds of the detector. Shares are of all P-time.
+type Thresholds struct {
+	IntervalNs    int64   `json:"interval_ns"` // shorter ones are a thread waking up
+	NoteShare     float64 `json:"note_share"`
+	WarningShare  float64 `json:"warning_share"`
+	CriticalShare float64 `json:"critical_share"`
+	// Least goroutine-time, and least number of intervals.
+	NoteNs     int64 `json:"note_ns"`
+	WarningNs  int64 `json:"warning_ns"`
+	CriticalNs int64 `json:"critical_ns"`
+	MinCount   int64 `json:"min_count"`
+	// It is but a note where fewer than WarningCount intervals lost less than
+	// CriticalNs; and where they last less than LateNs on average, as threads do to
+	// wake up beside other processes, unless ManyShare is lost.
+	WarningCount int64   `json:"warning_count"`
+	LateNs       int64   `json:"late_ns"`
+	ManyShare    float64 `json:"many_share"`
+	// AfterSTWNs is how long after a stop-the-world an interval counts as a slow
+	// restart.
+	AfterSTWNs int64 `json:"after_stw_ns"`
+}
+
+// Default returns the default thresholds.
+func Default() Thresholds {
+	return Thresholds{
+		IntervalNs: 100_000, NoteShare: 0.01, WarningShare: 0.02, CriticalShare: 0.2,
+		NoteNs: 1_000_000, WarningNs: 10_000_000, CriticalNs: 100_000_000, MinCount: 3,
+		WarningCount: 10, LateNs: 1_000_000, ManyShare: 0.1, AfterSTWNs: 1_000_000,
+	}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true,
+		Delays: true,
+		Remedy: findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, start: -1, restarted: -1}
+			view.IdlePs(w.add)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	idle      []int64 // by P: since when; -1: not
+	last      int64   // when it was looked at
+	lost      int64   // View.UnservedByIdlePs, since last
+	start     int64   // of the interval; -1: none
+	cost      int64   // of the interval
+	restarted int64   // end of the last stop-the-world
+
+	victims  findings.Tally
+	length   int64 // of all long intervals
+	longest  int64
+	restarts int64
+	worst    int64
+	worstP   int32
+	worstFor int64 // how long that P had been idle
+}
+
+func (w *watcher) add(d *reference.Decision) {
+	if dt := w.view.Now() - w.last; dt > 0 {
+		w.cost += w.lost * dt
+		w.last += dt
+	}
+	w.lost = w.view.UnservedByIdlePs()
+	switch {
+	case w.lost > 0 && w.start < 0:
+		_, since := w.view.Stealable()
+		w.start, w.cost = max(w.last, since), 0
+	case w.lost == 0 && w.start >= 0:
+		if w.last-w.start >= w.t.IntervalNs {
+			w.over(d)
+		}
+		w.start = -1
+	}
+	for _, c := range w.view.Changed() {
+		for int(c.P) >= len(w.idle) {
+			w.idle = append(w.idle, -1)
+		}
+		if c.Next == ledger.Idle {
+			w.idle[c.P] = w.last
+		} else {
+			w.idle[c.P] = -1
+		}
+	}
+	if d.Kind == reference.KindSTWEnd {
+		w.restarted = d.Time
+	}
+}
+
+// over accounts for a long interval. d, which may be nil, ended it.
+func (w *watcher) over(d *reference.Decision) {
+	ns := w.last - w.start
+	w.length += ns
+	w.longest = max(w.longest, ns)
+	if w.restarted >= 0 && w.start-w.restarted < w.t.AfterSTWNs {
+		w.restarts++
+	}
+	c := findings.Cell{Ns: w.cost, From: w.start, To: w.last, P: reference.NoP}
+	oldest := w.last
+	look := func(g *findings.Goroutine) bool {
+		if g.Self || g.Locked {
+			return true
+		}
+		if w.view.QueuedAt(g) < oldest || c.G == 0 {
+			oldest = w.view.QueuedAt(g)
+			c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
+		}
+		return false
+	}
+	if g := w.view.Goroutine(); d != nil && d.Kind == reference.KindStart && g != nil && !g.System {
+		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, d.P, g.Stack
+	} else {
+		w.view.Waiting(reference.NoP, look)
+		for p := range w.view.KnownPs() {
+			w.view.Waiting(p, look)
+		}
+	}
+	w.victims.Add(&c)
+	if w.cost <= w.worst {
+		return
+	}
+	w.worst, w.worstP = w.cost, reference.NoP
+	if d != nil && d.Kind == reference.KindPStart && d.P >= 0 && int(d.P) < len(w.idle) && w.idle[d.P] >= 0 {
+		w.worstP, w.worstFor = d.P, w.last-w.idle[d.P]
+		return
+	}
+	for p, at := range w.idle {
+		if at >= 0 && at <= w.start {
+			w.worstP, w.worstFor = int32(p), w.last-at
+			return
+		}
+	}
+}
+
+// evidence is what a finding says besides the tally.
+type evidence struct {
+	share  float64 // of the P-time
+	limit  float64 // of share
+	meanNs int64   // of the intervals
+	late   bool    // threads were late to wake up
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if dt := f.EndNs - w.last; dt > 0 {
+		w.cost += w.lost * dt
+		w.last += dt
+	}
+	if w.start >= 0 && w.last-w.start >= w.t.IntervalNs {
+		w.over(nil)
+	}
+	total := w.victims.Total
+	pt := f.PT()
+	if total.N < w.t.MinCount || pt == 0 {
+		return nil
+	}
+	n := evidence{share: float64(total.Ns) / float64(pt), limit: w.t.NoteShare, meanNs: w.length / total.N}
+	var s findings.Severity
+	switch {
+	case n.share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:
+		s, n.limit = findings.Critical, w.t.CriticalShare
+	case n.share >= w.t.WarningShare && total.Ns >= w.t.WarningNs:
+		s, n.limit = findings.Warning, w.t.WarningShare
+	case n.share >= w.t.NoteShare && total.Ns >= w.t.NoteNs:
+		s = findings.Note
+	default:
+		return nil
+	}
+	n.late = n.meanNs >= w.t.LateNs
+	if !n.late && n.share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+	}
+	if w.worstP >= 0 {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
+	}
+	w.phrase(f, &x, &n)
+	if x.Kind == findings.KindMachine {
+		if !f.StoodStill() {
+			x.Basis, x.Guessed = findings.Suspected, true
+		}
+	} else { // else a lack of CPUs is what it says
+		x.Feigned = findings.ByStall
+	}
+	return []findings.Finding{x}
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
+	total := w.victims.Total
+	x.Headline = fmt.Sprintf("Ps stood idle beside work for %s of the P-time", quantity.Percent(n.share))
+	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
+		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(n.share))
+	x.Evidence = []findings.Evidence{
+		{What: "P-time that was idle beside work", Value: quantity.Percent(n.share), Limit: quantity.Percent(n.limit), Ns: total.Ns},
+		{What: "intervals", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.IntervalNs) + " each"},
+		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
+		{What: "their mean", Value: quantity.Duration(n.meanNs), Limit: quantity.Duration(w.t.LateNs) + ", or " + quantity.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: n.meanNs},
+		{What: "their length, summed", Value: quantity.Duration(w.length), Ns: w.length},
+	}
+	switch m := f.Records(); {
+	case m != nil && 2*m.Wakeups.LateNs >= w.length:
+		x.Title += ", since the kernel ran woken threads late, up to " + quantity.Duration(m.Wakeups.LongestNs) + " after it woke them"
+	case m != nil:
+		x.Title += ", though the kernel ran most woken threads at once: the runtime woke them late, or none"
+	case n.late:
+		x.Title += ", since the machine seems to have woken threads late"
+		x.Headline = fmt.Sprintf("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(n.share))
+		x.Kind = findings.KindMachine
+		if f.StoodStill() {
+			x.Title += "; threads with a P stood still " + quantity.Plural(f.Stalls.N, "time", "times")
+		}
+	}
+	if m := f.Records(); m != nil {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "wake-ups of threads that took 100 µs or more, by the kernel's records", Value: quantity.Count(m.Wakeups.Late) + " of " + quantity.Count(m.Wakeups.Count) + ", " + quantity.Duration(m.Wakeups.LateNs), Ns: m.Wakeups.LateNs})
+	}
+	if w.worstP >= 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: quantity.Duration(w.worstFor), Ns: w.worstFor})
+	}
+	if w.restarts > 0 {
+		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: quantity.Count(w.restarts)})
+		if 2*w.restarts > total.N {
+			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
+		}
+	}
+	x.Advice = append(x.Advice,
+		"Check what keeps this machine from waking threads in time: "+f.TakesCPUs()+", power saving. The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs.",
+		"Try the newest Go version: waking Ps has changed often.",
+		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
+}
