@@ -611,7 +611,7 @@ func (a *analysis) nameClasses() {
 	from := len(names)
 	for id := int32(from); id < a.rec.Classes(); id++ {
 		c := a.rec.Class(id)
-		names = append(names, className{a.Anonymize.class(c), (*Pseudonyms)(nil).class(c), c.Start, c.Does})
+		names = append(names, className{a.Anonymize.class(c), (*Pseudonyms)(nil).class(c), c.Start, c.Does, c.Creator, c.Call})
 	}
 	if len(names) > from {
 		a.classNames.Store(&names)
@@ -619,7 +619,10 @@ func (a *analysis) nameClasses() {
 }
 
 // className is what a class is called as long as the analysis goes on.
-type className struct{ shown, own, start, does string }
+type className struct {
+	shown, own, start, does, creator string
+	call                             int
+}
 
 // className returns the name of a class that a decision had.
 func (a *analysis) className(id int32) (n className) {

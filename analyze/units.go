@@ -19,9 +19,9 @@ import (
 func (a *analysis) units() work.Options {
 	o := work.Options{
 		Frames: func(stack int32) []*work.Frame { return a.workFrames(a.viewed.Frames(events.Handle(stack))) },
-		Start: func(class int32) (start, does string) {
+		Class: func(class int32) work.Class {
 			n := a.className(class)
-			return n.start, n.does
+			return work.Class{Name: n.own, Start: n.start, Does: n.does, Creator: n.creator, Call: n.call}
 		},
 		Label:  func(label int32) string { return a.viewed.Name(events.Handle(label)) },
 		From:   a.Focus.From,
@@ -83,7 +83,7 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	if a.work == nil {
 		return work.Units{Kinds: []work.UnitKind{}}
 	}
-	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Label: a.annotation, Log: a.logged})
+	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Class: func(id int32) string { name, _ := a.class(id); return name }, Label: a.annotation, Log: a.logged})
 }
 
 // Unit returns a unit of work, named as in a [Result].

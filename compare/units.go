@@ -8,6 +8,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	units "github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 )
 
 // Bounds on kinds of units.
@@ -103,24 +104,56 @@ type partSum struct {
 	by, who  string
 }
 
-// mixed returns the classes and ways to find units of which the handlers are not told apart: how many
-// units each has depends on how often a stack was recorded in it.
-func mixed(sides ...[]*analyze.Result) map[kindKey]bool {
-	out := map[kindKey]bool{}
-	for _, rs := range sides {
-		for _, r := range rs {
-			for i := range r.Work.Kinds {
-				if k := &r.Work.Kinds[i]; float64(k.Unnamed) > muchUnnamed*float64(k.Unnamed+k.Count) {
-					out[kindKey{k.Class, k.How}] = true
+// naming is how kinds are called, the same in all traces: which functions the stacks of a trace show is
+// chance where they are few.
+type naming struct {
+	given map[string]string // what runs that a call gave to sync or errgroup: shown in one of the traces, and no other in another
+	mixed map[kindKey]bool  // classes of which the handlers are not told apart
+}
+
+func namingOf(sides ...[]*analyze.Result) naming {
+	n := naming{map[string]string{}, map[kindKey]bool{}}
+	each := func(f func(k *units.UnitKind)) {
+		for _, rs := range sides {
+			for _, r := range rs {
+				for i := range r.Work.Kinds {
+					f(&r.Work.Kinds[i])
 				}
 			}
 		}
 	}
-	return out
+	each(func(k *units.UnitKind) {
+		if name, link, _ := funcname.Cut(k.Class); k.GivenBy != "" && link == funcname.StartedBy && name != funcname.NotShown {
+			if was, ok := n.given[k.GivenBy]; ok && was != name {
+				name = ""
+			}
+			n.given[k.GivenBy] = name
+		}
+	})
+	each(func(k *units.UnitKind) {
+		if float64(k.Unnamed) > muchUnnamed*float64(k.Unnamed+k.Count) {
+			n.mixed[kindKey{n.class(k), k.How}] = true
+		}
+	})
+	return n
+}
+
+// class returns the name of the class of a kind.
+func (n naming) class(k *units.UnitKind) string {
+	return cmp.Or(n.given[k.GivenBy], k.Class)
+}
+
+// key returns what units of a kind are called.
+func (n naming) key(k *units.UnitKind) kindKey {
+	class := kindKey{n.class(k), k.How}
+	if n.mixed[class] || strings.HasPrefix(k.Name, funcname.NotShown) {
+		return class
+	}
+	return kindKey{k.Name, k.How}
 }
 
 // kindsOf sums up the units of traces by kind.
-func kindsOf(rs []*analyze.Result, mixed map[kindKey]bool) map[kindKey]*kindSum {
+func kindsOf(rs []*analyze.Result, names naming) map[kindKey]*kindSum {
 	out := map[kindKey]*kindSum{}
 	for t, r := range rs {
 		for i := range r.Work.Kinds {
@@ -128,13 +161,10 @@ func kindsOf(rs []*analyze.Result, mixed map[kindKey]bool) map[kindKey]*kindSum 
 			if k.Count == 0 {
 				continue
 			}
-			key := kindKey{k.Name, k.How}
-			if class := (kindKey{k.Class, k.How}); mixed[class] {
-				key = class
-			}
+			key := names.key(k)
 			s := out[key]
 			if s == nil {
-				s = &kindSum{key: key, class: k.Class, parts: map[part]*partSum{}, per: make([]perTrace, len(rs))}
+				s = &kindSum{key: key, class: names.class(k), parts: map[part]*partSum{}, per: make([]perTrace, len(rs))}
 				for u := range rs {
 					s.per[u].ns = rs[u].RecordedNs()
 				}
@@ -222,8 +252,8 @@ func (s *kindSum) quantile(q float64) (out sample) {
 
 // kindChanges returns the kinds of both sides, those that decide first, and of them that which has most of the time.
 func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []*candidate) {
-	together := mixed(before, after)
-	b, a := kindsOf(before, together), kindsOf(after, together)
+	names := namingOf(before, after)
+	b, a := kindsOf(before, names), kindsOf(after, names)
 	matches := match(b, a)
 	var cs []*candidate
 	sameWork := basis == PerTrace && !fixedTime(before, after)
@@ -276,6 +306,9 @@ func (c *candidate) compared(sameWork bool) bool {
 		return false
 	}
 	b, a := c.sums[0], c.sums[1]
+	if b.lasting() || a.lasting() {
+		return false
+	}
 	counts := float64(max(c.Before.Count, c.After.Count)) / float64(min(c.Before.Count, c.After.Count))
 	if sameWork {
 		return counts <= otherPieces
@@ -304,16 +337,28 @@ func (c *candidate) moved() (share float64) {
 	return share
 }
 
+// lasting reports whether the units are goroutines that live for most of a trace, as those of a pool do.
+func (s *kindSum) lasting() bool {
+	recorded := int64(0)
+	for i := range s.per {
+		recorded += s.per[i].ns
+	}
+	return (s.key.how == units.Lifetime.String() || s.key.how == units.Run.String()) && 2*s.ns/s.count > recorded/int64(len(s.per))
+}
+
 // total is the time of the kind with the most, or of all entry kinds if that is more.
 func total(kinds map[kindKey]*kindSum) float64 {
 	entries, most := int64(0), int64(0)
 	for _, s := range kinds {
+		if s.lasting() {
+			continue
+		}
 		most = max(most, s.ns)
 		if s.entry {
 			entries += s.ns
 		}
 	}
-	return float64(max(entries, most))
+	return float64(max(1, entries, most))
 }
 
 func first(x, y bool) int {

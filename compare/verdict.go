@@ -15,6 +15,9 @@ import (
 const (
 	// worthAWord is by how much a metric must change, beside being significant: by a twentieth.
 	worthAWord = 0.05
+	// heldWorthAWord is by how much the share of time that goroutines are held up must change: it
+	// follows how many goroutines share the work, too.
+	heldWorthAWord = 0.1
 	// outweighs is how many times as much as what speaks against it something must change for the
 	// verdict to follow it alone.
 	outweighs = 3
@@ -37,7 +40,7 @@ type decision struct {
 // improvement is by how much a metric got better: the logarithm of the factor; 0 if that is not
 // significant, or hardly anything.
 func (d *decision) improvement() float64 {
-	if d.Name == heldMetric.name && math.Abs(d.Delta) < worthAWord { // of their time
+	if d.Name == heldMetric.name && math.Abs(d.Delta) < heldWorthAWord {
 		return 0
 	}
 	if !d.Significant || math.Abs(d.delta) < math.Log1p(worthAWord) || Value(d.Before.Value, d.Unit) == Value(d.After.Value, d.Unit) {

@@ -14,9 +14,8 @@ type Options struct {
 	// Frames returns a stack, innermost frame first, valid until it is called again. It is
 	// called in Add. Frames that several stacks have should be the same.
 	Frames func(stack int32) []*Frame
-	// Start returns the start function of a class (a handle), and the function that this
-	// was given to run; each is empty if it is not known.
-	Start func(class int32) (start, does string)
+	// Class returns what is known of a class (a handle).
+	Class func(class int32) Class
 	// Label returns a type of tasks or regions.
 	Label func(label int32) string
 	// IsHome reports whether goroutines with a start function wait for something to do where a
@@ -30,6 +29,17 @@ type Options struct {
 	// OnUnit, if set, is called with each unit that was found whole.
 	OnUnit func(Unit)
 	Limits
+}
+
+// Class is what is known of a class of goroutines. Of each but Call it is empty where that is nothing.
+type Class struct {
+	Name    string // that people read
+	Start   string // start function
+	Does    string // what that was given to run
+	Creator string // function that executed the go statement
+	// Call is set where Start is a literal of a library, as that of sync.(*WaitGroup).Go, and Creator
+	// the program's function that gave it what it runs: which of its calls did, from 1.
+	Call int
 }
 
 // Limits bound what is kept. A zero stands for the usual bound.
@@ -93,7 +103,7 @@ func New(o Options) *Accumulator {
 	}
 	a.lives.Make(0)
 	a.walk = newWalk(&a.ring)
-	a.raw = Names{Function: func(name string) string { return name }, Label: o.Label}
+	a.raw = Names{Function: func(name string) string { return name }, Class: func(class int32) string { return o.Class(class).Name }, Label: o.Label}
 	return a
 }
 

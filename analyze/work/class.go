@@ -8,11 +8,14 @@ const maxClasses = 4096
 // class is the goroutines with one start function.
 type class struct {
 	name    int32 // function
-	does    int32 // function that the start function was given to run; 0 if it runs its own
+	does    int32 // function that the start function was given to run; 0 if it runs its own, or that is not known
+	lent    int32 // the handle of a class of what one call gave a library to run; else 0
 	how     How
 	home    home
 	tree    tree
 	nodes   map[int32]int32 // of the tree, by stack
+	by      int32           // then, the function that did so
+	call    int             // and which of its calls
 	carries bool            // its start function carries the requests of others
 	served  bool            // one was begun for a connection or a request
 	log     []event
@@ -29,7 +32,7 @@ type class struct {
 }
 
 // classKey is what tells classes apart.
-type classKey struct{ name, does int32 }
+type classKey struct{ name, does, lent int32 }
 
 // notWork are start functions of goroutines that serve another's unit, or none.
 var notWork = []string{
@@ -42,7 +45,7 @@ var notWork = []string{
 
 // newClass returns a class about which nothing is known but its name.
 func newClass(p *places, k classKey) *class {
-	c := &class{name: k.name, does: k.does, tree: newTree(), nodes: map[int32]int32{}}
+	c := &class{name: k.name, does: k.does, lent: k.lent, tree: newTree(), nodes: map[int32]int32{}}
 	name := p.functions[k.name]
 	c.carries = protocolTraits(name) != 0
 	for _, prefix := range notWork {

@@ -22,10 +22,14 @@ func (a *Accumulator) byDecision(handle int32) int32 {
 	if at := a.byHandle[handle]; at != 0 {
 		return at - 1
 	}
-	start, does := a.opt.Start(handle)
+	c := a.opt.Class(handle)
 	at := int32(0)
-	if start != "" {
-		at = a.class(classKey{a.places.function(start), a.places.function(does)})
+	switch {
+	case c.Call != 0:
+		at = a.class(classKey{name: a.places.function(c.Start), lent: handle})
+		a.classes[at].by, a.classes[at].call = a.places.function(c.Creator), c.Call
+	case c.Start != "":
+		at = a.class(classKey{name: a.places.function(c.Start), does: a.places.function(c.Does)})
 	}
 	a.byHandle[handle] = at + 1
 	return at

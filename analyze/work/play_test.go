@@ -107,7 +107,7 @@ func (p *play) options() Options {
 	}
 	return Options{
 		Frames: func(stack int32) []*Frame { return stacks[stack] },
-		Start:  func(class int32) (string, string) { return p.classes[class], "" },
+		Class:  func(class int32) Class { return Class{Name: p.classes[class], Start: p.classes[class]} },
 		Label:  func(label int32) string { return string(rune('a' + label)) },
 	}
 }

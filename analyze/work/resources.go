@@ -125,7 +125,7 @@ func (a *Accumulator) shared(n Names) (out []Resource) {
 		x := Resource{Site: n.Function(a.places.functions[r.site]), What: activities[r.as], Waits: r.waits, WaitNs: r.ns, LineNs: r.lineNs, Holders: []Holder{}}
 		for _, h := range r.holders {
 			if h.n > 0 {
-				x.Holders = append(x.Holders, Holder{n.Function(a.places.functions[a.classes[h.class].runs()]), h.n, h.ns})
+				x.Holders = append(x.Holders, Holder{a.actor(h.class, n), h.n, h.ns})
 				x.Places += float64(h.ns) / float64(r.lineNs)
 			}
 		}

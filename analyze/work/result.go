@@ -2,6 +2,7 @@ package work
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -45,7 +46,8 @@ type UnitKind struct {
 	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
 	SinceNs         int64  `json:"since_ns,omitempty"`    // when another home was found, in the trace: the units before were found at the former
 	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
-	Class           string `json:"class"`                 // start function of the goroutines
+	Class           string `json:"class"`                 // start function of the goroutines; of those that run what one call gave sync or errgroup, the name of their class
+	GivenBy         string `json:"given_by,omitempty"`    // then, the function that called, and which of its calls it was if it is not the first
 	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
 	Count           int64  `json:"count"`                 // units that are whole, and end in the window
 	// Unnamed is how many units the class has of which no stack shows the handler. They are
@@ -247,6 +249,7 @@ const mostResources = 20
 // Names make the names of a result.
 type Names struct {
 	Function func(name string) string
+	Class    func(class int32) string // a class (a handle)
 	Label    func(label int32) string // a type of tasks or regions
 	Log      func(label int32) string // a message
 }
@@ -336,7 +339,7 @@ func (a *Accumulator) ranked(recorded int64) (out []standing) {
 		x := &out[i]
 		x.entry = x.entry && a.entryIn(p, x, recorded)
 	}
-	class := func(x standing) string { return a.places.functions[a.classes[x.class].name] }
+	class := func(x standing) string { return a.className(x.class, a.raw) }
 	slices.SortFunc(out, func(x, y standing) int {
 		return cmp.Or(first(x.entry, y.entry), first(x.server, y.server), cmp.Compare(y.total, x.total), cmp.Compare(y.count, x.count),
 			cmp.Compare(x.name, y.name), cmp.Compare(class(x), class(y)), cmp.Compare(x.how.String(), y.how.String()), cmp.Compare(y.open, x.open))
@@ -357,7 +360,7 @@ func (a *Accumulator) lone(k *kind) bool {
 
 // entryIn reports whether the units of a kind that may begin from outside do so in a program.
 // Phases of main do only where no others do, and then the lives of a few goroutines are parts of
-// them. Where others do, one that lives for most of the time does not. Where package testing runs,
+// them. Where others do, those that live for most of the time do not. Where package testing runs,
 // what tests begin is a part of theirs, but requests that they make in numbers.
 func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 	switch {
@@ -366,6 +369,8 @@ func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 	case x.how != Cycle && x.how != Lifetime && x.how != Producer:
 		return true
 	case p.tests && !x.server:
+		return false
+	case x.how == Lifetime && !x.server && p.others && 2*x.total > recorded*x.count:
 		return false
 	case !a.lone(x.kind):
 		return true
@@ -390,7 +395,7 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	k, c := x.kind, a.classes[x.class]
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: x.entry, Server: x.server, Open: k.open,
-		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
+		Class: a.className(k.class, n), Count: k.count, TotalNs: k.total,
 		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(),
 	}
 	for i := range out.Path {
@@ -399,6 +404,12 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 		}
 	}
 	out.RunningNs /= max(1, k.count)
+	if c.lent != 0 {
+		out.GivenBy = n.Function(a.places.functions[c.by])
+		if c.call > 1 {
+			out.GivenBy += fmt.Sprintf(" (call %d)", c.call)
+		}
+	}
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count
 	}
@@ -415,6 +426,16 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 		out.Slowest = append(out.Slowest, a.slow(&k.slowest[i], n))
 	}
 	return out
+}
+
+// className returns the name of a class: its start function, unless that is a library's which one call
+// of the program gave something to run.
+func (a *Accumulator) className(class int32, n Names) string {
+	c := a.classes[class]
+	if c.lent != 0 {
+		return n.Class(c.lent)
+	}
+	return n.Function(a.places.functions[c.name])
 }
 
 // unnamed returns the kind of units that are found like those of k, of which no stack shows the
@@ -451,13 +472,13 @@ func (a *Accumulator) entry(k *kind) bool {
 		return k.how != undecided && k.how != Calibration && (k.how != Run || a.places.isMain(a.classes[k.class].name))
 	}
 	c := a.classes[k.class]
-	return k.count > 0 && k.entries >= k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.named[k.name].own)
+	return k.count > 0 && k.entries >= k.parts && !c.carries && !c.home.carries && (c.home.server || c.served || a.places.named[k.name].own || k.name == c.name && a.places.named[c.by].own)
 }
 
 func (a *Accumulator) leaf(c *cell, n Names) Leaf {
 	l := Leaf{What: activities[c.activity()], Where: n.Function(a.places.functions[c.site()])}
 	if c.class() != 0 {
-		l.Who = n.Function(a.places.functions[a.classes[c.class()].runs()])
+		l.Who = a.actor(c.class(), n)
 	}
 	switch {
 	case c.queue():

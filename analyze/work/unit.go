@@ -1,5 +1,11 @@
 package work
 
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/funcname"
+)
+
 // For stands between the name of a kind and the class of those who ask for its units, where the
 // kinds of one function are told apart by that.
 const For = " for "
@@ -52,11 +58,21 @@ func (a *Accumulator) apart(u *open) bool {
 
 // kindOf returns the kind of units of a class that were seen in a function.
 func (a *Accumulator) kindOf(class int32, how How, handler int32) kindKey {
+	c := a.classes[class]
+	if c.lent != 0 && how == Lifetime {
+		if c.does == 0 { // some other goroutine may have shown it
+			c.does = a.places.function(a.opt.Class(c.lent).Does)
+		}
+		if handler == 0 || handler == c.does {
+			handler = c.name // for those that ended before, too
+		}
+		return kindKey{class: class, name: handler, how: how}
+	}
 	if handler == 0 {
-		handler = a.classes[class].runs()
+		handler = c.runs()
 	}
 	if how == Lifetime || how == Test || how == Benchmark || how == Calibration { // whatever their start function runs
-		class = a.byStart[a.classes[class].name]
+		class = a.byStart[c.name]
 	}
 	return kindKey{class: class, name: handler, how: how}
 }
@@ -84,7 +100,7 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 		kept = k.keep(g, from.at, to.at, path)
 	}
 	if a.opt.OnUnit != nil {
-		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
+		a.opt.OnUnit(Unit{Class: a.className(k.class, a.raw), Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
 	}
 	return kept
 }
@@ -114,8 +130,21 @@ func (a *Accumulator) nameOf(k *kind, n Names) string {
 		return n.Label(k.name)
 	}
 	name := n.Function(a.places.functions[k.name])
+	if c := a.classes[k.class]; c.lent != 0 && k.name == c.name {
+		name = a.actor(k.class, n)
+	}
 	if k.by != 0 {
-		name += For + n.Function(a.places.functions[a.classes[k.by].runs()])
+		name += For + a.actor(k.by, n)
+	}
+	return name
+}
+
+// actor returns the name of what goroutines of a class run.
+func (a *Accumulator) actor(class int32, n Names) string {
+	c := a.classes[class]
+	name := n.Function(a.places.functions[c.runs()])
+	if c.lent != 0 && c.runs() == c.name {
+		name, _, _ = strings.Cut(n.Class(c.lent), funcname.StartedBy+name)
 	}
 	return name
 }
