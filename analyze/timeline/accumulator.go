@@ -150,35 +150,23 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
 	a.ObserveCPUs(&b.CPUs)
 	due := firstAt(marks)
-	ds, next := b.Decisions, 0 // the first that was not taken yet
+	ds := b.Decisions
 	notes, numbers := b.Notes[:len(ds)], b.Ps
 	changes, lengths := b.PIntervals, b.Lengths
 	for i := range ds {
-		if i < next {
-			continue
-		}
 		d, n := &ds[i], &notes[i]
 		a.pass(d.Time - a.from)
-		if k := b.Calls(i); k > 0 {
-			a.addCalls(ds[i : i+k])
-			next = i + k
-			changes = changes[k:] // each changed the P
-			continue
-		}
 		for len(changes) > 0 && int(changes[0].At) == i {
-			a.change(&changes[0], d)
+			a.change(&changes[0], d, n)
 			changes = changes[1:]
 		}
-		switch d.Kind {
-		case reference.KindReady, reference.KindMove, reference.KindSyscall, reference.KindSyscallExit:
-		case reference.KindStart:
-			a.woke(d.P, waited.next(i))
-		case reference.KindStop:
-			if a.noted != nil && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
-				a.noted.exited(d.G, a.now)
-			}
-		default:
+		switch {
+		case n.Changed&ledger.Turned == 0:
 			a.rare(d)
+		case n.Now == ledger.Running:
+			a.woke(d.P, waited.next(i))
+		case n.Now == ledger.Unseen && a.noted != nil:
+			a.noted.exited(d.G, a.now)
 		}
 		for len(lengths) > 0 && int(lengths[0].At) == i {
 			a.length(&lengths[0])
@@ -301,27 +289,6 @@ func (a *Accumulator) gap(ns int64) {
 	a.gaps.finish(a.now)
 }
 
-// addCalls processes brief system calls.
-func (a *Accumulator) addCalls(calls []reference.Decision) {
-	l := a.lane(calls[0].P)
-	if l == nil {
-		a.pass(calls[len(calls)-1].Time - a.from)
-		return
-	}
-	p, before := calls[0].P, l.state
-	for i := 1; i < len(calls); i += 2 {
-		enter, exit := &calls[i-1], &calls[i]
-		a.pass(enter.Time - a.from)
-		a.end(l, p)
-		a.stopped(enter, reference.WhySyscall)
-		l.state, l.g, l.class, l.wait, l.src, l.woken = ledger.Syscall, enter.G, enter.Class, -1, 0, woken{}
-		l.m = max(0, enter.M)
-		a.pass(exit.Time - a.from)
-		a.end(l, p)
-		l.state = before
-	}
-}
-
 // pass lets time pass until t, ns.
 func (a *Accumulator) pass(t int64) {
 	if t > a.now {
@@ -403,7 +370,7 @@ func (a *Accumulator) addLane(p int32) *lane {
 
 // change ends the interval of a P with decision d, and begins the next. It does nothing if the P
 // has no lane.
-func (a *Accumulator) change(x *ledger.PInterval, d *reference.Decision) {
+func (a *Accumulator) change(x *ledger.PInterval, d *reference.Decision, n *ledger.Note) {
 	l := a.lane(x.P)
 	if l == nil {
 		return
@@ -421,17 +388,20 @@ func (a *Accumulator) change(x *ledger.PInterval, d *reference.Decision) {
 	}
 	a.end(l, x.P)
 	l.state, l.g, l.class, l.wait, l.src, l.woken, l.m = x.Next, -1, 0, -1, 0, woken{}, 0
-	switch d.Kind {
-	case reference.KindStart:
-		l.g, l.class, l.m, l.wait, l.src = d.G, d.Class, max(0, d.M), d.Wait, d.Src
-	case reference.KindSyscall, reference.KindSyscallExit:
-		l.g, l.class, l.m = d.G, d.Class, max(0, d.M)
+	if n.Changed&ledger.Turned == 0 {
+		return
 	}
-	switch d.Kind {
-	case reference.KindStop:
-		a.stopped(d, d.Why)
-	case reference.KindSyscall:
+	switch n.Now {
+	case ledger.Running:
+		l.g, l.class, l.m = d.G, d.Class, max(0, d.M)
+		if n.Changed&ledger.Returned == 0 {
+			l.wait, l.src = d.Wait, d.Src
+		}
+	case ledger.InSyscall:
+		l.g, l.class, l.m = d.G, d.Class, max(0, d.M)
 		a.stopped(d, reference.WhySyscall)
+	default:
+		a.stopped(d, d.Why)
 	}
 }
 

@@ -14,7 +14,9 @@ var notes = Names{Frames: noNames.Frames, Note: func(h int32) string { return fm
 // annotated is the result of decisions that annotate.
 func annotated(end int64, ds ...reference.Decision) Result {
 	a := New(Options{})
-	a.Add(&ledger.Block{Decisions: ds, Notes: make([]ledger.Note, len(ds))}, Waited{})
+	b := &ledger.Block{Decisions: ds}
+	ledger.New().Annotate(b)
+	a.Add(b, Waited{})
 	return a.Finish(end, notes)
 }
 

@@ -74,7 +74,7 @@ func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 			continue
 		}
 		w.now = max(w.now, d.Time)
-		if d.Kind == reference.KindStart {
+		if n := &b.Notes[i]; n.Changed&(ledger.Turned|ledger.Returned) == ledger.Turned && n.Now == ledger.Running {
 			if err := w.start(b, i); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (w *Writer) wait(b *ledger.Block, e *waits.EndedWait) error {
 func (w *Writer) start(b *ledger.Block, i int) error {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	class := b.Classes[n.Class]
-	if n.G == 0 || !w.window.Has(w.now) || !w.lookup.Chosen(d.G, class) {
+	if !w.window.Has(w.now) || !w.lookup.Chosen(d.G, class) {
 		return nil
 	}
 	row := Start{

@@ -172,13 +172,15 @@ const (
 // decision writes the counters and the beginnings of arrows.
 func (w *Writer) decision(b *ledger.Block, i int) error {
 	d, n := &b.Decisions[i], &b.Notes[i]
-	switch d.Kind {
-	case reference.KindReady:
-		if err := w.wake(b, i); err != nil {
-			return err
+	if n.Changed&ledger.Turned != 0 {
+		var err error
+		switch n.Now {
+		case ledger.Runnable:
+			err = w.wake(b, i)
+		case ledger.Running:
+			err = w.steal(d, n)
 		}
-	case reference.KindStart:
-		if err := w.steal(d, n); err != nil {
+		if err != nil {
 			return err
 		}
 	}
