@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/bits"
 	"strconv"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 // bucketBits: an octave has 2^bucketBits buckets, so that a value is known within 6 %, and
@@ -25,16 +26,12 @@ type Bucket struct {
 	Count int64
 }
 
-func bucketOf(v int64) int32 {
-	shift := max(0, bits.Len64(uint64(v))-bucketBits-1)
-	return int32(shift<<bucketBits + int(v>>shift))
-}
+func bucketOf(v int64) int32 { return int32(histogram.Bucket(v, bucketBits)) }
 
 // value returns the middle of a bucket.
 func (b Bucket) value() int64 {
-	shift := max(0, int(b.At)>>bucketBits-1)
-	least := int64(int(b.At)-shift<<bucketBits) << shift
-	return least + int64(1)<<shift/2
+	least := histogram.Least(int(b.At), bucketBits)
+	return least + (histogram.Least(int(b.At)+1, bucketBits)-least)/2
 }
 
 // Add counts a value n times.

@@ -377,7 +377,7 @@ func (a *Accumulator) slowdown(wait, run int64) {
 	if s > a.slowdownMax {
 		a.slowdownMax = s
 	}
-	b := &a.services[serviceOf(run)]
+	b := &a.services[histogram.Bucket(run, serviceBits)]
 	b.n++
 	b.sum += s
 	if s > b.max {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
@@ -383,7 +384,7 @@ func TestGiniHistogram(t *testing.T) {
 func TestBuckets(t *testing.T) {
 	last := -1
 	for _, v := range []int64{-5, 0, 1, 31, 32, 33, 63, 64, 65, 66, 1000, 1 << 40, math.MaxInt64} {
-		b := bucketOf(v)
+		b := histogram.Bucket(max(0, v), waitBits)
 		if b < last || b >= buckets {
 			t.Errorf("bucket of %d is %d, after %d of %d", v, b, last, buckets)
 		}

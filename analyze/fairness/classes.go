@@ -2,8 +2,9 @@ package fairness
 
 import (
 	"math"
-	"math/bits"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 // exactWaits is the number of goroutines of one class whose total waits are
@@ -63,18 +64,9 @@ type bucket struct {
 // The histogram's buckets are 1/32 of an octave's lower end wide; each knows
 // its mean, so only inequality within a bucket is lost.
 const (
-	subBits = 5
-	buckets = (64 - subBits) << subBits
+	waitBits = 5
+	buckets  = (64 - waitBits) << waitBits
 )
-
-func bucketOf(v int64) int {
-	u := uint64(max(0, v))
-	if u < 1<<subBits {
-		return int(u)
-	}
-	shift := bits.Len64(u) - 1 - subBits
-	return shift<<subBits + int(u>>shift)
-}
 
 func (w *waits) add(v int64) {
 	if w.hist == nil {
@@ -92,7 +84,7 @@ func (w *waits) add(v int64) {
 }
 
 func (w *waits) put(v int64) {
-	b := &w.hist[bucketOf(v)]
+	b := &w.hist[histogram.Bucket(max(0, v), waitBits)]
 	b.n++
 	b.sum += float64(max(0, v))
 }

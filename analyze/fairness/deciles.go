@@ -1,8 +1,6 @@
 package fairness
 
-import (
-	"math/bits"
-)
+import "github.com/gmpscope/gmpscope/analyze/histogram"
 
 // service is the slowdown of the activations whose run interval falls into one
 // bucket.
@@ -17,24 +15,6 @@ const (
 	serviceBits = 2
 	services    = (64 - serviceBits) << serviceBits
 )
-
-func serviceOf(run int64) int {
-	u := uint64(max(0, run))
-	if u < 1<<serviceBits {
-		return int(u)
-	}
-	shift := bits.Len64(u) - 1 - serviceBits
-	return shift<<serviceBits + int(u>>shift)
-}
-
-// serviceFrom is the least run interval of a bucket.
-func serviceFrom(i int) int64 {
-	if i < 1<<serviceBits {
-		return int64(i)
-	}
-	shift := i>>serviceBits - 1
-	return int64(i-shift<<serviceBits) << shift
-}
 
 // deciles cuts the buckets into at most ten groups with about as many
 // activations each; a bucket is never split.
@@ -52,13 +32,13 @@ func deciles(b *[services]service) []Decile {
 			continue
 		}
 		if d.N == 0 {
-			d.FromNs = serviceFrom(i)
+			d.FromNs = histogram.Least(i, serviceBits)
 		}
 		d.N += b[i].n
 		sum += b[i].sum
 		d.Max = max(d.Max, b[i].max)
 		seen += b[i].n
-		d.ToNs = serviceFrom(i + 1)
+		d.ToNs = histogram.Least(i+1, serviceBits)
 		if seen == total || seen*10 >= int64(len(out)+1)*total {
 			d.Mean = sum / float64(d.N)
 			out = append(out, d)

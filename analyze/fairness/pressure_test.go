@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/procs/procstest"
 	"github.com/gmpscope/gmpscope/reference"
 	"github.com/gmpscope/gmpscope/reference/sim"
@@ -214,7 +215,7 @@ func TestBypassAgreesWithTheTruth(t *testing.T) {
 func TestDeciles(t *testing.T) {
 	var b [services]service
 	for run := int64(1); run <= 1000; run++ {
-		s := &b[serviceOf(run)]
+		s := &b[histogram.Bucket(run, serviceBits)]
 		s.n++
 		s.sum += float64(run)
 		s.max = max(s.max, float64(run))
@@ -241,8 +242,8 @@ func TestDeciles(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for i := range services - 1 {
-		if serviceOf(serviceFrom(i)) != i {
-			t.Fatalf("bucket %d begins at %d, which is in %d", i, serviceFrom(i), serviceOf(serviceFrom(i)))
+		if from := histogram.Least(i, serviceBits); histogram.Bucket(from, serviceBits) != i {
+			t.Fatalf("bucket %d begins at %d, which is in %d", i, from, histogram.Bucket(from, serviceBits))
 		}
 	}
 }

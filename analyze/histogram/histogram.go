@@ -1,5 +1,5 @@
 // Package histogram answers: how often did each of many values occur, to three
-// decimal digits? It serves the accumulators of step 5 of
+// decimal digits? [Bucket] and [Least] divide values likewise, as finely as need be. It serves the accumulators of step 5 of
 // [github.com/gmpscope/gmpscope/analyze], which count one or two with every start.
 //
 // It serves this module and is not stable: see package gmpscope.
@@ -24,23 +24,31 @@ type Histogram struct {
 	highest int64
 }
 
-// An octave has 2^octaveBits buckets; values below 2^(octaveBits+1) have one each.
+// octaveBits is how finely a Histogram counts: see Bucket.
 const octaveBits = 10
 
 // New returns an empty Histogram of values up to highest.
 func New(highest int64) *Histogram {
-	return &Histogram{low: make([]uint8, bucket(uint64(highest))+1), highest: highest}
+	return &Histogram{low: make([]uint8, Bucket(highest, octaveBits)+1), highest: highest}
 }
 
-func bucket(v uint64) int {
-	shift := max(0, bits.Len64(v)-octaveBits-1)
-	return shift<<octaveBits + int(v>>shift)
+// Bucket returns the number of the bucket of a value that is not negative, where an octave has
+// 2^fine buckets: values below 2^(fine+1) have one each.
+func Bucket(v int64, fine int) int {
+	shift := max(0, bits.Len64(uint64(v))-fine-1)
+	return shift<<fine + int(uint64(v)>>shift)
+}
+
+// Least returns the least value in such a bucket.
+func Least(bucket, fine int) int64 {
+	shift := max(0, bucket>>fine-1)
+	return int64(bucket-shift<<fine) << shift
 }
 
 // Add counts a value, which must not be negative. One above the highest counts as
 // the highest.
 func (h *Histogram) Add(v int64) {
-	i := bucket(uint64(min(v, h.highest)))
+	i := Bucket(min(v, h.highest), octaveBits)
 	if h.low[i]++; h.low[i] == 0 {
 		h.carry(i, 1<<8)
 	}
@@ -87,18 +95,11 @@ func (h *Histogram) Bars() iter.Seq2[int64, int64] {
 			if n == 0 {
 				continue
 			}
-			from, shift := lowest(i)
-			if !yield(from+(1<<shift-1)/2, n) {
+			if !yield((Least(i, octaveBits)+Least(i+1, octaveBits)-1)/2, n) {
 				return
 			}
 		}
 	}
-}
-
-// lowest returns the least value in a bucket, which has 1<<shift values.
-func lowest(bucket int) (v int64, shift int) {
-	shift = max(0, bucket>>octaveBits-1)
-	return int64(bucket-shift<<octaveBits) << shift, shift
 }
 
 // HDR returns the same as an HDR histogram.
@@ -109,8 +110,7 @@ func (h *Histogram) HDR() *hdrhistogram.Histogram {
 		if n == 0 {
 			continue
 		}
-		v, _ := lowest(i)
-		_ = out.RecordValues(v, n) // cannot fail: the value is within the histogram's range
+		_ = out.RecordValues(Least(i, octaveBits), n) // cannot fail: the value is within the histogram's range
 	}
 	return out
 }

@@ -1,6 +1,6 @@
 package waits
 
-import "math/bits"
+import "github.com/gmpscope/gmpscope/analyze/histogram"
 
 // coarse is the distribution of the waits of a class, to two decimal digits: with
 // 2^coarseBits buckets an octave, exact below 2^(coarseBits+1). Most classes fill
@@ -22,8 +22,7 @@ const (
 )
 
 func (h *coarse) add(ns int64) {
-	shift := max(0, bits.Len64(uint64(ns))-coarseBits-1)
-	i := uint(shift<<coarseBits) + uint(uint64(ns)>>shift)
+	i := uint(histogram.Bucket(ns, coarseBits))
 	at := h.page[i/coarsePage]
 	if at == 0 {
 		h.made = append(h.made, [coarsePage]uint8{})
@@ -53,13 +52,8 @@ func (h *coarse) levels() (out []FilledBucket) {
 		for j, low := range h.made[at-1] {
 			i := page*coarsePage + j
 			n := int64(low) + h.high[i]
-			if n == 0 {
-				continue
-			}
-			if shift := i>>coarseBits - 1; shift > 0 {
-				out = append(out, FilledBucket{int64(i-shift<<coarseBits) << shift, n})
-			} else {
-				out = append(out, FilledBucket{int64(i), n})
+			if n > 0 {
+				out = append(out, FilledBucket{histogram.Least(i, coarseBits), n})
 			}
 		}
 	}
