@@ -8,10 +8,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-)
 
-// zstdWindow bounds the memory a zstd frame may ask for: what "zstd --long" needs.
-const zstdWindow = 128 << 20
+	"github.com/gmpscope/gmpscope/internal/files"
+)
 
 // bufferSize is that of the uncompressed stream: a window can be looked at from each position of
 // another one before the bytes have to be moved.
@@ -92,40 +91,24 @@ func (l *latch) broken() error {
 // settle lets the stream count as ended properly, once its error has been dealt with.
 func (l *latch) settle() { l.err = io.EOF }
 
-// decompress recognises gzip and zstd by their content and sets up the uncompressed stream.
+// decompress sets up the uncompressed stream.
 func (s *Source) decompress() error {
 	s.stream = &latch{r: s.in}
 	plain := bufio.NewReaderSize(s.stream, bufferSize)
 	s.plain, s.br = plain, plain
-	p, err := plain.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	var r io.Reader
+	unpacked, how, err := files.Unpacker(plain)
+	s.header.Compression = how
 	switch {
-	case len(p) >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8:
-		s.header.Compression = "gzip"
-		z, err := gzip.NewReader(plain)
-		if err != nil {
-			return err
-		}
-		r = z // there is nothing to close
-	case len(p) == 4 && (string(p) == "\x28\xb5\x2f\xfd" || p[0]&0xf0 == 0x50 && string(p[1:]) == "\x2a\x4d\x18"):
-		s.header.Compression = "zstd"
-		// One goroutine: Next is meant to run beside the decoding of generations.
-		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
-		if err != nil {
-			return err
-		}
-		s.closers = append(s.closers, z.IOReadCloser())
-		r = z
-	default:
+	case err != nil:
+		return err
+	case how == "":
 		s.stream.copy = s.copy
 		p, _ := plain.Peek(plain.Buffered())
 		s.stream.tee(p)
 		return nil
 	}
-	s.stream = &latch{r: r, copy: s.copy}
+	s.closers = append(s.closers, unpacked)
+	s.stream = &latch{r: unpacked, copy: s.copy}
 	s.br = bufio.NewReaderSize(s.stream, bufferSize)
 	return nil
 }

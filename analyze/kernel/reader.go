@@ -9,14 +9,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 const (
 	bufferSize = 256 << 10
 	maxLine    = 64 << 10
-	zstdWindow = 128 << 20 // as package input allows
 
 	// window is how many records are sorted by time at once: each CPU writes by itself, and
 	// readers of all CPUs at once mix them up a little.
@@ -38,11 +36,11 @@ const howToRecord = `give the text of ftrace (sched_switch, sched_waking) or of 
 // Reader gives the records of a text in the order of time. It is not safe for concurrent
 // use.
 type Reader struct {
-	name   string
-	br     *bufio.Reader
-	zstd   *zstd.Decoder
-	stored meter // bytes of the text as stored
-	size   int64 // bytes of it that were read
+	name     string
+	br       *bufio.Reader
+	unpacked io.ReadCloser // nil if it is not compressed
+	stored   meter         // bytes of the text as stored
+	size     int64         // bytes of it that were read
 	parser
 	line   int64    // number of the last line
 	window []queued // a binary heap
@@ -105,36 +103,23 @@ func New(r io.Reader, name string) (*Reader, error) {
 
 // Close frees what decompression needs.
 func (k *Reader) Close() {
-	if k.zstd != nil {
-		k.zstd.Close()
+	if k.unpacked != nil {
+		k.unpacked.Close()
 	}
 }
 
-// decompress recognises gzip and zstd by their content.
-func (k *Reader) decompress(r io.Reader) error {
+// decompress sets up the text.
+func (k *Reader) decompress(r io.Reader) (err error) {
 	k.stored.r = r
 	k.br = bufio.NewReaderSize(&k.stored, bufferSize)
-	p, err := k.br.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	switch {
-	case len(p) >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8:
-		z, err := gzip.NewReader(k.br)
-		if err != nil {
-			return err
-		}
-		k.br = bufio.NewReaderSize(z, bufferSize)
-	case string(p) == "\x28\xb5\x2f\xfd":
-		k.zstd, err = zstd.NewReader(k.br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
-		if err != nil {
-			return err
-		}
-		k.br = bufio.NewReaderSize(k.zstd, bufferSize)
-	case len(p) == 4 && string(p) == "PERF":
+	if p, _ := k.br.Peek(4); string(p) == "PERF" {
 		return fmt.Errorf(`%w in it: it is what "perf record" writes: give what "perf script --ns -i FILE" prints of it`, ErrNoRecords)
 	}
-	return nil
+	k.unpacked, _, err = files.Unpacker(k.br)
+	if k.unpacked != nil {
+		k.br = bufio.NewReaderSize(k.unpacked, bufferSize)
+	}
+	return err
 }
 
 func (k *Reader) fail(err error) error { return fmt.Errorf("reading %s: %w", k.name, err) }

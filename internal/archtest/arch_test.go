@@ -55,7 +55,7 @@ var rules = []rule{
 	{"analyze/reconstruct/legaltest", in("reference", "analyze/wire", "internal/testkit/tracewriter"), nil},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "analyze/internal/hugepages", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids", "analyze/internal/hugepages"), nil},
-	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/quantity"), []string{"github.com/klauspost/compress"}},
+	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/files", "internal/quantity"), nil},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/names", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
 	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
