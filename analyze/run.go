@@ -375,7 +375,7 @@ func (a *analysis) mark(b *block) {
 // addToTimeline adds what of a block lies in the window to the picture.
 func (a *analysis) addToTimeline(b *block) {
 	if a.timeline == nil {
-		a.gaps.Add(b.inside.Decisions)
+		a.gaps.Add(b.inside)
 		return
 	}
 	a.timeline.Add(b.inside, timeline.Waited{Ended: b.waited, Shift: b.shift}, b.marked...)

@@ -10,9 +10,10 @@
 // or a system call's begin or end) to its end. Slots are small numbers from 1 on; a
 // slot that is free goes to the next goroutine, so a table indexed by slot is as long
 // as the most goroutines that were alive at one time. Its record holds what is known of
-// the goroutine: its state and since when, its class, and whether it belongs to the
+// the goroutine: its activity and since when, its class, and whether it belongs to the
 // program. The latter two may become known late; [Learned] marks the decision that
-// tells them.
+// tells them. [Turned] marks the end of an activity: who adds up what goroutines do
+// needs nothing but these notes.
 //
 // # Ps
 //

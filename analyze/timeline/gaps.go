@@ -1,6 +1,6 @@
 package timeline
 
-import "github.com/gmpscope/gmpscope/reference"
+import "github.com/gmpscope/gmpscope/analyze/ledger"
 
 // Gaps follows what is not recorded, and nothing else, for a result without a picture.
 type Gaps struct {
@@ -11,10 +11,10 @@ type Gaps struct {
 // NewGaps returns one for a result that begins at from, ns: what comes before it must be a gap.
 func NewGaps(from int64) *Gaps { return &Gaps{from: max(0, from)} }
 
-// Add processes the next decisions of the stream.
-func (g *Gaps) Add(ds []reference.Decision) {
-	for i := range ds {
-		if d := &ds[i]; d.Kind == reference.KindLost && d.Time >= g.from && d.Wait > 0 {
+// Add processes the next block of the stream.
+func (g *Gaps) Add(b *ledger.Block) {
+	for _, i := range b.Rare {
+		if d := &b.Decisions[i]; b.Notes[i].Changed&ledger.Gap != 0 && d.Time >= g.from && d.Wait > 0 {
 			g.pass(d.Time - g.from)
 			g.spans.begin(g.now, gapName)
 			g.pass(g.now + min(d.Wait, maxTime-g.now))
