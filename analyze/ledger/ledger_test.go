@@ -52,8 +52,8 @@ func TestNotes(t *testing.T) {
 					}
 					continue
 				default:
-					if n.G != 0 {
-						t.Fatalf("seed %d: %+v: slot %d", seed, d, n.G)
+					if lost := d.Kind == reference.KindLost; n.G != 0 || n.Changed&ledger.Turned != 0 || lost != (n.Changed&ledger.Gap != 0) {
+						t.Fatalf("seed %d: %+v: %+v", seed, d, n)
 					}
 					continue
 				}
@@ -93,7 +93,11 @@ func TestNotes(t *testing.T) {
 				}
 				g.is, g.since = to, d.Time
 				if d.Kind == reference.KindStop && (d.Why == reference.WhyExit || d.Why == reference.WhyLost) {
+					to = ledger.Unseen
 					delete(byID, d.G)
+				}
+				if back := d.Kind == reference.KindSyscallExit; n.Changed&ledger.Turned == 0 || n.Now != to || back != (n.Changed&ledger.Returned != 0) {
+					t.Fatalf("seed %d: %+v: %+v", seed, d, n)
 				}
 			}
 			if int(b.Slots) <= len(byID) {
@@ -214,7 +218,7 @@ func TestBriefCalls(t *testing.T) {
 			if n := &b.Notes[5]; n.Was != ledger.Running || n.Since != 50 {
 				t.Errorf("class %d: %+v", class, n)
 			}
-			if n := &b.Notes[4]; n.Was != ledger.InSyscall || n.Since != 40 {
+			if n := &b.Notes[4]; n.Was != ledger.InSyscall || n.Since != 40 || n.Now != ledger.Running || n.Changed&ledger.Returned == 0 {
 				t.Errorf("class %d: %+v", class, n)
 			}
 			want := []ledger.PInterval{
