@@ -133,38 +133,52 @@ type Accumulator struct {
 	idleLast     int32   // that was at the head before
 	reasons      []int32 // handles of texts; index 0 is not used
 
-	// The goroutines. Index 0 of waits, nodes, mores and spills is not used.
-	seq      int64                // of the last one that became runnable
-	gors     ids.Parts[goroutine] // by slot; 0 is nobody
-	slots    int32
+	// The goroutines.
+	seq   int64                // of the last one that became runnable
+	gors  ids.Parts[goroutine] // by slot; 0 is nobody
+	slots int32
+	moved []int32 // waits that were moved at this instant, perhaps
+	waitRecords
+	causes [numCauses]int64 // scratch
+
+	focus    *window // nil: all is counted
+	overTime overTime
+	accounts
+
+	worst      []waitDetail
+	worstMin   int64 // what is longer is among them; -1 as long as all are
+	classWorst []classWorst
+	ahead      // scratch
+}
+
+// waitRecords are the waits that are not over. Index 0 of its tables is not used.
+type waitRecords struct {
 	waits    ids.Parts[wait]
-	nodes    []node  // of the same index as waits
-	freeWait int32   // the first that is free, or 0
-	moved    []int32 // waits that were moved at this instant, perhaps
+	nodes    []node // of the same index as waits
+	freeWait int32  // the first that is free, or 0
 	mores    ids.Parts[more]
 	lastMore int32 // the highest index in mores
 	freeMore []int32
 	spills   []spill
 	freeSpil []int32
-	causes   [numCauses]int64 // scratch
+}
 
-	// The account.
-	focus    *window // nil: all is counted
+// accounts are what the waits that are over add up to.
+type accounts struct {
 	totals   [numKinds]tally
-	overTime overTime
 	classes  []class
 	handles  []int32 // of the classes, by the ledger's index
 	classAt  []int32 // by the ledger's index: index in classes plus 1, or 0
 	cells    []cell
 	cellKeys []uint64
 	cellOf   map[uint64]int32
+}
 
-	worst      []waitDetail
-	worstMin   int64 // what is longer is among them; -1 as long as all are
-	classWorst []classWorst
-	runs       []run // scratch, as are the next two
-	intervals  []interval
-	holds      []hold
+// ahead is what Ps did while one goroutine waited.
+type ahead struct {
+	runs      []run
+	intervals []interval
+	holds     []hold
 }
 
 // New returns an Accumulator that has seen nothing.
@@ -172,11 +186,10 @@ func New(o Options) *Accumulator {
 	a := &Accumulator{
 		opt:      o.withDefaults(),
 		idleHead: none, idleTail: none, idleLast: none, worstMin: -1,
-		reasons: make([]int32, 1),
-		procFar: map[int32]*proc{},
-		nodes:   make([]node, 1),
-		spills:  make([]spill, 1),
-		cellOf:  map[uint64]int32{},
+		reasons:     make([]int32, 1),
+		procFar:     map[int32]*proc{},
+		waitRecords: waitRecords{nodes: make([]node, 1), spills: make([]spill, 1)},
+		accounts:    accounts{cellOf: map[uint64]int32{}},
 	}
 	for k := range a.totals {
 		a.totals[k].fine = newFine()

@@ -50,7 +50,7 @@ const (
 )
 
 // charge books waiting time of one class under the run intervals of another.
-func (a *Accumulator) charge(waiting, running int32, ns int64, shared bool) {
+func (a *accounts) charge(waiting, running int32, ns int64, shared bool) {
 	if ns == 0 {
 		return
 	}
@@ -63,7 +63,7 @@ type recentCell struct {
 	cell int32
 }
 
-func (a *Accumulator) cellOfRecent(waiting int32, by culprit) *cell {
+func (a *accounts) cellOfRecent(waiting int32, by culprit) *cell {
 	c := &a.classes[waiting]
 	r := &c.recent[uint32(by^by>>culpritBits)%uint32(len(c.recent))]
 	if r.by != by+1 {
@@ -72,7 +72,7 @@ func (a *Accumulator) cellOfRecent(waiting int32, by culprit) *cell {
 	return &a.cells[r.cell]
 }
 
-func (a *Accumulator) cell(c *class, waiting int32, by culprit) int32 {
+func (a *accounts) cell(c *class, waiting int32, by culprit) int32 {
 	key := uint64(waiting)<<32 | uint64(uint32(by))
 	if i, ok := a.cellOf[key]; ok {
 		return i

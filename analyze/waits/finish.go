@@ -23,7 +23,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 			w := a.waits.At(g.wait)
 			t, c := &a.totals[w.kind], &a.classes[g.class]
 			ns := a.clip(g, w.ready, a.now)
-			if a.focus == nil || a.begins(g, w.ready) {
+			if a.begins(g, w.ready) {
 				t.open++
 				c.open++
 			}
@@ -61,6 +61,10 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		}
 		all.merge(&a.totals[k])
 	}
+	until := a.now
+	if a.opt.To > 0 {
+		until = min(until, a.opt.To)
+	}
 	r := Result{
 		All:    all.summary(),
 		User:   a.totals[KindUser].summary(),
@@ -68,7 +72,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		System: a.totals[KindSystem].summary(),
 		Worst:  a.waitDetails(a.worst, name),
 
-		OverTime: a.overTime.result(a.windowEnd() - a.opt.From),
+		OverTime: a.overTime.result(until - a.opt.From),
 	}
 	r.OverTime.FromNs = a.opt.From
 	r.Classes = a.classResults(name)

@@ -58,7 +58,7 @@ func (a *Accumulator) learn(g *goroutine, n *ledger.Note) {
 	a.setFlags(g, n.Flags)
 }
 
-func (a *Accumulator) setFlags(g *goroutine, f reference.Flags) {
+func (a *accounts) setFlags(g *goroutine, f reference.Flags) {
 	g.flags = f
 	if f != 0 {
 		a.classes[g.class].system = true
@@ -148,7 +148,7 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
 		a.endRunning(g, n)
 	}
 	c := &a.classes[g.class]
-	if a.focus == nil || a.inside(g) {
+	if a.begins(g, a.now) {
 		c.starts++
 	}
 	switch {
@@ -307,20 +307,22 @@ func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) boo
 		a.pool.in[pUnavail].base += inCalls
 	}
 	a.ran(g, n.Since)
-	a.ranLess(g, inCalls)
+	if a.begins(g, a.now) { // none of the calls reaches over an edge
+		a.classes[g.class].running -= inCalls
+	}
 	return true
 }
 
 // newWait returns a wait that was not moved.
-func (a *Accumulator) newWait() (int32, *wait) {
-	if wi := a.freeWait; wi != 0 {
-		w := a.waits.At(wi)
-		a.freeWait = w.nextFree
+func (t *waitRecords) newWait() (int32, *wait) {
+	if wi := t.freeWait; wi != 0 {
+		w := t.waits.At(wi)
+		t.freeWait = w.nextFree
 		return wi, w
 	}
-	wi := int32(len(a.nodes))
-	a.nodes = append(a.nodes, node{})
-	return wi, a.waits.Make(wi)
+	wi := int32(len(t.nodes))
+	t.nodes = append(t.nodes, node{})
+	return wi, t.waits.Make(wi)
 }
 
 // forget drops the wait of g, which is not to be counted.
@@ -403,7 +405,7 @@ func (a *Accumulator) hand(out *EndedWait, e *ended, from int64) {
 		out.Woken = g.wakerAt
 	}
 	out.At, out.Kind = int32(a.at), w.kind
-	out.Begins = a.focus == nil || a.begins(g, w.ready)
+	out.Begins = a.begins(g, w.ready)
 }
 
 // addToSeries adds the time of a wait, from a time on, to the series over time.

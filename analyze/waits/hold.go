@@ -120,7 +120,7 @@ func (a *Accumulator) setMode(m mode) {
 }
 
 // chargeHold books waiting time of a class under what held a P.
-func (a *Accumulator) chargeHold(waiting int32, by culprit, ns int64, shared bool, stack int32) {
+func (a *accounts) chargeHold(waiting int32, by culprit, ns int64, shared bool, stack int32) {
 	if ns == 0 {
 		return
 	}

@@ -175,34 +175,34 @@ func (a *Accumulator) farProc(id int32) *proc {
 //
 // OPT: entry by entry, as they were written: a wider load, of several at once, would
 // have to wait until all those writes are through.
-func (a *Accumulator) sharesNow(p *proc, to *shares) {
+func (c *clocks) sharesNow(p *proc, to *shares) {
 	b := &p.base
 	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
 	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
-	to.addClocks(p.state, &a.clk)
+	to.addClocks(p.state, c)
 }
 
 // sharesSince stores what p's time by share has grown by since a mark.
-func (a *Accumulator) sharesSince(p *proc, m *mark, to *shares) {
+func (c *clocks) sharesSince(p *proc, m *mark, to *shares) {
 	b := &p.base
 	to[0], to[1], to[2], to[3] = b[0]-m[0], b[1]-m[1], b[2]-m[2], b[3]-m[3]
 	to[4], to[5], to[6], to[7] = b[4]-m[4], b[5]-m[5], b[6]-m[6], 0 // of no share
-	to.addClocks(p.state, &a.clk)
+	to.addClocks(p.state, c)
 }
 
 // causesSince adds what p's time by share has grown by since a mark to the causes.
-func (a *Accumulator) causesSince(p *proc, m *mark, c *[numCauses]int64) {
-	b, of, clk := &p.base, &shareOf[p.state&7], &a.clk
-	c[iMissed] += b[shareIdle] - m[shareIdle]
-	c[iUnavailable] += b[shareUnavail] - m[shareUnavail]
-	c[iGC] += b[shareGC] - m[shareGC]
-	c[iTracer] += b[shareTracer] - m[shareTracer]
-	c[iBehind] += b[shareRun] - m[shareRun]
-	c[iResidue] += b[shareResidue] - m[shareResidue]
-	c[iSTW] += b[shareSTW] - m[shareSTW] + clk[modeStopped]
-	c[causeOf[of[modeBusy]&7]] += clk[modeBusy]
-	c[causeOf[of[modeIdle]&7]] += clk[modeIdle]
-	c[causeOf[of[modeStopping]&7]] += clk[modeStopping]
+func (c *clocks) causesSince(p *proc, m *mark, causes *[numCauses]int64) {
+	b, of := &p.base, &shareOf[p.state&7]
+	causes[iMissed] += b[shareIdle] - m[shareIdle]
+	causes[iUnavailable] += b[shareUnavail] - m[shareUnavail]
+	causes[iGC] += b[shareGC] - m[shareGC]
+	causes[iTracer] += b[shareTracer] - m[shareTracer]
+	causes[iBehind] += b[shareRun] - m[shareRun]
+	causes[iResidue] += b[shareResidue] - m[shareResidue]
+	causes[iSTW] += b[shareSTW] - m[shareSTW] + c[modeStopped]
+	causes[causeOf[of[modeBusy]&7]] += c[modeBusy]
+	causes[causeOf[of[modeIdle]&7]] += c[modeIdle]
+	causes[causeOf[of[modeStopping]&7]] += c[modeStopping]
 }
 
 // addClocks adds what a P's base lacks.

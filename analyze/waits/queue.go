@@ -149,7 +149,10 @@ func (a *Accumulator) findSlot(qi int32, q *queue, class int32) uint8 {
 	}
 	q.class[free], q.slots[free&31] = class, gauge{}
 	if qi < 0 {
-		a.startSlot(int(free))
+		for _, p := range a.procs { // its integral is zero, for the intervals that run, too
+			p.poolAt.at[free] = 0
+		}
+		a.pool.stopped[free] = 0
 	}
 	return uint8(free)
 }
@@ -218,23 +221,9 @@ func (a *Accumulator) firstInPool() {
 func (a *Accumulator) readPool(p *proc, c int64) {
 	p.poolAt.read(&a.pool.q, c)
 	if p.poolAt.pending && !p.inPending {
-		a.expectPool(p)
+		p.inPending = true
+		a.poolPending = append(a.poolPending, p)
 	}
-}
-
-// expectPool notes that p's reading of the global queue is pending.
-func (a *Accumulator) expectPool(p *proc) {
-	p.inPending = true
-	a.poolPending = append(a.poolPending, p)
-}
-
-// startSlot begins a slot of the global queue, whose integral is zero, for the
-// intervals that run.
-func (a *Accumulator) startSlot(slot int) {
-	for _, p := range a.procs {
-		p.poolAt.at[slot] = 0
-	}
-	a.pool.stopped[slot] = 0
 }
 
 // creditPool charges a run interval of a class to all who waited in the global queue,
@@ -251,7 +240,7 @@ func (a *Accumulator) creditPool(since *queueReading, class int32, c int64) {
 
 // longRun adds a run interval that was longer than a time slice to what waited under
 // such ones.
-func (a *Accumulator) longRun(q *queue, since *integrals, c int64, shared bool) {
+func (a *accounts) longRun(q *queue, since *integrals, c int64, shared bool) {
 	for i := range int(q.named) {
 		a.classes[q.class[i&31]].long.add(q.grown(since, i, c), shared)
 	}

@@ -118,8 +118,8 @@ func (r *ring) ended(why reference.Why) {
 // that goroutines had that became runnable later; of that, inPool is the part
 // in which p was usable. Where the past does not reach back so far, it begins
 // later. It costs a step for each interval in between.
-func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
-	end := &a.clk
+func (c *clocks) window(p *proc, at *clocks, seq int64) (s shares, over, inPool int64) {
+	end := c
 	for i := p.past.next() - 1; i >= p.past.first(); i-- {
 		t := p.past.interval(i)
 		from, last := &t.at, false
@@ -145,7 +145,7 @@ func (a *Accumulator) window(p *proc, at *clocks, seq int64) (s shares, over, in
 // sumAhead adds up who held p from a time on, back from interval last, at most for
 // half of p's ring, in runs, intervals and holds. self and seq are the goroutine
 // that waits. It returns the time from which on the account is complete.
-func (a *Accumulator) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
+func (a *ahead) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
 	a.runs, a.intervals, a.holds = a.runs[:0], a.intervals[:0], a.holds[:0]
 	r := &p.past
 	oldest := max(r.first(), last-int64(len(r.buf)/2)+1)
@@ -171,7 +171,7 @@ func (a *Accumulator) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
 	return end
 }
 
-func (a *Accumulator) addRun(class int32, ns int64) {
+func (a *ahead) addRun(class int32, ns int64) {
 	for i := range a.runs {
 		if a.runs[i].class == class {
 			a.runs[i].ns += ns
@@ -182,7 +182,7 @@ func (a *Accumulator) addRun(class int32, ns int64) {
 	a.runs = append(a.runs, run{class: class, ns: ns, n: 1})
 }
 
-func (a *Accumulator) addHold(by culprit, ns int64, stack int32) {
+func (a *ahead) addHold(by culprit, ns int64, stack int32) {
 	for i := range a.holds {
 		h := &a.holds[i]
 		if h.by == by {

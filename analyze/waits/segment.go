@@ -68,11 +68,11 @@ func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
 	switch {
 	case qi >= 0:
 		p := a.procs[qi]
-		a.sharesNow(p, &w.mark)
+		a.clk.sharesNow(p, &w.mark)
 		w.slot = a.slotFor(qi, &p.q, g.class)
 		p.q.use(w.slot, w.kind)
 		p.q.count(w.slot, w.kind, 1, a.holdClock(p))
-		w.over = p.q.order.insert(a.nodes, wi, g.seq) + a.inProgress(p, g.seq)
+		w.over = p.q.order.insert(a.nodes, wi, g.seq) + a.clk.inProgress(p, g.seq)
 	case qi == queuePool:
 		b, c := &a.pool, a.clk.service()
 		b.mark(&w.mark, c)
@@ -87,7 +87,7 @@ func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
 	case qi == queueDirect:
 		w.mark[markStopped] = a.clk[modeStopped]
 	default:
-		a.sharesNow(a.procs[taker(qi)], &w.mark)
+		a.clk.sharesNow(a.procs[taker(qi)], &w.mark)
 	}
 }
 
@@ -99,7 +99,7 @@ func (a *Accumulator) dequeue(wi int32, w *wait, seq int64) (over int64, p *proc
 	case w.queue >= 0:
 		p := a.procs[w.queue]
 		p.q.count(w.slot, w.kind, -1, a.holdClock(p))
-		return p.q.order.remove(a.nodes, wi) + a.inProgress(p, seq) - w.over, p
+		return p.q.order.remove(a.nodes, wi) + a.clk.inProgress(p, seq) - w.over, p
 	case w.queue == queuePool:
 		a.countInPool(w, -1, a.clk.service())
 		return a.pool.q.order.remove(a.nodes, wi) + a.overtakenNow(seq) - w.over, nil
@@ -125,9 +125,9 @@ func (a *Accumulator) countInPool(w *wait, d, c int64) {
 
 // inProgress is the part of p's run in progress that overtakes a goroutine ready at
 // seq.
-func (a *Accumulator) inProgress(p *proc, seq int64) int64 {
+func (c *clocks) inProgress(p *proc, seq int64) int64 {
 	if p.state == pRun && p.runSeq > seq {
-		return a.clk.service() - p.began
+		return c.service() - p.began
 	}
 	return 0
 }
@@ -166,7 +166,7 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 func (a *Accumulator) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
 	switch {
 	case p != nil:
-		a.closeOwn(w, p, f, over, seq, c)
+		a.clk.closeOwn(w, p, f, over, seq, c)
 	case w.queue == queuePool:
 		a.closePool(w, f, over, seq, c)
 	case w.queue == queueDirect:
@@ -179,27 +179,27 @@ func (a *Accumulator) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[nu
 }
 
 // closeOwn adds the causes of a segment in the queue of p.
-func (a *Accumulator) closeOwn(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
-	a.causesSince(p, &w.mark, c)
+func (c *clocks) closeOwn(w *wait, p, f *proc, over, seq int64, causes *[numCauses]int64) {
+	c.causesSince(p, &w.mark, causes)
 	if f != nil {
-		over -= a.wakingSince(w, p, f, over, seq, c)
+		over -= c.wakingSince(w, p, f, over, seq, causes)
 	}
-	c[iBehind] -= over
-	c[iOvertaken] += over
+	causes[iBehind] -= over
+	causes[iOvertaken] += over
 }
 
-// wakingSince turns that part of such a segment, all of which is in c already, into
+// wakingSince turns that part of such a segment, all of which is in causes already, into
 // waking which f spent so. It returns its part of over.
-func (a *Accumulator) wakingSince(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) int64 {
+func (c *clocks) wakingSince(w *wait, p, f *proc, over, seq int64, causes *[numCauses]int64) int64 {
 	var s shares
 	if f.freshClk.time() > w.from {
-		s, over, _ = a.window(p, &f.freshClk, seq)
+		s, over, _ = c.window(p, &f.freshClk, seq)
 	} else {
-		a.sharesSince(p, &w.mark, &s)
+		c.sharesSince(p, &w.mark, &s)
 	}
 	for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareResidue} {
-		c[causeOf[i]] -= s[i]
-		c[iWaking] += s[i]
+		causes[causeOf[i]] -= s[i]
+		causes[iWaking] += s[i]
 	}
 	return over
 }
@@ -207,12 +207,12 @@ func (a *Accumulator) wakingSince(w *wait, p, f *proc, over, seq int64, c *[numC
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
 func (a *Accumulator) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
 	var d shares
-	a.sharesSince(p, &w.mark, &d)
+	a.clk.sharesSince(p, &w.mark, &d)
 	waking := int64(0)
 	if f != nil {
 		s := d
 		if f.freshClk.time() > w.from {
-			s, _, _ = a.window(p, &f.freshClk, 0)
+			s, _, _ = a.clk.window(p, &f.freshClk, 0)
 		}
 		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareResidue]
 	}
@@ -236,7 +236,10 @@ func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64, c *[numCauses
 		s := stopped - at[modeStopped]
 		c[iSTW] += s
 		c[iWaking] += end - at.time() - s
-		over -= a.overtakenSince(at, seq)
+		for _, p := range a.procs { // what later ones ran since then, as far as the Ps' past is known
+			_, _, o := a.clk.window(p, at, seq)
+			over -= o
+		}
 		end, stopped, idle, pool = at.time(), at[modeStopped], at[modeIdle], &f.freshPool
 	default: // all of it
 		s := stopped - begin[markStopped]
@@ -266,16 +269,6 @@ func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64, c *[numCauses
 	if !ok {
 		c[iResidue] += ns
 	}
-}
-
-// overtakenSince is the time that goroutines which became runnable after seq
-// ran on all usable Ps since a time, as far as the Ps' past is known.
-func (a *Accumulator) overtakenSince(at *clocks, seq int64) (over int64) {
-	for _, p := range a.procs {
-		_, _, o := a.window(p, at, seq)
-		over += o
-	}
-	return over
 }
 
 // settleMoves carries out the moves of the instant that ends now.

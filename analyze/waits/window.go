@@ -140,7 +140,7 @@ func (a *Accumulator) soFar(g *goroutine, w *wait) *atEdge {
 	switch {
 	case w.queue >= 0:
 		p = a.procs[w.queue]
-		over = p.q.order.value(a.nodes, g.wait) + a.inProgress(p, g.seq) - w.over
+		over = p.q.order.value(a.nodes, g.wait) + a.clk.inProgress(p, g.seq) - w.over
 	case w.queue == queuePool:
 		over = a.pool.q.order.value(a.nodes, g.wait) + a.overtakenNow(g.seq) - w.over
 	}
@@ -294,20 +294,9 @@ func (a *Accumulator) of(g *goroutine) bool {
 	return a.opt.Only == nil || a.opt.Only(g.id, a.classes[g.class].id)
 }
 
-// begins reports whether what g began at a time counts in the window.
+// begins reports whether what g began at a time counts: in the window, if there is one.
 func (a *Accumulator) begins(g *goroutine, at int64) bool {
-	return at >= a.focus.from && at < a.focus.to && a.of(g)
-}
-
-// inside is begins for now.
-func (a *Accumulator) inside(g *goroutine) bool { return a.begins(g, a.now) }
-
-// windowEnd is now, or the end of the window.
-func (a *Accumulator) windowEnd() int64 {
-	if a.opt.To > 0 {
-		return min(a.now, a.opt.To)
-	}
-	return a.now
+	return a.focus == nil || at >= a.focus.from && at < a.focus.to && a.of(g)
 }
 
 // clip is how much of [from, to) of g counts.
@@ -331,13 +320,6 @@ func (a *Accumulator) ran(g *goroutine, since int64) {
 	a.classes[g.class].running += a.clip(g, since, a.now)
 }
 
-// ranLess subtracts time of system calls, none of which reaches over an edge.
-func (a *Accumulator) ranLess(g *goroutine, ns int64) {
-	if a.focus == nil || a.inside(g) {
-		a.classes[g.class].running -= ns
-	}
-}
-
 // countGoroutine counts g in its class, if it is there in the window, as one that was
 // counted in another class is.
 func (a *Accumulator) countGoroutine(g *goroutine, was bool) {
@@ -348,7 +330,7 @@ func (a *Accumulator) countGoroutine(g *goroutine, was bool) {
 }
 
 // uncountGoroutine reverts that.
-func (a *Accumulator) uncountGoroutine(g *goroutine) {
+func (a *accounts) uncountGoroutine(g *goroutine) {
 	if g.counted {
 		g.counted = false
 		a.classes[g.class].goroutines--

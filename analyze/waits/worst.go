@@ -55,29 +55,29 @@ type more struct {
 // spill is the rest of the steps.
 type spill [maxSteps - 1 - moreSteps]step
 
-func (a *Accumulator) spilled(m *more, i int) *step {
+func (t *waitRecords) spilled(m *more, i int) *step {
 	if m.spill == 0 {
-		if n := len(a.freeSpil); n > 0 {
-			m.spill, a.freeSpil = a.freeSpil[n-1], a.freeSpil[:n-1]
+		if n := len(t.freeSpil); n > 0 {
+			m.spill, t.freeSpil = t.freeSpil[n-1], t.freeSpil[:n-1]
 		} else {
-			m.spill = int32(len(a.spills))
-			a.spills = append(a.spills, spill{})
+			m.spill = int32(len(t.spills))
+			t.spills = append(t.spills, spill{})
 		}
 	}
-	return &a.spills[m.spill][i]
+	return &t.spills[m.spill][i]
 }
 
-func (a *Accumulator) more(w *wait) *more {
+func (t *waitRecords) more(w *wait) *more {
 	if w.more != 0 {
-		return a.mores.At(w.more)
+		return t.mores.At(w.more)
 	}
-	if n := len(a.freeMore); n > 0 {
-		w.more, a.freeMore = a.freeMore[n-1], a.freeMore[:n-1]
+	if n := len(t.freeMore); n > 0 {
+		w.more, t.freeMore = t.freeMore[n-1], t.freeMore[:n-1]
 	} else {
-		a.lastMore++
-		w.more = a.lastMore
+		t.lastMore++
+		w.more = t.lastMore
 	}
-	m := a.mores.Make(w.more)
+	m := t.mores.Make(w.more)
 	m.causes, m.spill = [numCauses]int64{}, 0
 	return m
 }
