@@ -1,6 +1,9 @@
 package work
 
-import "github.com/gmpscope/gmpscope/analyze/waits"
+import (
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
+	"github.com/gmpscope/gmpscope/analyze/waits"
+)
 
 // activity is what a goroutine does in an interval of its life.
 type activity uint8
@@ -75,25 +78,20 @@ type interval struct {
 	born       bool  // it was created: link is its creator's
 }
 
-// partLen is for how many intervals memory is made at once.
-const partLen = 1 << 12
-
 // ring keeps the newest intervals. Their numbers count from 1.
 type ring struct {
-	parts []*[partLen]interval
-	size  int64 // a power of two
-	next  int64
+	kept []interval // a power of two
+	next int64
 }
 
-func newRing(size int64) ring { return ring{size: size, next: 1} }
+func newRing(size int64) ring { return ring{kept: hugepages.Make[interval](int(size)), next: 1} }
 
 // at returns the interval with a number, or nil if it is not kept any more.
 func (r *ring) at(n int64) *interval {
-	if n <= 0 || r.next-n > r.size {
+	if n <= 0 || r.next-n > int64(len(r.kept)) {
 		return nil
 	}
-	i := uint64(n & (r.size - 1))
-	return &r.parts[i/partLen][i%partLen]
+	return &r.kept[n&int64(len(r.kept)-1)]
 }
 
 // back returns the number of the interval that lies so far behind n.
@@ -107,7 +105,7 @@ func back(n int64, distance uint32) int64 {
 // distance returns how far the interval with a number lies behind the next one; 0 if it is
 // not kept.
 func (r *ring) distance(n int64) uint32 {
-	if n <= 0 || r.next-n >= r.size {
+	if n <= 0 || r.next-n >= int64(len(r.kept)) {
 		return 0
 	}
 	return uint32(r.next - n)
@@ -117,11 +115,7 @@ func (r *ring) distance(n int64) uint32 {
 func (r *ring) add() (int64, *interval) {
 	n := r.next
 	r.next++
-	i := uint64(n & (r.size - 1))
-	for i/partLen >= uint64(len(r.parts)) {
-		r.parts = append(r.parts, new([partLen]interval))
-	}
-	return n, &r.parts[i/partLen][i%partLen]
+	return n, &r.kept[n&int64(len(r.kept)-1)]
 }
 
 // mark ends the present interval of a life, and returns this instant.
@@ -168,7 +162,8 @@ func (a *Accumulator) pass(l *life, end int64) *interval {
 	}
 	prev := a.ring.distance(l.head)
 	n, x := a.ring.add()
-	*x = interval{begin: l.since, end: end, serve: noUnit, prev: prev, class: l.class, activity: doing}
+	*x = interval{} // OPT: and then field by field, since a literal is made elsewhere and copied, at once
+	x.begin, x.end, x.serve, x.prev, x.class, x.activity = l.since, end, noUnit, prev, l.class, doing
 	if doing >= syscall {
 		x.site = l.site
 	}

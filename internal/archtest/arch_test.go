@@ -64,7 +64,7 @@ var rules = []rule{
 	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
 	{"analyze/timeline", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/waits", "analyze/stacks", "analyze/internal/hugepages", "analyze/ids"), nil},
 	{"analyze/span", in("reference"), nil},
-	{"analyze/work", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids", "internal/std"), nil},
+	{"analyze/work", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids", "analyze/internal/hugepages", "internal/std"), nil},
 	{"analyze/findings", in("reference", "analyze/ledger", "analyze/kernel", "analyze/procs", "analyze/ids", "analyze/waits", "analyze/fairness", "analyze/timeline", "analyze/sidecar", "analyze/span", "internal/funcname", "internal/std", "internal/names", "internal/quantity"), nil},
 	{"analyze/config", in("analyze/findings", "internal/names", "internal/quantity"), nil},
 	{"analyze/diagnosis", in("analyze", "internal/quantity", "internal/std"), nil},
