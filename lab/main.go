@@ -34,6 +34,7 @@ import (
 var table = slices.Concat(corpus.Commands(), commands.Truth, accuracy.Replay, sweep.Sweep, bench.Bench, same.Commands, []cli.Command{
 	{Name: "judge flaky", What: "judge whether gmpscope test tells starved tests from wrong ones", Init: flaky.Command},
 	{Name: "growth", What: "measure how the cost of an analysis grows with one thing at a time", Init: growth.Command},
+	{Name: "instructions", What: "hold how many instructions analyses take against a table", Init: growth.Guard},
 	{Name: "hostile", What: "hold gmpscope against bounds on traces that are made to cost much", Init: hostile.Command},
 	{Name: "textbook", What: "write lab/docs/textbook.md and its pictures", Init: textbook.Command},
 	{Name: "jsondoc", What: "write docs/json.md and docs/schema", Init: jsondoc.Command},
