@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -26,7 +25,7 @@ Duration: 1.2s, Total samples = 1s
              github.com/gmpscope/gmpscope/analyze/events.(*decoder).run
 -----------+-------------------------------------------------------
      0.25s   github.com/gmpscope/gmpscope/analyze/waits.(*Accumulator).Add (inline)
-             github.com/gmpscope/gmpscope/analyze.Run.func2
+             github.com/gmpscope/gmpscope/analyze.(*analysis).measure.func1
              github.com/gmpscope/gmpscope/analyze.(*pipeline).run
 -----------+-------------------------------------------------------
      100ms   runtime.scanobject
@@ -56,21 +55,12 @@ Duration: 1.2s, Total samples = 1s
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []share{{"else", 0.75, 0}, {"waits", 0.25, 0}}
+	want = []share{{"else", 0.75, 0}, {"ledger, waits", 0.25, 0}}
 	if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 	if _, err := shares("File: bench\n", owner); err == nil {
 		t.Error("an empty profile has shares")
-	}
-}
-
-func TestMakespan(t *testing.T) {
-	work := []time.Duration{4, 1, 1, 1, 1, 6}
-	for n, want := range map[int]time.Duration{1: 14, 2: 10, 3: 8, 8: 6} {
-		if got := makespan(work, n); got != want {
-			t.Errorf("%d workers need %d, want %d", n, got, want)
-		}
 	}
 }
 
@@ -104,8 +94,10 @@ func invented() *page {
 	mixed.tools = append(mixed.tools, peers[0].name, peers[1].name)
 	mixed.costs[peers[0].name] = []cost{round(20, 20, 2000)}
 	mixed.fails = map[string]string{peers[1].name: "exit status 1"}
+	mixed.packages, mixed.steps = []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}}, []share{{"detectors", 0.75, 0}, {"decoding", 0.25, 0}}
+	mixed.costs[earlier] = mixed.costs[analysis]
 	return &page{
-		date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), rounds: 3,
+		date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), rounds: 3, before: "a revision", wider: map[int][]share{2: mixed.steps, 4: mixed.steps},
 		traces: []*measured{
 			mixed,
 			trace(megabyte, "a megabyte", facts{Bytes: 1e6, Events: 3e5}, []cost{round(1, 1, 10)}, []cost{round(4, 2, 20)}),
@@ -114,10 +106,7 @@ func invented() *page {
 			trace("minute", "steady, 1 min", facts{Events: 1e6, Duration: time.Minute}, []cost{round(1, 1, 10)}, []cost{round(3, 2, 50)}),
 			trace("minutes", "steady, 10 min", facts{Events: 10e6, Duration: 10 * time.Minute}, []cost{round(10, 10, 10)}, []cost{round(30, 22, 51)}),
 		},
-		decodes: []time.Duration{time.Second, time.Second},
-		shares:  []share{{"analyze/waits", 0.996, 0.4}, {"analyze/input", 0.004, 0}},
-		steps:   []share{{"waits", 0.75, 0}, {"decoding", 0.25, 0}},
-		starts:  []started{{"version", 5 * time.Millisecond, 6 * time.Millisecond}},
+		starts: []started{{"version", 5 * time.Millisecond, 6 * time.Millisecond}},
 	}
 }
 
@@ -131,14 +120,15 @@ func TestPage(t *testing.T) {
 		{"a peer that failed", p.long(), "| gotraceui's parser | failed: exit status 1 | | | |"},
 		{"growth", p.long(), "| analyze | × 10.00 | × 11.00 | +10 % | 50 MB\u00a0→ 51 MB |"},
 		{"goroutines", p.long(), "| analyze | 2000 |"},
-		{"workers", p.long(), "| 2 | 1.00 s | 2.00 |"},
-		{"the share of decoding", p.long(), "Decoding is 50 % of"},
-		{"the steps", p.long(), "| waits | 75.0 % | 3.00 |"},
+		{"what an event costs by step", p.long(), "| mixed | 167 | 167 | 0 | 0 | 0 | 500 | 0 | 0 | 0 |"},
+		{"the steps", p.long(), "| detectors | 75.0 % | 75.0 % | 75.0 % |"},
+		{"more cores", p.long(), "| mixed | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | detectors, 75 % |"},
+		{"the revision before", p.long(), "| mixed | 3.00 | 3.00 | 4.00 | 4.00 | 667 | 667 | 100 MB | 100 MB |"},
 		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
-		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 2.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
+		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
 		{"the start", p.long(), "| version | 5 ms | 6 ms |"},
-		{"a goal that is missed", p.long(), "| mixed | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
-		{"another", p.long(), "| mixed | CPU | 1.40 | 4.00 | 186 % |"},
+		{"a goal that is missed", p.long(), "| a megabyte | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
+		{"another", p.long(), "| mixed | CPU | 2.00 | 4.00 | 100 % |"},
 		{"what is met", p.long(), "Of 13 such goals, 8 are met."},
 	} {
 		if !strings.Contains(c.in, c.want) {
@@ -147,30 +137,6 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Contains(p.long(), "analyze/input") {
 		t.Error("the profile shows an owner of next to nothing")
-	}
-}
-
-// What a run of the program was interrupted in goes on with the next tool of the same
-// round.
-func TestLacks(t *testing.T) {
-	b := &bench{rounds: 2}
-	m := &measured{spec: spec{name: "churn"}, facts: facts{Bytes: onceTrace + 1}, costs: map[string][]cost{plainLoop: {{}, {}}, analysis: {{}}}, fails: map[string]string{}}
-	lacking := func() (out []string) {
-		for round := range b.roundsOf(m.facts) {
-			for _, tool := range b.tools(m.spec, m.facts) {
-				if m.lacks(tool, round) {
-					out = append(out, fmt.Sprint(round, " ", tool.name))
-				}
-			}
-		}
-		return out
-	}
-	if d := cmp.Diff([]string{"0 " + oneCore, "1 " + analysis}, lacking()); d != "" || b.complete(m) {
-		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
-	}
-	m.costs[oneCore], m.costs[analysis] = []cost{{}}, []cost{{}, {}}
-	if d := cmp.Diff([]string(nil), lacking()); d != "" || !b.complete(m) {
-		t.Errorf("complete: %v; -want +got\n%s", b.complete(m), d)
 	}
 }
 
@@ -236,18 +202,16 @@ func TestCost(t *testing.T) {
 
 // TestTraces holds the names of traces, and so of their files, apart.
 func TestTraces(t *testing.T) {
-	for _, full := range []bool{false, true} {
-		seen := map[string]bool{}
-		for _, x := range traces(full) {
-			if seen[x.stem()] {
-				t.Errorf("two traces are called %s", x.stem())
-			}
-			seen[x.stem()] = true
+	seen := map[string]bool{}
+	for _, x := range traces() {
+		if seen[x.name] {
+			t.Errorf("two traces are called %s", x.name)
 		}
-		for _, name := range []string{central + "-long", megabyte + "-short", "few", "many", "minute", "minutes"} {
-			if !seen[name] {
-				t.Errorf("no trace is called %s, which the page is about (full: %v)", name, full)
-			}
+		seen[x.name] = true
+	}
+	for _, name := range []string{central, megabyte, "few", "many", "minute", "minutes"} {
+		if !seen[name] {
+			t.Errorf("no trace is called %s, which the page is about", name)
 		}
 	}
 }
@@ -256,46 +220,5 @@ func TestAnswer(t *testing.T) {
 	first, end, err := answer(exec.Command("go", "version"))
 	if err != nil || first <= 0 || first > end {
 		t.Errorf("first byte after %v, end after %v, %v", first, end, err)
-	}
-}
-
-// What was measured of one build is there again for a page, and not for another build.
-func TestStore(t *testing.T) {
-	dir := t.TempDir()
-	b := &bench{dir: dir, rounds: 3, gmpscope: filepath.Join(dir, "gmpscope")}
-	if err := os.WriteFile(b.gmpscope, []byte("a build"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := b.stored()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := invented()
-	for _, m := range p.traces {
-		s.put(m)
-	}
-	s.Starts, s.Decodes, s.Packages, s.Steps = p.starts, p.decodes, p.shares, p.steps
-	if err := b.save(s); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = b.stored(); err != nil {
-		t.Fatal(err)
-	}
-	again := &page{date: p.date, rounds: 3, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
-	for _, m := range p.traces {
-		again.traces = append(again.traces, s.measured(m.spec))
-	}
-	if d := cmp.Diff(p.long(), again.long()); d != "" {
-		t.Errorf("-measured +stored\n%s", d)
-	}
-	again.traces = again.traces[2:3] // without those that the rest is about
-	if got := again.long(); !strings.Contains(got, "1,000 goroutines") {
-		t.Errorf("a page of one trace:\n%s", got)
-	}
-	if err := os.WriteFile(b.gmpscope, []byte("another"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = b.stored(); err != nil || len(s.Traces) > 0 {
-		t.Errorf("%d traces of another build, %v", len(s.Traces), err)
 	}
 }

@@ -10,17 +10,13 @@ import (
 // nothing else is said.
 const (
 	goalWall      = 1.0
-	goalMixed     = 0.7 // wall time of the central load
-	goalMixedCPU  = 1.4
-	goalChurn     = 1.25
-	goalChurnCPU  = 2.4
-	goalAbove     = 100 * time.Millisecond // wall time beyond the plain loop's that a short trace may take instead
-	goalShort     = 20e6                   // bytes that a short trace has at most
+	goalCPU       = 2.0
+	goalAbove     = 100 * time.Millisecond // wall time beyond the plain loop's that a short trace may take instead of both
+	goalShort     = 10e6                   // bytes that a short trace has less than
 	goalMemory    = 150e6                  // bytes
 	goalGoroutine = 600                    // bytes for each goroutine live at a time
 	goalReport    = 300 * time.Millisecond // wall time of report beyond that of analyze
-	goalDump      = 1.5
-	goalStart     = 80 * time.Millisecond // until analyze has printed the first byte about a trace of a megabyte
+	goalStart     = 80 * time.Millisecond  // until analyze has printed the first byte about a trace of a megabyte
 )
 
 // goal is one thing that was meant, and what became of it.
@@ -40,7 +36,7 @@ func (p *page) goals() (all []goal) {
 	for _, s := range p.starts {
 		if strings.HasPrefix(s.Command, "analyze TRACE") {
 			all = append(all, goal{
-				of: "a megabyte, short", what: "the first byte", meant: milliseconds(goalStart), got: milliseconds(s.First),
+				of: "a megabyte", what: "the first byte", meant: milliseconds(goalStart), got: milliseconds(s.First),
 				excess: (s.First - goalStart).Seconds(), target: goalStart.Seconds(),
 			})
 		}
@@ -50,35 +46,22 @@ func (p *page) goals() (all []goal) {
 
 func (m *measured) goals() (all []goal) {
 	ratio := func(what string, meant, got float64) {
-		all = append(all, goal{of: m.what(), what: what, meant: fmt.Sprintf("%.2f", meant), got: fmt.Sprintf("%.2f", got), excess: got - meant, target: meant})
+		all = append(all, goal{of: m.title, what: what, meant: fmt.Sprintf("%.2f", meant), got: fmt.Sprintf("%.2f", got), excess: got - meant, target: meant})
 	}
 	beyond := func(what string, meant time.Duration, got float64) {
-		all = append(all, goal{of: m.what(), what: what, meant: milliseconds(meant), got: fmt.Sprintf("%.0f ms", 1e3*got), excess: got - meant.Seconds(), target: meant.Seconds()})
+		all = append(all, goal{of: m.title, what: what, meant: milliseconds(meant), got: fmt.Sprintf("%.0f ms", 1e3*got), excess: got - meant.Seconds(), target: meant.Seconds()})
 	}
 	plain, wall := m.typical(plainLoop, wallSeconds), m.typical(analysis, wallSeconds)
-	switch ratios := median(m.ratios(analysis, wallSeconds)); {
-	case m.Bytes < goalShort:
+	if m.Bytes < goalShort {
 		beyond("wall, beyond the plain loop", goalAbove, wall-plain)
-	case m.name == central || m.name == "mixed577" || m.name == "gigabyte":
-		ratio("wall", goalMixed, ratios)
-	case m.name == "churn":
-		ratio("wall", goalChurn, ratios)
-	default:
-		ratio("wall", goalWall, ratios)
-	}
-	switch m.name {
-	case central:
-		ratio("CPU", goalMixedCPU, median(m.ratios(analysis, cpuSeconds)))
-	case "churn":
-		ratio("CPU", goalChurnCPU, median(m.ratios(analysis, cpuSeconds)))
+	} else {
+		ratio("wall", goalWall, median(m.ratios(analysis, wallSeconds)))
+		ratio("CPU", goalCPU, median(m.ratios(analysis, cpuSeconds)))
 	}
 	most, peak := goalMemory+goalGoroutine*float64(m.Live), m.peak(analysis)
-	all = append(all, goal{of: m.what(), what: "peak memory", meant: megabytes(most), got: megabytes(peak), excess: peak - most, target: most})
+	all = append(all, goal{of: m.title, what: "peak memory", meant: megabytes(most), got: megabytes(peak), excess: peak - most, target: most})
 	if len(m.costs["report"]) > 0 {
 		beyond("report, beyond analyze", goalReport, m.typical("report", wallSeconds)-wall)
-	}
-	if len(m.costs["dump"]) > 0 {
-		ratio("dump, wall", goalDump, median(m.ratios("dump", wallSeconds)))
 	}
 	return all
 }
@@ -96,16 +79,15 @@ func (p *page) missed(w *strings.Builder) {
 	}
 	fmt.Fprintf(w, `## What it is meant to cost, and what misses that
 
-An analysis is meant to take no more wall time than the plain loop, on two cores: %.1f of it on the mixed load, %.2f on
-goroutines that end at once; of a trace of less than %.0f MB at most %.0f ms more. CPU time: %.1f of the plain loop's on the mixed
-load, %.1f on goroutines that end at once. Peak memory: %.0f MB and %d bytes for each goroutine live at a time. A report: %.0f ms
-more than the analysis. A dump: %.1f of the plain loop's wall time. The first byte about a trace of a megabyte: %.0f ms.
+An analysis is meant to take no more wall time than the plain loop, on two cores, and %.1f of its CPU time; of a trace of
+less than %.0f MB at most %.0f ms more. Peak memory: %.0f MB and %d bytes for each goroutine live at a time. A report:
+%.0f ms more than the analysis. The first byte about a trace of a megabyte: %.0f ms.
 Of %d such goals, %d are met. The others:
 
 | trace | | meant | is | above |
 |---|---|---:|---:|---:|
-`, goalMixed, goalChurn, goalShort/1e6, goalAbove.Seconds()*1e3, goalMixedCPU, goalChurnCPU, goalMemory/1e6, goalGoroutine,
-		goalReport.Seconds()*1e3, goalDump, goalStart.Seconds()*1e3, len(all), met)
+`, goalCPU, goalShort/1e6, goalAbove.Seconds()*1e3, goalMemory/1e6, goalGoroutine, goalReport.Seconds()*1e3,
+		goalStart.Seconds()*1e3, len(all), met)
 	for i := range all {
 		if g := &all[i]; g.missed() {
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %.0f %% |\n", g.of, g.what, g.meant, g.got, 100*g.excess/g.target)

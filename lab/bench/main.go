@@ -2,9 +2,9 @@
 // same trace? It records traces of programs at work, makes them as long as
 // needed, runs the tools on them in turns, and writes a page of Markdown.
 //
-//	scripts/bench                 a page about small traces, in some minutes
-//	scripts/bench -full -update   docs/performance.md again
-//	scripts/bench -pgo            the profile that the compiler optimises gmpscope by
+//	scripts/bench                            a page, in a quarter of an hour on two idle cores
+//	scripts/bench -before REVISION -update   docs/performance.md again
+//	scripts/bench -pgo                       the profile that the compiler optimises gmpscope by
 //
 // All figures are of child processes: their wall time, CPU time and peak memory,
 // as the kernel counts them. The plain loop and whatever is compared with it run
@@ -18,6 +18,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gmpscope/gmpscope/lab/cli"
 	"github.com/gmpscope/gmpscope/lab/runner"
@@ -34,9 +36,9 @@ import (
 // Bench are the commands. What has no words is a child: what it takes is told apart from what
 // its parent takes.
 var Bench = []cli.Command{
-	{Name: "bench make", Args: "STEM FULL FILE", Init: child(makeTrace)},
+	{Name: "bench make", Args: "NAME FILE", Init: child(makeTrace)},
 	{Name: "bench plain", Args: "FILE", Init: child(plain)},
-	{Name: "bench decode", Args: "FILE", Init: child(decode)},
+	{Name: "bench viewer", Args: "FILE", Init: child(viewer)},
 	{Name: "bench profile", Args: "COMMAND FILE PROFILE", Init: child(profileRun)},
 	{Name: "bench", What: "what gmpscope costs, beside a bare read of the same trace", Init: compared},
 	{Name: "fleet", Args: "FOLDER", What: "what a fleet costs on one core, and what that means for many traces a day", Init: fleetCost},
@@ -47,10 +49,10 @@ func child(do cli.Do) func(*flag.FlagSet) cli.Do {
 }
 
 func compared(flags *flag.FlagSet) cli.Do {
-	full := flags.Bool("full", false, "traces of up to a gigabyte and a million goroutines; needs half an hour, 16 GB of memory and 10 GB of disk")
 	dir := flags.String("dir", filepath.Join(os.TempDir(), "gmpscope-bench"), "`directory` for traces and programs; traces in it are used again")
-	rounds := flags.Int("rounds", 5, "how often each tool reads a trace; fewer times for one of more than 200 MB")
-	only := flags.String("only", "", "measure only these traces, comma-separated `names`; with -update, others are in the page as they were measured before, of the same build; what was interrupted goes on where it was")
+	rounds := flags.Int("rounds", 3, "how often each tool reads a trace")
+	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
+	before := flags.String("before", "", "measure the command of a `REVISION`, too")
 	update := flags.Bool("update", false, "write docs/performance.md, not to standard output")
 	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	return func(ctx context.Context, _ []string, stdout io.Writer) error {
@@ -58,35 +60,23 @@ func compared(flags *flag.FlagSet) cli.Do {
 		if err != nil {
 			return err
 		}
-		b := &bench{root: root, dir: *dir, rounds: max(1, *rounds), full: *full, log: os.Stderr}
-		if err := b.prepare(ctx); err != nil {
+		b := &bench{root: root, dir: *dir, rounds: max(1, *rounds), log: os.Stderr}
+		if err := b.prepare(ctx, *before); err != nil {
 			return err
 		}
 		var chosen []spec
-		for _, t := range traces(*full) {
-			if *only == "" || strings.Contains(","+*only+",", ","+t.name+",") || strings.Contains(","+*only+",", ","+t.stem()+",") {
+		for _, t := range traces() {
+			if *only == "" || slices.Contains(strings.Split(*only, ","), t.name) {
 				chosen = append(chosen, t)
 			}
 		}
 		if *pgo {
 			return b.pgo(ctx, chosen)
 		}
-		s, err := b.stored()
-		if err != nil {
-			return err
-		}
+		p := page{date: time.Now(), rounds: b.rounds, before: *before}
 		for _, t := range chosen {
-			if err := b.measureInto(ctx, s, t); err != nil {
-				return fmt.Errorf("%s: %w", t.what(), err)
-			}
-			if err := b.save(s); err != nil {
-				return err
-			}
-		}
-		p := page{date: s.Date, full: *full, rounds: b.rounds, starts: s.Starts, decodes: s.Decodes, shares: s.Packages, steps: s.Steps}
-		for _, t := range traces(*full) {
-			if m := s.measured(t); m != nil && b.complete(m) && (*update || slices.Contains(chosen, t)) {
-				p.traces = append(p.traces, m)
+			if err := b.measureInto(ctx, &p, t); err != nil {
+				return fmt.Errorf("%s: %w", t.title, err)
 			}
 		}
 		if !*update {
@@ -97,37 +87,26 @@ func compared(flags *flag.FlagSet) cli.Do {
 	}
 }
 
-// measureInto measures what is told of a trace: what is lacking after an interruption,
-// or all of it anew.
-func (b *bench) measureInto(ctx context.Context, s *store, t spec) error {
-	starts, closest := t.name == megabyte, t.name == central && t.length == long
-	m := s.measured(t)
-	if m != nil && b.complete(m) && (!starts || s.Starts != nil) && (!closest || s.Steps != nil) {
-		m = nil
-	}
-	if m == nil && starts {
-		s.Starts = nil
-	}
-	if m == nil && closest {
-		s.Decodes, s.Packages, s.Steps = nil, nil, nil
-	}
-	m, err := b.measure(ctx, t, m, func(m *measured) error {
-		s.put(m)
-		return b.save(s)
-	})
+// measureInto measures what the page tells of a trace.
+func (b *bench) measureInto(ctx context.Context, p *page, t spec) error {
+	m, err := b.measure(ctx, t)
 	if err != nil {
 		return err
 	}
-	if starts {
-		if s.Starts, err = b.starts(ctx, m.file); err != nil {
-			return err
-		}
+	p.traces = append(p.traces, m)
+	if m.packages, m.steps, err = b.profile(ctx, m.file, 1); err != nil {
+		return err
 	}
-	if closest {
-		if s.Decodes, err = b.decodes(ctx, m.file); err != nil {
-			return err
+	switch t.name {
+	case megabyte:
+		p.starts, err = b.starts(ctx, m.file)
+	case central:
+		p.wider = map[int][]share{}
+		for _, procs := range []int{2, 4} {
+			if _, p.wider[procs], err = b.profile(ctx, m.file, procs); err != nil {
+				return err
+			}
 		}
-		s.Packages, s.Steps, err = b.profile(ctx, m.file)
 	}
 	return err
 }
@@ -137,14 +116,13 @@ type bench struct {
 	root   string // of the checkout
 	dir    string // for files
 	rounds int
-	full   bool // which traces are measured
 	log    io.Writer
 
-	self, gmpscope string // paths of programs
+	self, gmpscope, before string // paths of programs; before may be empty
 }
 
 // prepare builds what is measured.
-func (b *bench) prepare(ctx context.Context) error {
+func (b *bench) prepare(ctx context.Context, before string) error {
 	var err error
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return err
@@ -156,12 +134,31 @@ func (b *bench) prepare(ctx context.Context) error {
 		return err
 	}
 	b.gmpscope = filepath.Join(b.dir, "gmpscope")
-	for program, pkg := range map[string]string{b.gmpscope: "cmd/gmpscope", filepath.Join(b.dir, loadProgram): "lab/bench/load"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, ".")
-		cmd.Dir = filepath.Join(b.root, filepath.FromSlash(pkg))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
-		}
+	if err := errors.Join(build(ctx, b.gmpscope, b.root, "cmd/gmpscope"), build(ctx, filepath.Join(b.dir, loadProgram), b.root, "lab/bench/load")); err != nil || before == "" {
+		return err
+	}
+	b.before = filepath.Join(b.dir, "gmpscope-"+before)
+	if _, err := os.Stat(b.before); err == nil {
+		return nil
+	}
+	tree, err := os.MkdirTemp(b.dir, "tree-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tree)
+	if err := quiet(exec.CommandContext(ctx, "git", "-C", b.root, "worktree", "add", "--detach", tree, before)); err != nil {
+		return err
+	}
+	err = build(ctx, b.before, tree, "cmd/gmpscope")
+	return errors.Join(err, quiet(exec.CommandContext(ctx, "git", "-C", b.root, "worktree", "remove", "--force", tree)))
+}
+
+// build builds a package of a checkout.
+func build(ctx context.Context, program, root, pkg string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, ".")
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(pkg))
+	if err := quiet(cmd); err != nil {
+		return fmt.Errorf("build %s: %w", pkg, err)
 	}
 	return nil
 }

@@ -22,33 +22,30 @@ type cost struct {
 type tool struct {
 	name string
 	argv func(file string) []string
-	peer bool     // another program: it runs in the first round only, and may fail
+	peer bool     // another program, which may fail
+	once bool     // it runs in the first round only
 	env  []string // besides the environment
 	drop bool     // its output is so large that a file would measure the file system
 }
 
 // peers are other programs that read traces, each told to end after reading.
 var peers = []tool{
-	{name: "go tool trace -pprof=sched", argv: func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, peer: true},
-	{name: "gotraceui's parser", argv: func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, peer: true},
+	{name: "go tool trace -pprof=sched", argv: func(file string) []string { return []string{"go", "tool", "trace", "-pprof=sched", file} }, peer: true, once: true},
+	{name: "gotraceui's parser", argv: func(file string) []string { return []string{"gotraceui", "-debug.exit-after-parsing", file} }, peer: true, once: true},
 }
 
 const (
 	plainLoop = "plain loop"
 	analysis  = "analyze"
+	earlier   = "analyze, before"
 	oneCore   = "analyze, GOMAXPROCS=1"
 	// central is the name of the trace that is looked at more closely.
 	central = "mixed"
-	// largeTrace, in bytes, is read fewer times.
-	largeTrace  = 200e6
-	largeRounds = 3
-	// onceTrace, in bytes, is analysed on one core once only.
-	onceTrace = 100e6
 )
 
 // tools returns what is measured on a trace: report, dump and the peers only where it is
 // looked at closely. The peers need so much memory that they meet one load only.
-func (b *bench) tools(t spec, f facts) []tool {
+func (b *bench) tools(t spec) []tool {
 	own := func(args ...string) func(string) []string {
 		return func(file string) []string {
 			return append(append([]string{b.gmpscope}, args...), file)
@@ -57,14 +54,18 @@ func (b *bench) tools(t spec, f facts) []tool {
 	tools := []tool{
 		{name: plainLoop, argv: func(file string) []string { return []string{b.self, "bench", "plain", file} }},
 		{name: analysis, argv: own("analyze", "--format", "json")},
-		{name: oneCore, argv: own("analyze", "--format", "json"), env: []string{"GOMAXPROCS=1"}},
+		{name: oneCore, argv: own("analyze", "--format", "json"), env: []string{"GOMAXPROCS=1"}, once: true},
+	}
+	if b.before != "" {
+		tools = append(tools, tool{name: earlier, argv: func(file string) []string { return []string{b.before, "analyze", "--format", "json", file} }})
 	}
 	if !t.closely {
 		return tools
 	}
 	tools = append(tools, tool{name: "report", argv: own("report", "--no-fetch", "-o", filepath.Join(b.dir, "report.html"))})
 	tools = append(tools, tool{name: "dump", argv: own("dump"), drop: true})
-	for _, p := range peers {
+	viewers := tool{name: "go tool trace, until its page answers", argv: func(file string) []string { return []string{b.self, "bench", "viewer", file} }, peer: true, once: true}
+	for _, p := range append(peers, viewers) {
 		if _, err := exec.LookPath(p.argv("")[0]); err == nil && t.name == central {
 			tools = append(tools, p)
 		}
@@ -76,31 +77,26 @@ func (b *bench) tools(t spec, f facts) []tool {
 type measured struct {
 	spec
 	facts
-	file  string
-	tools []string
-	costs map[string][]cost // of each tool, a round each
-	fails map[string]string // why a tool has no costs
+	file            string
+	tools           []string
+	costs           map[string][]cost // of each tool, a round each
+	fails           map[string]string // why a tool has no costs
+	packages, steps []share           // of the CPU time of an analysis
 }
 
-// measure makes a trace and runs the tools on it in turns. What is there already of an
-// earlier call, which was interrupted, is not measured again. It calls save after each run.
-func (b *bench) measure(ctx context.Context, t spec, m *measured, save func(*measured) error) (*measured, error) {
+// measure makes a trace and runs the tools on it in turns.
+func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
 	file, f, err := b.made(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if m == nil {
-		m = &measured{costs: make(map[string][]cost), fails: make(map[string]string)}
-	}
-	m.spec, m.facts, m.file, m.tools = t, f, file, nil
-	tools := b.tools(t, f)
-	for _, tool := range tools {
-		m.tools = append(m.tools, tool.name)
-	}
-	for round := range b.roundsOf(f) {
-		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.what(), round+1, b.roundsOf(f))
-		for _, tool := range tools {
-			if !m.lacks(tool, round) {
+	m := &measured{spec: t, facts: f, file: file, costs: make(map[string][]cost), fails: make(map[string]string)}
+	for round := range b.rounds {
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.title, round+1, b.rounds)
+		for _, tool := range b.tools(t) {
+			if round == 0 {
+				m.tools = append(m.tools, tool.name)
+			} else if tool.once {
 				continue
 			}
 			c, err := b.cost(ctx, tool.argv(file), tool.env, tool.drop)
@@ -112,38 +108,9 @@ func (b *bench) measure(ctx context.Context, t spec, m *measured, save func(*mea
 			default:
 				m.costs[tool.name] = append(m.costs[tool.name], c)
 			}
-			if err := save(m); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return m, nil
-}
-
-// roundsOf returns how often a trace is read.
-func (b *bench) roundsOf(f facts) int {
-	if f.Bytes > largeTrace {
-		return min(b.rounds, largeRounds)
-	}
-	return b.rounds
-}
-
-// lacks reports whether a tool is to run in a round, and has not.
-func (m *measured) lacks(t tool, round int) bool {
-	once := t.peer || t.name == oneCore && m.Bytes > onceTrace
-	return len(m.costs[t.name]) <= round && m.fails[t.name] == "" && (round == 0 || !once)
-}
-
-// complete reports whether no tool has to run any more.
-func (b *bench) complete(m *measured) bool {
-	for _, t := range b.tools(m.spec, m.facts) {
-		for round := range b.roundsOf(m.facts) {
-			if m.lacks(t, round) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // cost runs a program with its output to a file, as a shell would, or, if it is to be

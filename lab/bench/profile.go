@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 
 // profiled is for how long at least a trace is analysed under the CPU profiler, which
 // looks a hundred times a second: once would be a few dozen samples.
-const profiled = 10 * time.Second
+const profiled = 3 * time.Second
 
 // profileRun is a child: profile COMMAND FILE PROFILE. It analyses a trace under the CPU
 // profiler, again and again, as analyze does, or as report does, which shows the trace over
@@ -62,11 +63,11 @@ func (b *bench) pgo(ctx context.Context, traces []spec) error {
 	for _, t := range traces {
 		file, _, err := b.made(ctx, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.what(), err)
+			return fmt.Errorf("%s: %w", t.title, err)
 		}
-		prof := filepath.Join(b.dir, t.stem()+".prof")
+		prof := filepath.Join(b.dir, t.name+".prof")
 		if _, err := b.child(ctx, "profile", "report", file, prof); err != nil {
-			return fmt.Errorf("%s: %w", t.what(), err)
+			return fmt.Errorf("%s: %w", t.title, err)
 		}
 		args = append(args, prof)
 	}
@@ -83,11 +84,13 @@ type share struct {
 	Lib   float64 // of it in the standard library and the runtime, on the owner's behalf
 }
 
-// profile returns where the CPU time of an analysis goes, by package and by step,
+// profile returns where the CPU time of an analysis with so many Ps goes, by package and by step,
 // the largest share first.
-func (b *bench) profile(ctx context.Context, file string) (packages, steps []share, err error) {
+func (b *bench) profile(ctx context.Context, file string, procs int) (packages, steps []share, err error) {
 	prof := filepath.Join(b.dir, "cpu.prof")
-	if _, err := b.child(ctx, "profile", "analyze", file, prof); err != nil {
+	run := exec.CommandContext(ctx, b.self, "bench", "profile", "analyze", file, prof)
+	run.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
+	if err := quiet(run); err != nil {
 		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "pprof", "-traces", prof)
@@ -202,15 +205,22 @@ func owner(stack []string) (pkg string, lib bool) {
 	return elsewhere, false
 }
 
-// steps are the parts of the pipeline that run beside one another, and what tells
+// steps are the parts of the pipeline that run beside one another, in their order, and what tells
 // their stacks. Decoding has as many workers as there are cores.
 var steps = []struct{ name, of string }{
-	{"decoding", "analyze/events.(*Stream).dispatch"},
-	{"reconstruction", "analyze/reconstruct.(*Reconstructor).Add"},
-	{"waits", "analyze/waits.(*Accumulator).Add"},
+	{decoding, "analyze/events.(*Stream).dispatch"},
+	{"reconstruction", "analyze/reconstruct.(*Reconstructor)."},
+	{"ledger, waits", "analyze.(*analysis).measure.func1"},
+	{"Ps, fairness, stacks", "analyze.(*analysis).measure.func2"},
 	{"detectors", "analyze/findings.(*Set).Add"},
-	{"Ps, fairness, lives", "analyze.(*pipeline).run"}, // what is left of the accumulators
+	{"units of work", "analyze.(*analysis).addWork"},
+	{result, "analyze.(*analysis).result"},
 }
+
+const (
+	decoding = "decoding"
+	result   = "result"
+)
 
 // step returns the step of the pipeline that a stack belongs to.
 func step(stack []string) (name string, lib bool) {

@@ -2,30 +2,26 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/lab/truth"
+	"github.com/gmpscope/gmpscope/lab/gotool"
 )
 
 // realPrograms are programs that other people wrote, as they are recorded by what
 // they come with.
 func realPrograms() []spec {
-	var all []spec
-	add := func(name, title string, from source) {
-		all = append(all, spec{name: name, title: title, source: from})
+	return []spec{
+		{name: "compile", title: "the Go compiler", source: compiler{"cmd/compile/internal/ssa"}},
+		{name: "nethttp", title: "tests of net/http, 64 Ps", source: tests{"net/http", 64}},
+		{name: "grpc", title: "tests of grpc", source: moduleTests{"google.golang.org/grpc@v1.85.0", "internal/transport", "."}},
+		{name: "pebble", title: "tests of pebble", source: moduleTests{"github.com/cockroachdb/pebble@v1.1.5", ".", "TestCommitPipeline|TestFlush|TestCompaction|TestIterator"}},
 	}
-	add("compile", "the Go compiler", compiler{"cmd/compile/internal/ssa"})
-	add("nethttp", "tests of net/http, 64 Ps", tests{"net/http", 64})
-	for _, name := range []string{"bbolt", "raft", "ristretto"} {
-		add(name, "tests of "+name, realProgram{name, 4})
-	}
-	return all
 }
 
 // compiler is the Go compiler while it compiles a package.
@@ -69,27 +65,21 @@ func (t tests) record(ctx context.Context, _, file string) error {
 	return quiet(cmd)
 }
 
-// realProgram is one of those that package truth knows, with its recorder in the
-// runtime.
-type realProgram struct {
-	workload string
-	procs    int
-}
+// moduleTests are those of a package of another module whose names match.
+type moduleTests struct{ module, pkg, match string }
 
-func (p realProgram) key() string { return fmt.Sprintf("%s-%d", p.workload, p.procs) }
+func (t moduleTests) key() string { return strings.NewReplacer("/", "-", "@", "-").Replace(t.module) }
 
-func (p realProgram) record(ctx context.Context, _, file string) error {
-	cache, err := truth.DefaultCache()
-	if err != nil {
+func (t moduleTests) record(ctx context.Context, dir, file string) error {
+	source := filepath.Join(dir, t.key())
+	var tool gotool.Tool
+	if err := tool.CopyModule(ctx, t.module, source); err != nil {
 		return err
 	}
-	recipe := truth.Recipe{Go: strings.TrimPrefix(runtime.Version(), "go"), Workload: p.workload, Procs: p.procs, Scale: 1}
-	builder := &truth.Builder{Cache: cache}
-	program, err := builder.Program(ctx, recipe)
-	if err != nil {
-		return err
+	defer os.RemoveAll(source)
+	_, failed := tool.Run(ctx, source, "test", "-short", "-vet=off", "-mod=mod", "-o", os.DevNull, "-run", t.match, "-trace", file, "./"+t.pkg)
+	if _, err := os.Stat(file); err != nil {
+		return errors.Join(failed, err)
 	}
-	records := file + ".records"
-	defer os.Remove(records)
-	return truth.Run(ctx, program, recipe, file, records)
+	return nil // a test that failed is in the trace, too
 }

@@ -1,8 +1,13 @@
 package bench
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -63,6 +68,41 @@ func (w *firstByte) Write(p []byte) (int, error) {
 		w.at = time.Since(w.begin)
 	}
 	return len(p), nil
+}
+
+// viewer is a child: viewer FILE. It ends when the page of "go tool trace" answers.
+func viewer(ctx context.Context, args []string, _ io.Writer) error {
+	if len(args) != 1 {
+		return errors.New("viewer wants a file")
+	}
+	program, err := exec.CommandContext(ctx, "go", "tool", "-n", "trace").Output()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, strings.TrimSpace(string(program)), "-http=127.0.0.1:0", args[0])
+	cmd.Env = append(os.Environ(), "BROWSER=true") // which opens nothing
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		cancel()
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		cancel()
+		return err
+	}
+	defer cmd.Wait()
+	defer cancel()
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		if at := strings.Index(lines.Text(), "http://"); at >= 0 {
+			page, err := http.Get(lines.Text()[at:])
+			if err != nil {
+				return err
+			}
+			return page.Body.Close()
+		}
+	}
+	return errors.New("go tool trace names no address")
 }
 
 // start is the part of the page about it.

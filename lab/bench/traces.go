@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/exp/trace"
@@ -24,7 +23,6 @@ import (
 type spec struct {
 	name  string
 	title string
-	length
 	source
 	// How long it is to be made of what was recorded: at least so many bytes, or, if
 	// it is set, about that time. Neither: as recorded.
@@ -33,23 +31,6 @@ type spec struct {
 	// closely has all commands measured on it, and not only analyze.
 	closely bool
 }
-
-// length distinguishes the traces of one load.
-type length int
-
-const (
-	alone length = iota // the load has no other
-	short
-	long
-)
-
-func (l length) String() string { return [...]string{"", ", short", ", long"}[l] }
-
-// what names the trace for people.
-func (t spec) what() string { return t.title + t.length.String() }
-
-// stem is what the names of its files begin with.
-func (t spec) stem() string { return t.name + strings.ReplaceAll(t.length.String(), ", ", "-") }
 
 // A source is a program that is recorded at work.
 type source interface {
@@ -73,70 +54,33 @@ func (r recording) key() string {
 
 const loadProgram = "load"
 
-// traces returns what is measured.
-func traces(full bool) []spec {
-	return slices.Concat(shapes(full), lengths(full), realPrograms())
-}
-
-// shapes are loads of many kinds. Each has a short trace, of 3 to 10 MB, and, in
-// full, one of 120 MB or more.
-func shapes(full bool) []spec {
-	var (
-		mixed = recording{"mixed", 4, 12, 1200}
-		dense = recording{"dense", 4, 8, 10_000}
-		all   []spec
-	)
-	add := func(name, title string, at length, from source, bytes int64) {
-		if full || at == short || name == central {
-			all = append(all, spec{name: name, title: title, length: at, source: from, bytes: bytes, closely: at == long && (name == central || name == "service")})
-		}
-	}
-	both := func(name, title string, procs, size, periods int) {
-		add(name, title, short, recording{name, procs, 1, size}, 0)
-		add(name, title, long, recording{name, procs, periods, size}, 0)
-	}
-	add(central, "mixed", short, mixed, 6e6)
-	add(central, "mixed", long, mixed, 126e6)
-	add(megabyte, "a megabyte", short, recording{"steady", 4, 6, 1500}, 1e6)
-	add("dense", "dense", short, dense, 6e6)
-	add("dense", "dense", long, dense, 126e6)
-	both("service", "a service", 4, 70_000, 16)
-	both("churn", "goroutines that end at once", 4, 400_000, 24)
-	both("channels", "channels, 8 Ps", 8, 120_000, 24)
-	both("forks", "fork and join, 64 Ps", 64, 2000, 40)
-	both("store", "a key-value store", 4, 600_000, 26)
-	both("stacks", "a compiler's stacks", 4, 24_000, 24)
-	add("parked", "parked goroutines", short, recording{"parked", 4, 1, 100_000}, 0)
-	add("parked", "parked goroutines", long, recording{"parked", 4, 6, 1_000_000}, 0)
-	return all
-}
-
-// lengths are traces that differ in one thing, so that the page can say what that
-// costs.
-func lengths(full bool) []spec {
-	if !full {
-		steady := recording{"steady", 4, 6, 1500}
-		return []spec{
-			{name: "few", title: "10,000 goroutines", source: recording{"crowd", 4, 1, 10_000}, closely: true},
-			{name: "many", title: "100,000 goroutines", source: recording{"crowd", 4, 1, 100_000}, closely: true},
-			{name: "minute", title: "steady, 20 s", source: steady, duration: 20 * time.Second, closely: true},
-			{name: "minutes", title: "steady, 200 s", source: steady, duration: 200 * time.Second, closely: true},
-		}
-	}
-	var (
-		mixed  = recording{"mixed", 4, 12, 4000}
-		dense  = recording{"dense", 4, 6, 100_000}
-		steady = recording{"steady", 4, 8, 2000}
-	)
-	return []spec{
-		{name: "mixed577", title: "mixed, 577 MB", source: mixed, bytes: 577e6, closely: true},
-		{name: "gigabyte", title: "mixed, a gigabyte", source: mixed, bytes: 1 << 30, closely: true},
-		{name: "dense525", title: "dense, 525 MB", source: dense, bytes: 525e6, closely: true},
-		{name: "few", title: "100,000 goroutines", source: recording{"crowd", 4, 1, 100_000}, closely: true},
-		{name: "many", title: "1,000,000 goroutines", source: recording{"crowd", 4, 1, 1_000_000}, closely: true},
-		{name: "minute", title: "steady, 1 min", source: steady, duration: time.Minute, closely: true},
-		{name: "minutes", title: "steady, 10 min", source: steady, duration: 10 * time.Minute, closely: true},
-	}
+// traces returns what is measured: loads of many kinds, of which most have 10 to 20 MB, some that differ
+// in one thing, and programs of others.
+func traces() []spec {
+	steady := recording{"steady", 4, 6, 1500}
+	return append([]spec{
+		{name: central, title: "mixed", source: recording{"mixed", 4, 12, 1200}, bytes: 30e6, closely: true},
+		{name: megabyte, title: "a megabyte", source: steady, bytes: 1e6},
+		{name: "dense", title: "dense", source: recording{"dense", 4, 8, 10_000}, bytes: 15e6},
+		{name: "service", title: "a service", source: recording{"service", 4, 2, 70_000}, closely: true},
+		{name: "locks", title: "many locks, 2,400 goroutines", source: recording{"locks", 4, 2, 240_000}},
+		{name: "churn", title: "goroutines that end at once", source: recording{"churn", 4, 3, 400_000}},
+		{name: "crews", title: "10,000 short goroutines at a time", source: recording{"crews", 4, 2, 300_000}},
+		{name: "channels", title: "channels, 8 Ps", source: recording{"channels", 8, 2, 120_000}},
+		{name: "forks", title: "fork and join, 64 Ps", source: recording{"forks", 64, 4, 2000}},
+		{name: "store", title: "a key-value store", source: recording{"store", 4, 3, 600_000}},
+		{name: "stacks", title: "a compiler's stacks", source: recording{"stacks", 4, 2, 24_000}},
+		{name: "deep", title: "stacks 128 deep", source: recording{"deep", 4, 1, 8000}},
+		{name: "https", title: "HTTPS and garbage", source: recording{"https", 4, 2, 6000}},
+		{name: "annotations", title: "annotations", source: recording{"annotations", 4, 3, 80_000}},
+		{name: "idle", title: "long idle stretches", source: recording{"idle", 4, 1, 24}},
+		{name: "parked", title: "100,000 parked goroutines", source: recording{"parked", 4, 2, 100_000}},
+		{name: "sleepers", title: "1,000,000 goroutines that sleep", source: recording{"sleepers", 4, 1, 1_000_000}},
+		{name: "few", title: "100,000 goroutines", source: recording{"crowd", 4, 1, 100_000}},
+		{name: "many", title: "1,000,000 goroutines", source: recording{"crowd", 4, 1, 1_000_000}},
+		{name: "minute", title: "steady, 20 s", source: steady, duration: 20 * time.Second},
+		{name: "minutes", title: "steady, 200 s", source: steady, duration: 200 * time.Second},
+	}, realPrograms()...)
 }
 
 // facts is what is known of a trace before anything is measured on it.
@@ -152,11 +96,11 @@ type facts struct {
 // made returns the trace of a spec and its facts, and makes it if it is not
 // there.
 func (b *bench) made(ctx context.Context, t spec) (file string, f facts, err error) {
-	file = filepath.Join(b.dir, fmt.Sprintf("%s-%s-%d.trace", t.stem(), t.key(), max(t.bytes, int64(t.duration))))
+	file = filepath.Join(b.dir, fmt.Sprintf("%s-%s-%d.trace", t.name, t.key(), max(t.bytes, int64(t.duration))))
 	known, err := os.ReadFile(file + ".json")
 	if err != nil {
-		fmt.Fprintf(b.log, "making %s\n", t.what())
-		known, err = b.child(ctx, "make", t.stem(), strconv.FormatBool(b.full), file)
+		fmt.Fprintf(b.log, "making %s\n", t.title)
+		known, err = b.child(ctx, "make", t.name, file)
 		if err != nil {
 			return "", f, err
 		}
@@ -170,27 +114,22 @@ func (b *bench) made(ctx context.Context, t spec) (file string, f facts, err err
 // recordings is how often a load is recorded until it holds a loop.
 const recordings = 10
 
-// makeTrace is a child: make STEM FULL FILE. It makes the trace that is called
-// that, and prints its facts.
+// makeTrace is a child: make NAME FILE. It makes the trace that is called that, and prints its facts.
 func makeTrace(ctx context.Context, args []string, stdout io.Writer) error {
-	if len(args) != 3 {
-		return errors.New("make wants three arguments")
+	if len(args) != 2 {
+		return errors.New("make wants two arguments")
 	}
-	full, err := strconv.ParseBool(args[1])
-	if err != nil {
-		return err
-	}
-	all := traces(full)
-	at := slices.IndexFunc(all, func(t spec) bool { return t.stem() == args[0] })
+	all := traces()
+	at := slices.IndexFunc(all, func(t spec) bool { return t.name == args[0] })
 	if at < 0 {
 		return fmt.Errorf("no trace is called %q", args[0])
 	}
-	if err := all[at].make(ctx, args[2]); err != nil {
+	if err := all[at].make(ctx, args[1]); err != nil {
 		return err
 	}
-	f, err := learn(ctx, args[2])
+	f, err := learn(ctx, args[1])
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", args[2], err)
+		return fmt.Errorf("reading %s: %w", args[1], err)
 	}
 	return json.NewEncoder(stdout).Encode(f)
 }
@@ -203,7 +142,7 @@ func (t spec) make(ctx context.Context, file string) error {
 		if _, err := os.Stat(recorded); err != nil {
 			temp := recorded + ".tmp"
 			if err := t.record(ctx, dir, temp); err != nil {
-				return fmt.Errorf("recording %s: %w", t.what(), err)
+				return fmt.Errorf("recording %s: %w", t.title, err)
 			}
 			if err := os.Rename(temp, recorded); err != nil {
 				return err
@@ -342,4 +281,25 @@ func sizes(ctx context.Context, file string) (bytes, largest int64, count int, e
 		return nil
 	})
 	return bytes, largest, count, err
+}
+
+// generations calls f for each generation of a trace.
+func generations(ctx context.Context, file string, f func(*input.Generation) error) error {
+	src, err := input.Open(ctx, file, input.Options{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	for {
+		g, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(g); err != nil {
+			return err
+		}
+	}
 }
