@@ -71,7 +71,9 @@ func (c *class) runs() int32 {
 }
 
 // How specifies how units were found.
-type How uint8
+//
+// OPT: with 32 bits a kindKey has no gaps, and is hashed at once.
+type How uint32
 
 // The ways.
 const (
