@@ -17,6 +17,7 @@ type class struct {
 	open, openNs int64
 	cutNs        int64
 	coarse       *coarse // nil: none has ended
+	series       *series // likewise
 	long         pooled
 	worst        int32 // index of its longest waits, or none
 	worstMin     int64 // what is longer is among them; -1 as long as all are

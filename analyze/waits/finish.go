@@ -106,6 +106,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		k := Class{
 			System: c.system, Goroutines: c.goroutines, Starts: c.starts, RunningNs: c.running,
 			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: antagonists[ci],
+			Series: c.series.result(a.opt.From),
 		}
 		if c.waits[KindSelf].count > 0 {
 			s := &c.waits[KindUser]

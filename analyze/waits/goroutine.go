@@ -419,6 +419,10 @@ func (a *Accumulator) addToSeries(c *class, e *ended, from int64) {
 			settle(e.causes)
 		}
 		from -= a.opt.From
+		if c.series == nil {
+			c.series = &series{}
+		}
+		c.series.add(max(from+e.ns, 0), e.ns)
 		a.overTime.add(from, from+e.ns, e.causes)
 	}
 }

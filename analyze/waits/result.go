@@ -138,6 +138,9 @@ type Class struct {
 	// goroutines began, those begun most often first. Not all, if they are many.
 	Tasks   []string `json:"tasks,omitempty"`
 	Regions []string `json:"regions,omitempty"`
+	// Series are those of its waits that count in [Result.User] over time, for drawings; nil if there
+	// are none.
+	Series *Series `json:"-"`
 }
 
 // User are the waits of a class that count in [Result.User]: without those after runtime.Gosched.

@@ -67,6 +67,8 @@ type UnitKind struct {
 	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
 	// Bins are the units by latency, for drawings: an octave has 4 bins. Empty ones are left out.
 	Bins []Bin `json:"-"`
+	// Series are the units by when they ended, for drawings.
+	Series Series `json:"-"`
 }
 
 // Bin is the units whose latency is in [FromNs, ToNs).
@@ -396,7 +398,7 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: x.entry, Server: x.server, Open: k.open,
 		Class: a.className(k.class, n), Count: k.count, TotalNs: k.total,
-		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(),
+		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(), Series: k.series.result(a.opt.From),
 	}
 	for i := range out.Path {
 		if p := &out.Path[i]; p.Via == nil && p.What == activities[running] {

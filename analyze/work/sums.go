@@ -29,6 +29,7 @@ type kind struct {
 	inside                int64 // ns of units, whole or not, in the window
 	entries, parts        int64 // began from outside; within a unit of another kind
 	latency               histogram
+	series                series
 	bins                  []bin      // by latency
 	rows                  []row      // the first is the rest
 	index                 [256]uint8 // rows by a hash of their cells, or behind that

@@ -1,0 +1,59 @@
+package work
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Series are the units of a kind by when they ended, in at most 64 bins of equal width, and by
+// latency.
+type Series struct {
+	FromNs, BinNs int64 // where the first bin begins in the trace, and how wide each is
+	Cells         []SeriesCell
+}
+
+// A SeriesCell is the units that ended in a bin and took about as long as Ns.
+type SeriesCell struct {
+	Bin   int
+	Ns    int64
+	Count int64
+}
+
+const (
+	seriesBins  = 64
+	seriesShift = 16 // the first bins are 2^16 ns wide
+)
+
+// series counts units in bins whose width doubles when they become too few.
+type series struct {
+	shift uint // of the width, above seriesShift
+	count map[seriesKey]int64
+}
+
+type seriesKey struct{ bin, latency uint16 } // latency: as binOf has it
+
+// add counts a unit that ended so long after the begin of the window.
+func (s *series) add(at, ns int64) {
+	if s.count == nil {
+		s.count = map[seriesKey]int64{}
+	}
+	for at>>(seriesShift+s.shift) >= seriesBins {
+		s.shift++
+		wide := make(map[seriesKey]int64, len(s.count))
+		for k, n := range s.count {
+			wide[seriesKey{k.bin / 2, k.latency}] += n
+		}
+		s.count = wide
+	}
+	s.count[seriesKey{uint16(at >> (seriesShift + s.shift)), uint16(binOf(ns))}]++
+}
+
+// result returns the cells that are not empty.
+func (s *series) result(from int64) Series {
+	out := Series{FromNs: from, BinNs: 1 << (seriesShift + s.shift)}
+	for k, n := range s.count {
+		out.Cells = append(out.Cells, SeriesCell{int(k.bin), (leastOf(int(k.latency)) + leastOf(int(k.latency)+1)) / 2, n})
+	}
+	slices.SortFunc(out.Cells, func(x, y SeriesCell) int { return cmp.Or(cmp.Compare(x.Bin, y.Bin), cmp.Compare(x.Ns, y.Ns)) })
+	return out
+}
