@@ -86,7 +86,11 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 				cells = append(cells, doc.Share(ns, p.UsableNs()))
 			}
 		}
-		t.Rows = append(t.Rows, doc.Row{Selects: strings.ToLower(label), Cells: append(cells, doc.Count(p.Starts), doc.Count(p.Parks), mean, most)})
+		selects := ""
+		if p != &all {
+			selects = strings.ToLower(label)
+		}
+		t.Rows = append(t.Rows, doc.Row{Selects: selects, Cells: append(cells, doc.Count(p.Starts), doc.Count(p.Parks), mean, most)})
 	}
 	none := doc.Cell{Text: "-"}
 	row("all", &all, none, none)
@@ -99,7 +103,7 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 	}
 	s := &doc.Section{ID: "ps", Title: "What the Ps did", Blocks: []doc.Block{
 		doc.Para{Where: doc.Page, Text: fmt.Sprintf("Of CPU capacity (Ps × time), %s ran the program, %s the garbage collector, %s was idle.", quantity.Part(all.RunningNs, all.UsableNs()), quantity.Part(all.GCNs, all.UsableNs()), quantity.Part(all.IdleNs, all.UsableNs()))},
-		doc.Bar{Label: "What all Ps did", Parts: bar(&all)}, doc.Legend(bar(&all)), doc.Fold{Title: "Each P", Blocks: []doc.Block{t}},
+		doc.Fold{Title: "Each P", Blocks: []doc.Block{doc.Legend(bar(&all)), t}},
 	}}
 	if r.Trace.Reduced {
 		s.Blocks = append(s.Blocks, moves("Preemptions", "a running goroutine is made to stop", r.Procs.Preemptions))

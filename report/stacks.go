@@ -2,19 +2,22 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on the stacks that the text shows.
+// Bounds on the stacks in the table, on what is shown of each; the flame graph has all.
 const (
-	textStackClasses = 6
-	textStacks       = 3  // of a class
-	textStackWidth   = 62 // runes
+	textStacks = 12
+	pageStacks = 20
+	mostFrames = 24
+	frameName  = 240 // runes
 )
 
 // stacksOf makes missing lists empty ones.
@@ -23,56 +26,61 @@ func stacksOf(r stacks.Result) stacks.Result {
 	return r
 }
 
-// stacks shows where the goroutines had stopped that waited most.
-func (t *text) stacks(r *analyze.Result) {
+// StacksSection reports where the goroutines had stopped that waited most; nil if that is not known.
+func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 	if len(r.Stacks.Rows) == 0 {
-		return
+		return nil
 	}
-	tb := newTable("class, and where its goroutines had stopped", "waited", "share", "chief cause").alignLeft(3)
-	n := 0
+	classes := map[int32]*waits.Class{}
 	for i := range r.Waits.Classes {
-		if c := &r.Waits.Classes[i]; !c.System && c.Waits.TotalNs > 0 && n < textStackClasses {
-			t.stacksOfClass(tb, &r.Stacks, c)
-			n++
+		classes[r.Waits.Classes[i].ID] = &r.Waits.Classes[i]
+	}
+	t := doc.Table{ID: "stack-table", Most: textStacks, One: "more stack", Many: "more stacks", Columns: []doc.Column{
+		{Title: "where they had stopped", Left: true, Cut: 50}, {Title: "goroutine group", Left: true, Cut: 24}, {Title: "waited", Most: true}, {Title: "of its group"},
+		{Title: "waits", Where: doc.Page}, {Title: "chief cause", Left: true, Where: doc.Page}, {Title: "blocked there", Where: doc.Page}}}
+	for i := range r.Stacks.Rows {
+		row := &r.Stacks.Rows[i]
+		c := classes[row.Class]
+		switch {
+		case c == nil || c.System || row.WaitNs == 0 || row.Place == stacks.Others:
+		case len(t.Rows) == pageStacks:
+			t.More++
+		default:
+			frames, chief := r.Stacks.Of(row.Stack), doc.Cell{Text: "-"}
+			if by := words.BySize(row.Causes); len(by) > 0 {
+				chief = doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, row.WaitNs)}
+			}
+			head := doc.Cell{Text: words.Cut(names.Stack(row.Place, frames), frameName)}
+			if len(frames) > 0 {
+				head.Fold = &doc.Fold{Title: "Stack", Blocks: []doc.Block{doc.List{Items: frameLines(frames)}}}
+			}
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{head, {Name: cmp.Or(c.Name, words.Unknown)}, doc.Duration(row.WaitNs), doc.Share(row.WaitNs, c.Waits.TotalNs), doc.Count(row.Waits), chief, doc.Duration(row.BlockedNs)}})
 		}
 	}
-	if n == 0 {
-		return
+	s := &doc.Section{ID: "stacks", Title: "Stacks before waits", Blocks: []doc.Block{
+		doc.Para{Text: "Where in the program goroutines had stopped before they waited for a P. A goroutine that had not run yet is shown at the go statement that created it."}, doc.Flame{}}}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, doc.Fold{Title: "The stacks at which most of the waiting began", Blocks: []doc.Block{t}})
 	}
-	t.head("Where they had stopped before they waited")
-	t.table(2, tb)
-	t.para(2, "A stack is shown by its innermost function that is not of Go's library, and what that had called. The HTML report has the whole stacks, as a flame graph.")
+	return s
 }
 
-// stacksOfClass adds the chief stacks of a class to a table, and who made it runnable.
-func (t *text) stacksOfClass(tb *table, s *stacks.Result, c *waits.Class) {
-	add := func(where string, ns int64, causes []waits.CauseTime) {
-		chief := ""
-		if by := words.BySize(causes); len(by) > 0 {
-			chief = words.Cause(by[0].Cause)
-		}
-		tb.add(where, quantity.Duration(ns), quantity.Part(ns, c.Waits.TotalNs), chief)
+func frameLines(frames []stacks.Frame) (out []string) {
+	for _, f := range frames[:min(len(frames), mostFrames)] {
+		out = append(out, words.Cut(words.Visible(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)), frameName))
 	}
-	add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), textStackWidth), c.Waits.TotalNs, nil)
-	var rest int64
-	n := 0
-	for i := range s.Rows {
-		switch row := &s.Rows[i]; {
-		case row.Class != c.ID || row.WaitNs == 0:
-		case n == textStacks || row.Place == stacks.Others:
-			rest += row.WaitNs
-		default:
-			add("  "+t.names.Cut(t.names.Stack(row.Place, s.Of(row.Stack)), textStackWidth-2), row.WaitNs, row.Causes)
-			n++
+	if more := len(frames) - mostFrames; more > 0 {
+		out = append(out, fmt.Sprintf("… %d more", more))
+	}
+	return out
+}
+
+// StacksHref links to the stacks of one class; "" if there are none.
+func StacksHref(r *analyze.Result, class int32) string {
+	for i := range r.Stacks.Rows {
+		if row := &r.Stacks.Rows[i]; row.Class == class && row.WaitNs > 0 {
+			return fmt.Sprintf("#f=%d,all,waiting", class)
 		}
 	}
-	if rest > 0 {
-		add("  elsewhere", rest, nil)
-	}
-	for i := range s.Woken {
-		if w := &s.Woken[i]; w.Class == c.ID && w.WaitNs > 0 {
-			add("  woken at "+t.names.Cut(t.names.Where(s.Of(w.Stack)), textStackWidth-11), w.WaitNs, nil)
-			return
-		}
-	}
+	return ""
 }

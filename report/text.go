@@ -20,10 +20,7 @@ const Width = 100
 
 // Bounds on what the text shows; what is left out is said.
 const (
-	textLongWaits = 5
-	textClasses   = 15
-	textFindings  = 12 // in full; notes and further ones take a line each
-	pageClasses   = 400
+	textFindings = 12 // in full; notes and further ones take a line each
 )
 
 // TextOptions are the choices of WriteText.
@@ -55,13 +52,12 @@ func WriteText(w io.Writer, d *Document, o TextOptions) error {
 	t.section(WorkSection(d.Result, d.names, ""))
 	t.findings(d.Result, d.Split)
 	t.section(WaitingSection(d.Result))
-	t.longestWaits(d.Result)
+	t.section(LongestSection(d.Result, d.names))
 	t.section(ProcessorsSection(d.Result))
 	t.section(MachineSection(d.Result))
-	t.classes(d.Result)
-	t.wakers(d.Result)
+	t.section(GroupsSection(d.Result, d.names))
 	t.section(StatesSection(d.Result))
-	t.stacks(d.Result)
+	t.section(StacksSection(d.Result, d.names))
 	t.section(FairnessSection(d.Result))
 	t.section(SplitSection(d.Split))
 	t.section(TraceSection(d.Result))

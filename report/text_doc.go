@@ -24,7 +24,8 @@ func (t *text) blocks(bs []doc.Block) {
 		drawn = true
 		switch b := b.(type) {
 		case doc.Para:
-			if b.Where == doc.Page {
+			if b.Where == doc.Page || b.Href != "" {
+				drawn = was
 				continue
 			}
 			if _, follows := bs[max(i-1, 0)].(doc.Para); !follows {
@@ -32,8 +33,13 @@ func (t *text) blocks(bs []doc.Block) {
 			}
 			t.para(2, b.Text)
 		case doc.List:
-			if b.Where == doc.Page {
+			if b.Where == doc.Page || len(b.Items) == 0 {
+				drawn = was
 				continue
+			}
+			if b.Title != "" {
+				t.line("")
+				t.para(2, b.Title+":")
 			}
 			for _, item := range b.Items {
 				t.hang("    - ", 6, item)
@@ -108,10 +114,9 @@ func (t *text) docTable(d doc.Table) {
 
 // cell is what stands in a cell; cut is to how many runes a name is cut, if it is not 0.
 func (t *text) cell(c doc.Cell, cut int) string {
-	s := c.Text
+	s := words.Visible(c.Text)
 	switch {
 	case c.Name == "":
-		return words.Visible(s)
 	case c.Plain:
 		s = words.Visible(c.Name)
 	default:

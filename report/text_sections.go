@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/fairness"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/replay"
@@ -26,7 +24,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
 		t.line("  None.")
 	}
 	for _, d := range r.Doubts {
-		t.para(2, fmt.Sprintf("In doubt (%s): %s", words.Doubt(d.ID), t.names.Prose(d.Text)))
+		t.para(2, fmt.Sprintf("Low confidence (%s): %s", words.Doubt(d.ID), t.names.Prose(d.Text)))
 		t.line("")
 	}
 	var brief []findings.Finding
@@ -105,7 +103,7 @@ func (t *text) finding(r *analyze.Result, f findings.Finding) {
 		}
 	}
 	if len(f.Doubts) > 0 {
-		head += "  in doubt: " + words.Doubts(f.Doubts)
+		head += "  low confidence: " + words.Doubts(f.Doubts)
 	}
 	t.line("  " + head)
 	t.para(4, ended(words.Cut(t.names.Prose(f.Title), 600)))
@@ -159,64 +157,6 @@ func (t *text) actor(a findings.Actor) string {
 		s += ", in " + t.names.Class(a.Stack[0])
 	}
 	return s
-}
-
-func (t *text) longestWaits(r *analyze.Result) {
-	longest := r.Waits.LongestWaits()
-	if len(longest) == 0 {
-		return
-	}
-	t.head("The longest waits")
-	for i, s := range longest[:min(len(longest), textLongWaits)] {
-		text := t.waitText(s.WaitDetail)
-		if s.Like > 0 {
-			text += fmt.Sprintf(" %s at the same time much the same.", quantity.Plural(int64(s.Like), "more long wait was", "more long waits were"))
-		}
-		t.hang(fmt.Sprintf("  %d. ", i+1), 5, text)
-	}
-}
-
-// storyOf tells one wait in sentences.
-func (t *text) waitText(s waits.WaitDetail) string {
-	name := ", " + t.names.Class(s.Name) + ","
-	if s.Name == "" {
-		name = ""
-	}
-	return fmt.Sprintf("Goroutine %d%s waited %s. %s", s.G, name, quantity.Duration(s.WaitNs), strings.Join(t.names.WaitSentences(s), " "))
-}
-
-func (t *text) classes(r *analyze.Result) {
-	cs := slices.Clone(r.Waits.Classes)
-	if len(cs) == 0 {
-		return
-	}
-	slices.SortStableFunc(cs, func(a, b waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
-	fair := map[int32]fairness.Class{}
-	for _, c := range r.Fairness.Classes {
-		fair[c.ID] = c
-	}
-	t.head("Classes of goroutines")
-	tb := newTable(slices.Concat([]string{"start function"}, columns("classes.goroutines", "classes.running_ns", "waits.total_ns", "waits.p50_ns", "waits.p99_ns", "waits.max_ns"),
-		[]string{"chief cause"}, columns("fairness.jain"))...).alignLeft(7)
-	for i, c := range cs {
-		if i == textClasses {
-			break
-		}
-		chief, jain := "-", "-"
-		if b := words.BySize(c.Waits.Causes); len(b) > 0 {
-			chief = words.Cause(b[0].Cause)
-		}
-		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
-			jain = quantity.Index(f.Jain)
-		}
-		w := c.Waits
-		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 26), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(w.TotalNs),
-			quantity.Duration(w.P50), quantity.Duration(w.P99), quantity.Duration(w.MaxNs), chief, jain)
-	}
-	t.table(2, tb)
-	if n := len(cs) - textClasses; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
-	}
 }
 
 func (t *text) elsewhere(r *analyze.Result) {

@@ -49,7 +49,7 @@ func WaitingSection(r *analyze.Result) *doc.Section {
 	if u.BehindLongNs > 0 {
 		lead += fmt.Sprintf(" Of it, %s (%s) was behind a single run longer than a time slice.", quantity.Duration(u.BehindLongNs), quantity.Part(u.BehindLongNs, u.SeenNs()))
 	}
-	s.Blocks = append(s.Blocks, doc.Para{Text: lead}, causesBar(u), causesTable(w))
+	s.Blocks = append(s.Blocks, doc.Para{Text: lead}, causesTable(w))
 	if t, ok := overTime(r); ok {
 		s.Blocks = append(s.Blocks, doc.Chart{ID: "chart_causetime", Caption: "How many goroutines of the program waited, on average, and for what. Inside one wait its causes are spread evenly.", Blocks: []doc.Block{t}})
 	}
@@ -67,16 +67,6 @@ func onAverage(ns, dur int64) string {
 		return "almost none at any time, on average"
 	}
 	return quantity.Number(mean) + " at any time, on average"
-}
-
-func causesBar(u *waits.Summary) doc.Bar {
-	b := doc.Bar{Label: "Waiting of the program by cause"}
-	for _, c := range waits.Causes() {
-		if ns := waits.CauseNs(u.Causes, c); ns > 0 {
-			b.Parts = append(b.Parts, doc.Part{Key: CauseKey(c), Title: words.Cause(c), Ns: ns})
-		}
-	}
-	return b
 }
 
 func causesTable(w *waits.Result) doc.Table {

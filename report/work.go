@@ -185,7 +185,7 @@ func kindNote(names *words.Names, k *work.UnitKind) string {
 		s += " A unit may hold several that followed each other without a wait."
 	}
 	if k.Alternative != "" {
-		s += " In doubt: " + words.Visible(k.Alternative) + "."
+		s += " Uncertain: " + words.Visible(k.Alternative) + "."
 	}
 	return s
 }

@@ -201,7 +201,7 @@ var metrics = of(Metric, []Term{
 	{Name: "work.kinds.merged", Aliases: []string{"merged"},
 		Short: "Whether a unit of the kind may hold several that followed each other.",
 		Long:  "A goroutine that finds the next thing to do when it is done with one does not wait between them, so that the trace shows no border. The latency is that of such a row, then."},
-	{Name: "classes.goroutines", Title: "goroutines", Column: "n",
+	{Name: "classes.goroutines", Title: "goroutines",
 		Short: "Number of goroutines of a class.",
 		Long:  "Those that the trace shows."},
 	{Name: "classes.starts", Title: "starts",

@@ -56,6 +56,9 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 	if err := add("data_timeline", p); err != nil {
 		return nil, err
 	}
+	if err := add("data_cells", newCells(r)); err != nil {
+		return nil, err
+	}
 	if f := newFlame(r, names); f != nil {
 		if err := add("data_stacks", f); err != nil {
 			return nil, err

@@ -192,7 +192,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 			break
 		}
 		x := &c.Classes[i]
-		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: creatorName(x.Creator, names), In: x.In, Cells: []cell{
+		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: name(x.Creator, names), In: x.In, Cells: []cell{
 			intCell(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), intCell(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -68,6 +69,14 @@ type detector struct {
 	Found     int
 	// Configured reports whether its thresholds are not the defaults.
 	Configured bool
+}
+
+// groupsOf are the classes of the actors of a finding, a line each.
+func groupsOf(f *findings.Finding) (s string) {
+	for _, a := range f.Actors[:min(len(f.Actors), maxActors)] {
+		s += words.Visible(a.Class) + "\n"
+	}
+	return s
 }
 
 // window is the link to a stretch of the timeline, which the page frames and names.
@@ -139,7 +148,7 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 		}
 		o := finding{
 			N: i + 1, ID: words.Visible(f.ID), Known: isDetector[f.ID], Severity: string(f.Severity), Headline: words.Cut(names.Prose(cmp.Or(f.Headline, f.Title)), 200), Title: words.Cut(names.Prose(f.Title), 600),
-			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs), From: f.FromNs, To: f.ToNs,
+			Basis: words.Basis(f.Basis), Href: window(f.FromNs, f.ToNs), From: f.FromNs, To: f.ToNs, Groups: groupsOf(&f),
 		}
 		o.Brief = i != leader
 		o.Doubts = words.Doubts(f.Doubts)
@@ -164,9 +173,6 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 				list = &o.Evidence
 			}
 			*list = append(*list, findings.Evidence{What: words.Cut(names.Prose(e.What), 400), Value: words.Cut(names.Prose(e.Value), 400), Limit: words.Cut(names.Prose(e.Limit), 200)})
-		}
-		for _, a := range f.Actors[:min(len(f.Actors), maxActors)] {
-			o.Groups += words.Visible(a.Class) + "\n"
 		}
 		for j, a := range f.Actors {
 			if j == maxActors {
@@ -198,7 +204,9 @@ func (v *view) findings(r *analyze.Result, names *words.Names, split *replay.Dec
 			o.Actors = append(o.Actors, b)
 		}
 		for _, a := range f.Advice {
-			o.Advice = append(o.Advice, linked(words.Cut(names.Prose(a), 1000), first))
+			if a = words.Cut(names.Prose(a), 1000); i != leader || !strings.Contains(strings.ToLower(v.Try), strings.ToLower(strings.TrimSuffix(a, "."))) {
+				o.Advice = append(o.Advice, linked(a, first))
+			}
 		}
 		if p := report.Gain(split, i); p != nil {
 			for _, l := range report.GainLines(names, split, p) {

@@ -56,6 +56,15 @@ func name(s string, names *words.Names) Name {
 	return named(words.Visible(s), names.Shortened(s, shortName))
 }
 
+// className is what a class is called; the trace does not always show its
+// start function.
+func className(s string, names *words.Names) Name {
+	if s == "" {
+		return Name{Short: words.Unknown}
+	}
+	return name(s, names)
+}
+
 // wholeName is name for what is told apart by its folders, such as traces.
 func wholeName(s string) Name {
 	s = words.Visible(s)

@@ -51,12 +51,12 @@ func TestGapIsHatched(t *testing.T) {
 	entry := legendItem{"gap", "not recorded"}
 	v := newTime(r)
 	pic := newPicture(r, &r.Findings[0])
-	for what, legend := range map[string][]legendItem{"account": ps[2].Legend, "timeline": v.States, "picture": pic.Legend} {
+	for what, legend := range map[string][]legendItem{"account": ps[1].Fold.Blocks[0].Legend, "timeline": v.States, "picture": pic.Legend} {
 		if !slices.Contains(legend, entry) {
 			t.Errorf("the legend of the %s is %v", what, legend)
 		}
 	}
-	first := ps[3].Fold.Blocks[0].Table.Rows[1]
+	first := ps[1].Fold.Blocks[1].Table.Rows[1]
 	at := slices.Index(report.StateKeys[:], "gap")
 	if c := first.Cells; plainSpaces(c[at].Text) != "2 ms" || plainSpaces(c[slices.Index(report.StateKeys[:], "idle")].Text) != "50 %" {
 		t.Errorf("cells: %+v", c)

@@ -101,14 +101,14 @@ func (m *moment) draw(s *waits.WaitDetail, names *words.Names) {
 	d.rect("f-ink", momentLeft-0.0015, 0.003, 0, momentRow+4, woken)
 	for i, step := range s.Path {
 		if i > 0 {
-			d.rect("f-ink", at(step.AtNs), 0.002, momentRow-5, 4, fmt.Sprintf("%s: %s", since(step.AtNs-s.FromNs), words.Moved(step)))
+			d.rect("f-ink", at(step.AtNs), 0.002, momentRow-5, 4, fmt.Sprintf("%s: %s", words.Since(step.AtNs-s.FromNs), words.Moved(step)))
 		}
 	}
 	d.rect("f-user", at(s.ToNs), 0.008, 0, momentRow+4, fmt.Sprintf("P%d %s, and it ran", s.P, words.Phrase(vocabulary.Source, s.Source)))
 	m.drawP(d, s, at, names)
 	d.text(momentLeft, momentHigh-6, "start", "0")
-	d.text(at(s.FromNs+s.WaitNs/2), momentHigh-6, "middle", since(s.WaitNs/2))
-	d.text(at(s.ToNs), momentHigh-6, "end", since(s.WaitNs))
+	d.text(at(s.FromNs+s.WaitNs/2), momentHigh-6, "middle", words.Since(s.WaitNs/2))
+	d.text(at(s.ToNs), momentHigh-6, "end", words.Since(s.WaitNs))
 	m.SVG = d.end()
 }
 
@@ -134,7 +134,7 @@ func (m *moment) drawP(d *drawing, s *waits.WaitDetail, at func(int64) float64, 
 		earlier, later = earlier || !r.Later, later || r.Later
 		x := at(r.FromNs)
 		width := math.Max(at(r.ToNs)-x, 0.0015)
-		d.rect("f-"+key, x, width, momentStep, momentRow, fmt.Sprintf("%s: G%d %s ran for %s; it %s", since(r.FromNs-s.FromNs), r.G, words.Cut(names.Class(r.Name), 120), quantity.Duration(r.ToNs-r.FromNs), order))
+		d.rect("f-"+key, x, width, momentStep, momentRow, fmt.Sprintf("%s: G%d %s ran for %s; it %s", words.Since(r.FromNs-s.FromNs), r.G, words.Cut(names.Class(r.Name), 120), quantity.Duration(r.ToNs-r.FromNs), order))
 	}
 	if earlier {
 		m.Legend = append(m.Legend, legendItem{"behind", "ran first: queued earlier"})

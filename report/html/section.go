@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
@@ -23,7 +22,9 @@ type sectionView struct {
 // blockView is a block: one of its fields is set.
 type blockView struct {
 	Para, Small string
-	List        []string
+	Link        *doc.Para
+	List        *doc.List
+	Flame       bool
 	Facts       []factView
 	Table       *tableView
 	Fold        *foldView
@@ -40,12 +41,12 @@ type factView struct {
 }
 
 type foldView struct {
-	ID, Title, Note string
-	Blocks          []blockView
+	doc.Fold
+	Blocks []blockView
 }
 
 type tableView struct {
-	Caption string
+	doc.Table
 	Columns []doc.Column
 	Rows    []rowView
 	More    string // what is left out
@@ -54,17 +55,18 @@ type tableView struct {
 
 type rowView struct {
 	doc.Row
-	P     string // its number, if it is one
 	Head  cellView
 	Cells []cellView
 }
 
 type cellView struct {
 	doc.Cell
-	Name *Name
-	Sort string
-	Left bool
-	Bars []template.HTML
+	Fold  *foldView
+	Picks bool // a click on it selects
+	Name  *Name
+	Sort  string
+	Left  bool
+	Bars  []template.HTML
 }
 
 type chartView struct {
@@ -76,6 +78,8 @@ type chartView struct {
 type figureView struct {
 	Caption, Href string
 	Life          string // link to what its goroutine did
+	Selects       string // as of doc.Row
+	Groups        string // of its lanes, a line each
 	SVG           template.HTML
 	Lanes         []laneView
 }
@@ -99,14 +103,16 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 		case doc.Para:
 			switch {
 			case b.Where == doc.Text:
+			case b.Href != "":
+				out = append(out, blockView{Link: &b})
 			case b.Small:
 				out = append(out, blockView{Small: b.Text})
 			default:
 				out = append(out, blockView{Para: b.Text})
 			}
 		case doc.List:
-			if b.Where != doc.Text {
-				out = append(out, blockView{List: b.Items})
+			if b.Where != doc.Text && len(b.Items) > 0 {
+				out = append(out, blockView{List: &b})
 			}
 		case doc.Facts:
 			var facts []factView
@@ -120,7 +126,7 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			}
 		case doc.Fold:
 			if b.Where != doc.Text {
-				out = append(out, blockView{Fold: &foldView{b.ID, b.Title, b.Note, newBlocks(b.Blocks, names)}})
+				out = append(out, blockView{Fold: newFold(&b, names)})
 			}
 		case doc.Legend:
 			var items []legendItem
@@ -138,6 +144,8 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			out = append(out, blockView{Figure: &figureView{Caption: b.Caption, SVG: matrixSVG(b.N)}})
 		case doc.Histogram:
 			out = append(out, blockView{Figure: &figureView{Caption: b.Label, SVG: latencySVG(b)}})
+		case doc.Flame:
+			out = append(out, blockView{Flame: true})
 		case doc.Waterfall:
 			out = append(out, blockView{Figure: newWaterfall(b, names)})
 		}
@@ -145,8 +153,17 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 	return out
 }
 
+func newFold(f *doc.Fold, names *words.Names) *foldView {
+	if f == nil {
+		return nil
+	}
+	v := &foldView{*f, newBlocks(f.Blocks, names)}
+	v.Group = words.Visible(v.Group)
+	return v
+}
+
 func newTable(t doc.Table, names *words.Names) *tableView {
-	v := &tableView{Caption: t.Caption, Short: len(t.Rows) > 10}
+	v := &tableView{Table: t, Short: len(t.Rows) > 10}
 	for _, c := range t.Columns {
 		if c.Where != doc.Text {
 			v.Columns = append(v.Columns, c)
@@ -158,13 +175,11 @@ func newTable(t doc.Table, names *words.Names) *tableView {
 	for _, r := range t.Rows {
 		r.Group = words.Visible(r.Group)
 		row := rowView{Row: r}
-		if n, ok := strings.CutPrefix(r.Selects, "p"); ok {
-			row.P = n
-		}
 		for i, c := range t.Columns {
 			switch {
 			case i == 0:
 				row.Head = newCell(r.Cells[i], names, true)
+				row.Head.Picks = r.Selects != ""
 			case c.Where != doc.Text:
 				row.Cells = append(row.Cells, newCell(r.Cells[i], names, c.Left))
 			}
@@ -175,7 +190,7 @@ func newTable(t doc.Table, names *words.Names) *tableView {
 }
 
 func newCell(c doc.Cell, names *words.Names, left bool) cellView {
-	v := cellView{Cell: c, Left: left}
+	v := cellView{Cell: c, Left: left, Fold: newFold(c.Fold, names)}
 	switch {
 	case c.Name == "":
 	case c.Plain:
@@ -256,7 +271,7 @@ func latencySVG(h doc.Histogram) template.HTML {
 
 // newWaterfall draws a unit over time.
 func newWaterfall(w doc.Waterfall, names *words.Names) *figureView {
-	v := &figureView{Caption: w.Title, Href: w.Href, Life: fmt.Sprintf("#life=%d", w.G)}
+	v := &figureView{Caption: w.Title, Href: w.Href, Life: fmt.Sprintf("#life=%d", w.G), Selects: fmt.Sprintf("u%d-%d-%d", w.G, w.FromNs, w.ToNs)}
 	whole := float64(w.ToNs - w.FromNs)
 	for i, l := range w.Lanes {
 		d := newDrawing("bar", "what was done meanwhile", 16)
@@ -269,6 +284,7 @@ func newWaterfall(w doc.Waterfall, names *words.Names) *figureView {
 		if i > 0 && i == len(w.Lanes)-1 && w.More > 0 {
 			lane.Name = Name{Short: lane.Name.Short + " and " + quantity.Plural(int64(w.More), "other", "others")}
 		}
+		v.Groups += words.Visible(l.Name) + "\n"
 		v.Lanes = append(v.Lanes, lane)
 	}
 	return v

@@ -21,7 +21,7 @@ func TestBrowserSelection(t *testing.T) {
 	shown := func(selector string) int {
 		return browsertest.Eval[int](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => !e.classList.contains("out")).length`, selector))
 	}
-	const findings, waits, groups, ps = "#findings article", "#longest details[data-g]", "#class-table tr[data-g]", "#ps tr[data-p]"
+	const findings, waits, groups, ps = "#findings article", "#longest details[data-g]", "#class-table tr[data-g]", "#ps tr[data-sel]"
 	all := [4]int{shown(findings), shown(waits), shown(groups), shown(ps)}
 	whole := browsertest.Eval[float64](p, `gms.flame.root.ns`)
 

@@ -7,81 +7,12 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// maxStackRows bounds the table of stacks; the flame graph has all.
-const maxStackRows = 20
-
-// flameName is how long names in the flame graph, and in stacks, may be, in runes: there
-// are thousands.
+// flameName is how long names in the flame graph may be, in runes: there are thousands.
 const flameName = 240
-
-// stacksView shows where goroutines had stopped: a flame graph, which flame.js draws, and
-// a table.
-type stacksView struct {
-	Lead   string
-	Rows   []stackRow
-	More   int
-	Legend []legendItem
-}
-
-type stackRow struct {
-	Class Name
-	Where Name
-	Stack []Name // the whole of it
-	More  int
-	Cells []cell
-}
-
-// newStacks returns nil where nothing is known.
-func newStacks(r *analyze.Result, names *words.Names) *stacksView {
-	if len(r.Stacks.Rows) == 0 {
-		return nil
-	}
-	v := &stacksView{Legend: []legendItem{{"frame0", "function of the program"}, {"frame1", "of Go's library"}, {"frame2", "of the runtime"}, {"frame3", "no function"}}}
-	classes := map[int32]*waits.Class{}
-	for i := range r.Waits.Classes {
-		classes[r.Waits.Classes[i].ID] = &r.Waits.Classes[i]
-	}
-	v.Lead = "Where in the program goroutines had stopped before they waited for a P. A goroutine that had not run yet is shown at the go statement that created it."
-	for i := range r.Stacks.Rows {
-		row := &r.Stacks.Rows[i]
-		c := classes[row.Class]
-		if c == nil || c.System || row.WaitNs == 0 || row.Place == stacks.Others {
-			continue
-		}
-		if len(v.Rows) == maxStackRows {
-			v.More++
-			continue
-		}
-		v.Rows = append(v.Rows, newStackRow(&r.Stacks, row, c, names))
-	}
-	return v
-}
-
-func newStackRow(s *stacks.Result, row *stacks.Row, c *waits.Class, names *words.Names) stackRow {
-	frames := s.Of(row.Stack)
-	o := stackRow{Class: className(c.Name, names), Where: Name{Short: words.Cut(names.Stack(row.Place, frames), flameName)}}
-	for i, f := range frames {
-		if i == maxFrames {
-			o.More = len(frames) - i
-			break
-		}
-		o.Stack = append(o.Stack, Name{Short: words.Cut(words.Visible(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)), flameName)})
-	}
-	chief := cell{Text: "–"}
-	if by := words.BySize(row.Causes); len(by) > 0 {
-		chief = cell{Text: words.Cause(by[0].Cause), Key: report.CauseKey(by[0].Cause), More: quantity.Part(by[0].Ns, row.WaitNs)}
-	}
-	o.Cells = []cell{
-		intCell(quantity.Duration(row.WaitNs), row.WaitNs), {Text: quantity.Part(row.WaitNs, c.Waits.TotalNs)},
-		intCell(quantity.Count(row.Waits), row.Waits), chief, intCell(quantity.Duration(row.BlockedNs), row.BlockedNs),
-	}
-	return o
-}
 
 // flame is the island for flame.js.
 type flame struct {
@@ -150,20 +81,10 @@ func newFlameFrame(f stacks.Frame, names *words.Names) flameFrame {
 	}
 }
 
-// stacksHref links to the stacks of one class; "" if there are none.
-func stacksHref(r *analyze.Result, class int32) string {
-	for i := range r.Stacks.Rows {
-		if row := &r.Stacks.Rows[i]; row.Class == class && row.WaitNs > 0 {
-			return fmt.Sprintf("#f=%d,all,waiting", class)
-		}
-	}
-	return ""
-}
-
 // actorStacks links to the stacks of the class of an actor; "" if there are none.
 func actorStacks(r *analyze.Result, a *findings.Actor) string {
 	if c := words.ClassOf(r, a); c != nil {
-		return stacksHref(r, c.ID)
+		return report.StacksHref(r, c.ID)
 	}
 	return ""
 }

@@ -106,6 +106,7 @@ type packedFinding struct {
 	Title    string `json:"title"`
 	From     int64  `json:"f"`
 	To       int64  `json:"t"`
+	Groups   string `json:"g"` // of its actors, a line each
 }
 
 type packedWait struct {
@@ -224,7 +225,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Prose(fd.Title), 300), fd.FromNs - begin, fd.ToNs - begin})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Prose(cmp.Or(fd.Headline, fd.Title)), 200), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -330,7 +331,7 @@ func packWaits(r *analyze.Result, names *words.Names) []packedWait {
 		out = append(out, w)
 	}
 	for i, s := range r.Waits.LongestWaits() {
-		if i == maxLongWaits {
+		if i == report.PageWaits {
 			break
 		}
 		add(s.WaitDetail, fmt.Sprintf("story-%d", i+1))

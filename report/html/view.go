@@ -17,16 +17,11 @@ import (
 // Bounds on what the page shows, so that its size does not depend on the
 // trace. What is left out is said.
 const (
-	maxClasses     = 400
-	maxLongWaits   = 20
-	openLongWaits  = 5
-	maxFindings    = 60
-	sideFindings   = 12
-	maxActors      = 12
-	maxFrames      = 24
-	maxAntagonists = 6
-	maxWakers      = 6
-	maxWindows     = 64
+	maxFindings  = 60
+	sideFindings = 12
+	maxActors    = 12
+	maxFrames    = 24
+	maxWindows   = 64
 )
 
 // view is the page in words: what page.tmpl shows.
@@ -56,13 +51,10 @@ type view struct {
 
 	Work                                  *sectionView
 	Waits, Ps                             *sectionView
-	Longest, Further                      []waitView
-	MoreWaits                             int
 	Time                                  *timeView
-	Classes                               *classesView
+	Longest, Groups, Stacks               *sectionView
 	Breakdown, Fairness, Reference, Trace *sectionView
 	Machine                               *sectionView
-	Stacks                                *stacksView
 	Exports                               []words.Export
 	Glossary                              []glossaryPart
 	WhatIsAWait                           string
@@ -160,10 +152,9 @@ func newView(doc *report.Document, o Options) *view {
 	v.first(doc)
 	v.Work = newSection(report.WorkSection(r, names, o.Link), names)
 	v.Waits, v.Ps = newSection(report.WaitingSection(r), names), newSection(report.ProcessorsSection(r), names)
-	v.longest(r, names)
+	v.Longest = newSection(report.LongestSection(r, names), names)
 	v.Time = newTime(r)
-	v.Classes = newClasses(r, names)
-	v.Stacks = newStacks(r, names)
+	v.Groups, v.Stacks = newSection(report.GroupsSection(r, names), names), newSection(report.StacksSection(r, names), names)
 	v.Machine, v.Breakdown = newSection(report.MachineSection(r), names), newSection(report.StatesSection(r), names)
 	v.Fairness, v.Reference = newSection(report.FairnessSection(r), names), newSection(report.SplitSection(doc.Split), names)
 	v.Trace = newSection(report.TraceSection(r), names)

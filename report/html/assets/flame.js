@@ -32,8 +32,8 @@
   function node(parent, frame) { return { parent, frame, ns: 0, own: 0, lines: new Map(), kids: new Map(), depth: parent ? parent.depth + 1 : 0 }; }
 
   let stretch = null; // the rows of what exact windows keep of a stretch of time
-  /** The rows of the waits in [from, to], as exact windows keep them. */
-  function rowsOf(from, to) {
+  /** The rows of the waits in [from, to], as exact windows keep them; of goroutine g alone if that is not 0. */
+  function rowsOf({ from, to, g }) {
     const T = gms.timeline.D, A = gms.timeline.arrays(), out = [];
     const byTitle = new Map(d.causes.map(([name, title]) => [title, name]));
     for (const w of T.windows) {
@@ -41,7 +41,7 @@
       const k = `w${w.k}.`, at = A[k + "from"], wait = A[k + "wait"];
       for (let i = 0; i < at.length; i++) {
         const t = at[i] + w.f, stack = T.stacks[A[k + "stack"][i]] || [];
-        if (wait[i] > 0 && t > from && t - wait[i] < to) out.push({ c: A[k + "class"][i], p: stack.length ? "" : "not recorded", s: stack.filter(f => f >= 0).map(f => ({ s: T.frames[f][0], l: T.frames[f][1], k: T.frames[f][2] })), b: 0, w: [[byTitle.get(T.words[A[k + "cause"][i]]) || "", Math.min(t, to) - Math.max(t - wait[i], from)]] });
+        if (wait[i] > 0 && t > from && t - wait[i] < to && (!g || A[k + "g"][i] === g)) out.push({ c: A[k + "class"][i], p: stack.length ? "" : "not recorded", s: stack.filter(f => f >= 0).map(f => ({ s: T.frames[f][0], l: T.frames[f][1], k: T.frames[f][2] })), b: 0, w: [[byTitle.get(T.words[A[k + "cause"][i]]) || "", Math.min(t, to) - Math.max(t - wait[i], from)]] });
       }
     }
     return out;
@@ -200,12 +200,11 @@
     rebuild(false);
     if (!first) document.getElementById("stacks").scrollIntoView();
   });
-  document.getElementById("stack-table").open = false;
   if (!root) rebuild(false);
   /** Shows the stacks of a group, by its name, and of a stretch of time; null is all. */
   function select(group, range) {
     const row = group !== null && document.querySelector(`#class-table tr[data-g="${CSS.escape(group)}"]`), id = row ? row.dataset.sel.slice(1) : "";
-    const before = pick.class.value, rows = range && range.exact > 0 ? rowsOf(range.from, range.to) : null;
+    const before = pick.class.value, rows = range && range.exact > 0 ? rowsOf(range) : null;
     if (id && [...pick.class.options].some(o => o.value === id)) { pick.class.value = id; selected = true; } else if (selected) { pick.class.value = "all"; selected = false; }
     if (!rows && !stretch && before === pick.class.value) return;
     stretch = rows;

@@ -235,6 +235,11 @@ gms.inspector = (() => {
     out.push(perP(ps));
     stats.replaceChildren(...out);
   }
+  /** ns of P p in each state, in the stretch that is shown; null if it has no lane. */
+  function statesOf(p) {
+    const a = view.from, b = view.to, i = tl.D.ps.indexOf(p);
+    return i < 0 ? null : shareOf(p, i, a, b, tl.D.windows.map(w => ({ w, a: Math.max(a, w.f), b: Math.min(b, w.t) })).filter(x => x.b > x.a));
+  }
   /** ns of P p, lane i, in each state. */
   function shareOf(p, i, a, b, exact) {
     const out = new Float64Array(tl.STATES.length), names = [null, "user", "system", "gc", null, "syscall", "sched", "stopped", "gap"], A = tl.arrays();
@@ -288,6 +293,26 @@ gms.inspector = (() => {
     return box;
   }
 
+  /** The findings: a click goes to one, and where one is lights up meanwhile. */
+  function list() {
+    const box = document.getElementById("tl-findings"), items = el("ul", "lines");
+    tl.D.findings.forEach((f, k) => {
+      const li = el("li"), b = el("button", "", f.title);
+      b.type = "button";
+      b.prepend(el("span", "sev " + f.sev, f.sev), " ");
+      b.addEventListener("click", () => tl.visit(() => tl.toFinding(0, k)));
+      for (const [on, off] of [["pointerenter", "pointerleave"], ["focus", "blur"]]) {
+        b.addEventListener(on, () => tl.light(k));
+        b.addEventListener(off, () => tl.light(-1));
+      }
+      Object.assign(li.dataset, { f: f.f + view.origin, t: f.t + view.origin, g: f.g });
+      li.append(b);
+      items.append(li);
+    });
+    box.hidden = !tl.D.findings.length;
+    box.append(el("h3", "", "Findings"), items);
+  }
+
   /* The search: runs of a goroutine by its number, or by a function: where it started, or where it stopped. */
   function matches() {
     const A = tl.arrays(), number = /^g?(\d+)$/i.exec(asked), q = asked.toLowerCase(), out = [];
@@ -323,8 +348,8 @@ gms.inspector = (() => {
   }
 
   return {
-    run, wait, finding, gc, life, caption, statistics,
-    start: timeline => { tl = timeline; },
+    run, wait, finding, gc, life, caption, statistics, statesOf,
+    start: timeline => { tl = timeline; list(); },
     query: () => asked,
     setQuery: q => { if (input.value.trim() !== q) found.textContent = ""; asked = q; input.value = q; },
   };

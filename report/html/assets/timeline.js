@@ -44,6 +44,7 @@
   let runs = [];     // of its goroutine in that window, in the order of time
   let waiting = -1;  // number of the wait shown there
   let finding = -1;  // number of the finding shown there
+  let lit = -1;      // number of the finding whose place lights up
   let collected = -1; // number of the mark phase that the keys went to
   let toured = -1;   // number of the finding that was shown there last
   let frame = null;  // {f, t, g, name, href}: what a link shows
@@ -221,6 +222,7 @@
     drawAxis();
     if (picked) drawPicked();
     if (frame) drawFrame();
+    if (lit >= 0) drawLit(D.findings[lit]);
     drawMap();
     range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
     command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
@@ -538,6 +540,14 @@
     ctx.stroke();
     ctx.globalAlpha = 1;
   }
+  /** Lights up where a finding is. */
+  function drawLit(f) {
+    clip();
+    ctx.globalAlpha = 0.25;
+    ctx.fillStyle = colour("accent");
+    ctx.fillRect(t2x(f.f), AXIS, Math.max(t2x(f.t) - t2x(f.f), 3), height);
+    ctx.restore();
+  }
   /** A frame around what a link shows; the rest is paler. */
   function drawFrame() {
     const a = Math.min(Math.max(t2x(frame.f), GUTTER), W - RIGHT), b = Math.min(Math.max(t2x(frame.t), GUTTER), W - RIGHT), y = AXIS - 1;
@@ -567,7 +577,7 @@
     c.fillStyle = colour("gap");
     for (const s of D.gaps || []) for (let x = pos(s.f); x < pos(s.t); x += 4) c.fillRect(x, 8, Math.min(1.5, pos(s.t) - x), 22);
     c.fillStyle = colour("accent");
-    D.findings.forEach((f, k) => c.fillRect(pos(f.f), k === finding ? 0 : 2, Math.max(3, pos(f.t) - pos(f.f)), k === finding ? 7 : 4));
+    D.findings.forEach((f, k) => c.fillRect(pos(f.f), k === finding || k === lit ? 0 : 2, Math.max(3, pos(f.t) - pos(f.f)), k === lit ? 34 : k === finding ? 7 : 4));
     const a = pos(view.from), b = Math.max(pos(view.to), a + 3);
     c.fillStyle = colour("bg"); c.globalAlpha = 0.62;
     c.fillRect(GUTTER, 8, a - GUTTER, 22); c.fillRect(b, 8, GUTTER + w - b, 22);
@@ -792,10 +802,10 @@
     go(t - (t - view.from) * f, t + (view.to - t) * f);
   }
   function pan(share) { const d = (view.to - view.from) * share; go(Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))), Math.max(0, Math.min(view.from + d, view.end - (view.to - view.from))) + (view.to - view.from)); }
-  function toFinding(d) {
+  function toFinding(d, at) {
     const n = D.findings.length;
     if (!n) return;
-    const k = toured < 0 ? (d > 0 ? 0 : n - 1) : (toured + d + n) % n, f = D.findings[k], m = (f.t - f.f) * 0.08;
+    const k = at ?? (toured < 0 ? (d > 0 ? 0 : n - 1) : (toured + d + n) % n), f = D.findings[k], m = (f.t - f.f) * 0.08;
     go(f.f - m, f.t + m);
     setFrame(f.f, f.t, -1);
     showFinding(k);
@@ -941,7 +951,7 @@
   new ResizeObserver(resize).observe(canvas.parentElement);
   addEventListener("resize", resize);
   gms.timeline = {
-    ready: 0, D, laneRows, only, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
+    ready: 0, D, laneRows, only, light: k => { lit = k; later(); }, STATES, WORDS, draw, stint, sameG, wait, show, reveal, setFrame, toFinding, go, visit, isRun, first,
     arrays: () => A, focus: () => canvas.focus(), get lanes() { return ids; }, get laneHeight() { return LANE; }, get frame() { return frame; }, get picked() { return picked; }, get cpus() { return cpus; }, heap, notes, get under() { return under; },
   };
   unpack().then(() => {

@@ -12,8 +12,8 @@ type Section struct {
 }
 
 // A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a
-// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Histogram] or a [Waterfall]. Text has none of
-// the last six, but for what stands for a chart.
+// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Histogram], a [Waterfall] or a [Flame]. Text
+// has none of the last seven, but for what stands for a chart.
 type Block interface{ block() }
 
 func (Para) block()      {}
@@ -28,16 +28,19 @@ func (Chart) block()     {}
 func (Matrix) block()    {}
 func (Histogram) block() {}
 func (Waterfall) block() {}
+func (Flame) block()     {}
 
 // Para is a paragraph.
 type Para struct {
 	Text  string
-	Small bool // a note: it explains what it follows
+	Small bool   // a note: it explains what it follows
+	Href  string // link, on the page, where it can do without scripts only what text can
 	Where Where
 }
 
-// List is a list of sentences.
+// List is a list of sentences; nothing if it has none.
 type List struct {
+	Title string // above it; may be empty
 	Items []string
 	Where Where
 }
@@ -69,6 +72,8 @@ const (
 
 // Table is a table. The first column names the rows.
 type Table struct {
+	ID      string // fragment of its address on the page; empty if it has none
+	Filter  string // what its rows can be searched for on the page; empty if they cannot
 	Caption string
 	Columns []Column
 	Rows    []Row
@@ -84,7 +89,8 @@ type Column struct {
 	Title string
 	Help  string // longer, on the page; empty if there is nothing to be said
 	Left  bool   // holds words, not numbers
-	Cut   int    // to how many runes text cuts a name; 0 for the whole of it
+	Most  bool   // rows go by it, the largest first
+	Cut   int    // to how many runes text cuts what stands in it; 0 for the whole of it
 	Where Where
 }
 
@@ -92,9 +98,10 @@ type Column struct {
 type Row struct {
 	Cells []Cell
 	Dim   bool // of the runtime, not of the program
-	// Selects is what a reader selects on the page by it: a kind (k1) or a P (p0); Group is the
-	// goroutine group that it is about.
+	// Selects is what a reader selects on the page by it: a kind (k1), a group (g3) or a P (p0);
+	// Group is the goroutine group that it is about.
 	Selects, Group string
+	Find           string // what a filter of the table looks at, in lower case
 }
 
 // Cell is what stands in a table.
@@ -110,6 +117,7 @@ type Cell struct {
 	Href  string   // link, on the page
 	Bars  [][]Part // drawn below it, on the page, each as long as its parts of Whole
 	Whole int64
+	Fold  *Fold // below it, on the page
 }
 
 // Term is a word of the vocabulary: its kind and name.
@@ -147,11 +155,12 @@ type Legend []Part
 
 // Fold is what the page shows on demand. In text its blocks follow its title.
 type Fold struct {
-	ID, Title string
-	Note      string
-	Group     string // as of Row
-	Blocks    []Block
-	Where     Where
+	ID, Title      string
+	Note           string
+	Selects, Group string // as of Row
+	FromNs, ToNs   int64  // when it was; 0 if it is about no time
+	Blocks         []Block
+	Where          Where
 }
 
 // Bar is a bar of its own, on the page.
@@ -197,6 +206,9 @@ type Waterfall struct {
 	Lanes        []Lane
 	More         int // classes that share the last lane
 }
+
+// Flame is the place of the flame graph, on the page.
+type Flame struct{}
 
 // Lane is what one goroutine, or those of a class, did.
 type Lane struct {

@@ -10,7 +10,7 @@ import (
 func Doubt(id string) string {
 	switch id {
 	case findings.Strained:
-		return "CPUs lacked"
+		return "short of CPU"
 	case findings.OnlyShort:
 		return "short recording"
 	}

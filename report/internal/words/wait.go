@@ -64,6 +64,14 @@ func queuePosition(s waits.WaitDetail) string {
 	return text + "."
 }
 
+// Since reports how long after its beginning something happened in a wait.
+func Since(ns int64) string {
+	if ns <= 0 {
+		return "0"
+	}
+	return "+" + quantity.Duration(ns)
+}
+
 // Moved describes a step of a wait that is not the first.
 func Moved(st waits.Step) string {
 	if st.Queue == "direct" {
