@@ -17,12 +17,14 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
+// OpenKinds is how many kinds of units can be opened on the page.
+const OpenKinds = 12
+
 // Bounds on what is shown of units of work.
 const (
 	textKinds  = 12
 	pageKinds  = 60
-	openKinds  = 12 // that can be opened
-	slowKinds  = 3  // whose slow units text explains
+	slowKinds  = 3 // whose slow units text explains
 	slowCauses = 3
 	sideRows   = 10 // of typical beside slow
 	waterLanes = 6  // of a waterfall, beside its own
@@ -57,7 +59,7 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 	var legend parts
 	for i, k := range kinds[:min(len(kinds), pageKinds)] {
 		href := ""
-		if i < openKinds {
+		if i < OpenKinds {
 			href = fmt.Sprintf("#kind-%d", i+1)
 		}
 		row := kindRow(names, k, href, &legend)
@@ -65,7 +67,7 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 		table.Rows = append(table.Rows, row)
 	}
 	s.Blocks = append(s.Blocks, table, doc.Legend(legend.sorted()))
-	for i, k := range kinds[:min(len(kinds), openKinds)] {
+	for i, k := range kinds[:min(len(kinds), OpenKinds)] {
 		lead, items := SlowInWords(names, k)
 		held := HeldInWords(names, &r.Work, k)
 		if k.Entry && i < slowKinds {
@@ -79,7 +81,7 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 			}
 		}
 		title := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(lead, ":"), " The difference"), " spends its time")
-		opened := kindBlocks(names, k, i < waterKinds, link)
+		opened := kindBlocks(names, k, i, link)
 		if held != "" {
 			opened = append([]doc.Block{doc.Para{Text: held}}, opened...)
 		}
@@ -119,7 +121,7 @@ func kindRow(names *words.Names, k *work.UnitKind, href string, legend *parts) d
 }
 
 // kindBlocks is what a kind shows when it is opened.
-func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool, link string) (out []doc.Block) {
+func kindBlocks(names *words.Names, k *work.UnitKind, at int, link string) (out []doc.Block) {
 	buckets, all := k.Buckets()
 	slices.SortStableFunc(buckets, func(x, y work.Bucket) int { return cmp.Compare(max(y.SlowNs, y.TypicalNs), max(x.SlowNs, x.TypicalNs)) })
 	whole := max(all.SlowNs, all.TypicalNs)
@@ -140,10 +142,18 @@ func kindBlocks(names *words.Names, k *work.UnitKind, waterfalls bool, link stri
 	if len(side.Rows) > 0 {
 		out = append(out, side)
 	}
-	if h := latencyHistogram(k); k.Count >= fewUnits && len(h.Bins) > 1 {
-		out = append(out, h)
+	if k.Count >= fewUnits && len(k.Bins) > 1 {
+		t := doc.Table{Columns: []doc.Column{{Title: "latency from", Left: true}, {Title: "units"}, {Title: "mostly", Left: true}}}
+		for i := range k.Bins {
+			b, mostly := &k.Bins[i], "-"
+			if p := LatencyParts(b); len(p) > 0 {
+				mostly = p[0].Title
+			}
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{doc.Duration(b.FromNs), doc.Count(b.Count), {Text: mostly}}})
+		}
+		out = append(out, doc.Chart{ID: fmt.Sprintf("chart_latency%d", at+1), Caption: "Units by latency, coloured by what their time consists of. Drag below to choose a part.", Blocks: []doc.Block{t}})
 	}
-	if waterfalls {
+	if at < waterKinds {
 		for i := range k.Slowest {
 			if w, ok := Waterfall(names, k, &k.Slowest[i]); ok {
 				out = append(out, w)
@@ -190,17 +200,13 @@ func kindNote(names *words.Names, k *work.UnitKind) string {
 	return s
 }
 
-// latencyHistogram is how long units of a kind take, and what they consist of.
-func latencyHistogram(k *work.UnitKind) doc.Histogram {
-	h := doc.Histogram{Label: "Units by latency, coloured by what their time consists of"}
-	for _, b := range k.Bins {
-		var p parts
-		for _, x := range b.Parts {
-			p.add(x.What, x.Ns)
-		}
-		h.Bins = append(h.Bins, doc.Bin{FromNs: b.FromNs, ToNs: b.ToNs, Count: b.Count, Parts: p.sorted()})
+// LatencyParts is what the time of the units in a bin consists of, the longest first.
+func LatencyParts(b *work.Bin) []doc.Part {
+	var p parts
+	for _, x := range b.Parts {
+		p.add(x.What, x.Ns)
 	}
-	return h
+	return p.sorted()
 }
 
 // Waterfall is a unit over time; false if it has no path.

@@ -89,7 +89,7 @@ gmpscope check.`,
 				first[1].ShowFullNames()
 			}
 			if page != nil {
-				if err := html.WriteDiff(files.Writer(ctx, page), c, first[0], first[1], tool()); err != nil {
+				if err := html.WriteDiff(files.Writer(ctx, page), c, first[0], first[1], tool(), html.Options{ECharts: a.echarts(ctx, true)}); err != nil {
 					return err
 				}
 				if err := page.Commit(); err != nil {

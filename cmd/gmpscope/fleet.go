@@ -138,7 +138,7 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 				if err != nil {
 					return err
 				}
-				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: full})
+				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: full}, func() html.Script { return a.echarts(ctx, true) })
 			})
 		}),
 	}
@@ -151,13 +151,13 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 	return cmd
 }
 
-// writeFleet writes a report about many traces in a format.
-func writeFleet(w io.Writer, f *fleet.Report, format string, o report.TextOptions) error {
+// writeFleet writes a report about many traces in a format; HTML takes the script of its charts.
+func writeFleet(w io.Writer, f *fleet.Report, format string, o report.TextOptions, charts func() html.Script) error {
 	switch format {
 	case "json":
 		return report.WriteFleetJSON(w, f)
 	case "html":
-		return html.WriteFleet(w, f, o.FullNames)
+		return html.WriteFleet(w, f, o.FullNames, html.Options{ECharts: charts()})
 	default:
 		return report.WriteFleetText(w, f, o)
 	}

@@ -90,7 +90,7 @@ func checkDiff(t testing.TB, before, after []*analyze.Result) {
 		t.Error(err)
 	}
 	out.Reset()
-	if err := html.WriteDiff(&out, c, nil, nil, "gmpscope"); err != nil {
+	if err := html.WriteDiff(&out, c, nil, nil, "gmpscope", html.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	complain(t, "page of the comparison", plausible.HTML(out.String()))

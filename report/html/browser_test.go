@@ -54,10 +54,22 @@ func ready(t *testing.T, p *browsertest.Page, charts int) {
 	t.Helper()
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	if charts > 0 {
-		browsertest.Eval[bool](p, `(async () => { for (const f of document.querySelectorAll("figure[data-chart]")) { f.scrollIntoView(); while (!gms.charts.some(l => f.contains(l.div))) await new Promise(r => setTimeout(r, 10)); } scrollTo(0, 0); return true })()`)
+		browsertest.Eval[bool](p, `(async () => { for (const f of document.querySelectorAll("figure[data-chart]")) if (f.checkVisibility()) { f.scrollIntoView(); while (!gms.charts.some(l => f.contains(l.div))) await new Promise(r => setTimeout(r, 10)); } scrollTo(0, 0); return true })()`)
 		if n := browsertest.Eval[int](p, `gms.charts.length`); n != charts {
 			t.Errorf("%d charts, want %d", n, charts)
 		}
+	}
+}
+
+// drawn waits until the charts are drawn, in place of their tables.
+func drawn(t *testing.T, p *browsertest.Page, figures string) {
+	t.Helper()
+	if len(browserScript(t)) == 0 {
+		return
+	}
+	n := browsertest.Eval[int](p, fmt.Sprintf(`(async () => { let n = 0; for (const f of document.querySelectorAll(%q)) { f.scrollIntoView(); while (!f.querySelector("canvas")) await new Promise(r => setTimeout(r, 10)); n++; } scrollTo(0, 0); return n })()`, figures))
+	if n == 0 {
+		t.Errorf("no chart is %s", figures)
 	}
 }
 
@@ -412,6 +424,7 @@ func TestBrowserDiff(t *testing.T) {
 		if s := browsertest.Eval[string](p, `document.querySelector("#classes th:nth-child(6)").getAttribute("aria-sort")`); s != v.sorted {
 			t.Errorf("aria-sort is %q, want %q", s, v.sorted)
 		}
+		drawn(t, p, "#causes figure[data-chart]")
 		p.Screenshot("diff", true)
 	}
 	p.Check()
@@ -542,7 +555,7 @@ func diffFile(t *testing.T) string {
 	t.Helper()
 	c, b, a := diffOf(t)
 	file := filepath.Join(t.TempDir(), "diff.html")
-	if err := os.WriteFile(file, []byte(writeDiff(t, c, b, a)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(writeDiff(t, c, b, a, Options{ECharts: browserScript(t)})), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -551,7 +564,7 @@ func diffFile(t *testing.T) string {
 func fleetFile(t *testing.T, groups int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "fleet.html")
-	if err := os.WriteFile(file, []byte(writeFleet(t, fakeFleet(groups))), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(writeFleet(t, fakeFleet(groups), Options{ECharts: browserScript(t)})), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -581,6 +594,7 @@ func TestBrowserFleet(t *testing.T) {
 			if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {
 				t.Errorf("the page is %d px too wide at %d px", w, v.Width)
 			}
+			drawn(t, p, "#groups figure[data-chart], #trend figure[data-chart]")
 			p.Screenshot(fmt.Sprintf("fleet-%d-%d", groups, v.Width), groups == 5)
 			p.Click("#class-table thead th:nth-child(2) button")
 			if n := browsertest.Eval[int](p, `Number(document.querySelector("#class-table tbody td").dataset.v)`); n != v.first {

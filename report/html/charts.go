@@ -2,14 +2,18 @@ package html
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 )
 
 // The interactive charts. go-echarts makes the options and nothing else: its
@@ -27,10 +31,7 @@ const chartPoints = 1_000
 // chart is an island for charts.js.
 type chart struct {
 	Kind   string         `json:"kind"`
-	End    int64          `json:"end,omitempty"`   // of the time axis, ns
-	Names  []string       `json:"names,omitempty"` // full labels, by index of the category
-	Total  []int64        `json:"total,omitempty"` // wait distribution: number and ns of all
-	Rows   [][4]int64     `json:"rows,omitempty"`  // wait distribution: from, to, count, ns
+	End    int64          `json:"end,omitempty"` // of the time axis, ns
 	Option map[string]any `json:"option"`
 }
 
@@ -67,21 +68,77 @@ func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]isla
 	if !withECharts {
 		return out, nil
 	}
-	for _, c := range []struct {
-		id string
-		c  *chart
-	}{
-		{"chart_causetime", causeTimeChart(r)},
-		{"chart_queues", queuesChart(r.Timeline)},
-	} {
-		if c.c == nil {
-			continue
-		}
-		if err := add(c.id, c.c); err != nil {
-			return nil, err
+	list := map[string]*chart{"causetime": causeTimeChart(r), "queues": queuesChart(r.Timeline)}
+	for i, k := range report.WorkKinds(&r.Work) {
+		if i < report.OpenKinds {
+			list[fmt.Sprintf("latency%d", i+1)] = latencyChart(k)
 		}
 	}
+	more, err := chartIslands(list)
+	return append(out, more...), err
+}
+
+// chartIslands are the islands of charts, in the order of their names; nil is none.
+func chartIslands(list map[string]*chart) (out []island, err error) {
+	for _, id := range slices.Sorted(maps.Keys(list)) {
+		if list[id] == nil {
+			continue
+		}
+		i, err := data("chart_"+id, list[id])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
 	return out, nil
+}
+
+// series is one of a chart of columns; those of one stack stand on each other.
+func series(title, colour, stack string, values []float64) charts.SingleSeries {
+	return charts.SingleSeries{Name: title, Type: "bar", Data: values, Stack: stack, BarCategoryGap: "8%", ItemStyle: &opts.ItemStyle{Color: "@" + colour}}
+}
+
+// columns is a chart of columns, of which a part can be chosen on the slider below it.
+func columns(kind, xName, yName string, xs []string, list ...charts.SingleSeries) *chart {
+	c := charts.NewBar()
+	c.SetGlobalOptions(base(kind),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "category", Name: xName, NameLocation: "middle", NameGap: 28}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: yName}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
+	)
+	c.SetXAxis(xs)
+	c.MultiSeries = list
+	c.Validate()
+	return &chart{Kind: kind, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
+}
+
+// latencyChart is how many units of a kind took how long, and what they consist of; nil if they are few.
+func latencyChart(k *work.UnitKind) *chart {
+	xs, at, order := []string{}, map[string][]float64{}, []doc.Part{}
+	for i := range k.Bins {
+		b := &k.Bins[i]
+		xs = append(xs, quantity.Duration(b.FromNs))
+		parts, whole := report.LatencyParts(b), int64(0)
+		for _, p := range parts {
+			whole += p.Ns
+		}
+		for _, p := range parts {
+			if at[p.Key] == nil {
+				at[p.Key], order = make([]float64, len(k.Bins)), append(order, p)
+			}
+			at[p.Key][i] = round(float64(b.Count)*quantity.Ratio(p.Ns, whole), 3)
+		}
+	}
+	if len(xs) < 2 {
+		return nil
+	}
+	var list []charts.SingleSeries
+	for _, p := range order {
+		list = append(list, series(p.Title, p.Key, "units", at[p.Key]))
+	}
+	return columns("latency", "latency, from", "units", xs, list...)
 }
 
 // option removes the options from a go-echarts chart, less what ECharts 6

@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -38,7 +39,7 @@ type diffPage struct {
 	Basis                string
 	Waterfall            template.HTML
 	Causes               []row
-	Distribution         template.HTML
+	Distribution         []blockView
 	Primary, Others      []diffMetric
 	Classes              []diffClass
 	MoreClasses          int
@@ -49,6 +50,8 @@ type diffPage struct {
 	SuppressedBy         []string
 	Docs                 []diffDoc
 	ECharts              bool
+	Islands              []island
+	charts               map[string]*chart
 }
 
 type diffSide struct {
@@ -104,7 +107,7 @@ type diffDoc struct {
 // WriteDiff renders a comparison to w. before and after are the documents of the
 // first trace of each side, nil for none: their verdicts are folded in, and where one
 // of them shows full names, so does the comparison. Equal input gives equal bytes.
-func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, tool string) error {
+func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, tool string, o Options) error {
 	if c == nil {
 		return errors.New("html: no comparison")
 	}
@@ -123,17 +126,14 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 			p.Docs = append(p.Docs, d)
 		}
 	}
-	css, err := assets.ReadFile("assets/style.css")
-	if err != nil {
-		return fmt.Errorf("html: %w", err)
+	var err error
+	if p.CSS, p.Scripts, err = o.sources("core.js", "tables.js"); err != nil {
+		return err
 	}
-	p.CSS = template.CSS(css)
-	for _, name := range []string{"core.js", "tables.js"} {
-		src, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return fmt.Errorf("html: %w", err)
+	if p.ECharts = len(o.ECharts) > 0; p.ECharts {
+		if p.Islands, err = chartIslands(p.charts); err != nil {
+			return err
 		}
-		p.Scripts = append(p.Scripts, template.JS(src))
 	}
 	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
 	return execute(w, "diff.tmpl", p)
@@ -178,7 +178,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	}
 	p.Waterfall = waterfall(c)
 	p.Causes = diffCauses(c)
-	p.Distribution = twoDistributions(c.Distribution)
+	p.distribution(c.Distribution)
 	for i := range c.Metrics {
 		if m := &c.Metrics[i]; m.Primary {
 			p.Primary = append(p.Primary, newDiffMetric(m))
@@ -344,32 +344,17 @@ func diffCauses(c *compare.Result) []row {
 	return append(out, row{Key: "accent", Label: "all waiting", Cells: []cell{lasting(c.Waiting.BeforeNs), lasting(c.Waiting.AfterNs), {Text: words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs)}, {}}})
 }
 
-// twoDistributions draws the shares of both sides as pairs of bars.
-func twoDistributions(bars []compare.Bar) template.HTML {
-	if len(bars) == 0 {
-		return ""
-	}
-	top := 0.0
+// distribution shows where the waiting of both sides lies, by the length of the waits.
+func (p *diffPage) distribution(bars []compare.Bar) {
+	t := doc.Table{Columns: []doc.Column{{Title: "waits from", Left: true}, {Title: "of all waiting before"}, {Title: "after"}}}
+	var xs []string
+	var before, after []float64
 	for _, b := range bars {
-		top = max(top, b.Before, b.After)
+		xs, before, after = append(xs, quantity.Duration(b.FromNs)), append(before, round(b.Before, 5)), append(after, round(b.After, 5))
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{doc.Duration(b.FromNs), doc.Number(quantity.Percent(b.Before), b.Before), doc.Number(quantity.Percent(b.After), b.After)}})
 	}
-	if top <= 0 {
-		return ""
+	if len(bars) > 0 {
+		p.Distribution = newBlocks([]doc.Block{doc.Chart{ID: "chart_sides", Caption: "Share of all waiting, by the length of the waits. More on the right: fewer but longer waits. Drag below to choose a part.", Blocks: []doc.Block{t}}}, nil)
+		p.charts = map[string]*chart{"sides": columns("shares", "length of waits, from", "of all waiting", xs, series("before", "count", "", before), series("after", "time", "", after))}
 	}
-	const high = 150.0
-	d := newDrawing("pairs", "Where all waiting lies, by the length of the waits, before and after.", int(high)+26)
-	step := plotWidth / float64(len(bars))
-	for i, b := range bars {
-		x := leftMargin + float64(i)*step
-		for k, v := range [...]float64{b.Before, b.After} {
-			h := v / top * high
-			d.rect("f-"+[...]string{"count", "time"}[k], x+step*(0.1+0.4*float64(k)), step*0.38, high-h, h,
-				fmt.Sprintf("waits of %s to %s: %s of all waiting %s", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Percent(v), [...]string{"before", "after"}[k]))
-		}
-		if every := (len(bars) + 9) / 10; i%every == 0 {
-			d.text(x, high+18, "start", quantity.Duration(b.FromNs))
-		}
-	}
-	d.text(leftMargin-0.01, 12, "end", quantity.Percent(top))
-	return d.end()
 }

@@ -35,10 +35,10 @@ func diffOf(t *testing.T) (*compare.Result, *report.Document, *report.Document) 
 	return c, b, a
 }
 
-func writeDiff(t *testing.T, c *compare.Result, b, a *report.Document) string {
+func writeDiff(t *testing.T, c *compare.Result, b, a *report.Document, o Options) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := WriteDiff(&buf, c, b, a, "gmpscope test"); err != nil {
+	if err := WriteDiff(&buf, c, b, a, "gmpscope test", o); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()
@@ -46,8 +46,8 @@ func writeDiff(t *testing.T, c *compare.Result, b, a *report.Document) string {
 
 func TestDiffPage(t *testing.T) {
 	c, b, a := diffOf(t)
-	s := writeDiff(t, c, b, a)
-	if s != writeDiff(t, c, b, a) {
+	s := writeDiff(t, c, b, a, Options{})
+	if s != writeDiff(t, c, b, a, Options{}) {
 		t.Error("two pages of one comparison differ")
 	}
 	for _, want := range []string{"The whole traces", "all waiting", "only before", "Perhaps renamed", "The traces by themselves", "WAITING IN RUN QUEUES"} {
@@ -69,8 +69,8 @@ func TestDiffPageOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Metrics[0].Before.Value = math.NaN()
-	writeDiff(t, c, nil, nil)
-	if err := WriteDiff(&bytes.Buffer{}, nil, nil, nil, ""); err == nil {
+	writeDiff(t, c, nil, nil, Options{})
+	if err := WriteDiff(&bytes.Buffer{}, nil, nil, nil, "", Options{}); err == nil {
 		t.Error("no error without a comparison")
 	}
 	if c.Verdict != compare.Inconclusive {

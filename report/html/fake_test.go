@@ -82,6 +82,10 @@ func fakeDoc(ps, bins int) *report.Document {
 		if !c.System {
 			uTotal += total
 		}
+		c.Series = &waits.Series{BinNs: 100 * ms, Count: make([]int64, 42), Ns: make([]int64, 42)}
+		for b := range c.Series.Ns {
+			c.Series.Count[b], c.Series.Ns[b] = c.Waits.Count/42, c.Waits.TotalNs/42
+		}
 		r.Waits.Classes = append(r.Waits.Classes, c)
 		fakeLife(r, &c)
 		r.Fairness.Classes = append(r.Fairness.Classes, fairness.Class{ID: c.ID, Name: n, Creator: c.Creator, N: c.Goroutines, Jain: 1 - float64(i)/30, Gini: float64(i) / 30, MinMax: 0.4, MaxLagNs: 120_000_000 / int64(i+1)})
@@ -348,6 +352,7 @@ func fakeWork(r *analyze.Result, names []string) {
 		Home: &work.Home{Function: names[2], Line: 12}, Latency: work.Latency{P50Ns: 3 * ms, P95Ns: 8 * ms, P99Ns: 11 * ms, MaxNs: 12 * ms},
 		Path: []work.TimePart{{Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 300 * ms, TypicalNs: ms, SlowNs: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 100 * ms, TypicalNs: ms, SlowNs: 2 * ms}},
 		Bins: []work.Bin{{FromNs: 2 * ms, ToNs: 4 * ms, Count: 90, Parts: []work.BinPart{{What: "running", Ns: 200 * ms}, {What: "lock", Ns: 80 * ms}}}, {FromNs: 8 * ms, ToNs: 16 * ms, Count: 10, Parts: []work.BinPart{{What: "lock", Ns: 100 * ms}, {What: "running", Ns: 20 * ms}}}},
+		Series: work.Series{BinNs: 100 * ms, Cells: []work.SeriesCell{{Bin: 5, Ns: 3 * ms, Count: 40}, {Bin: 20, Ns: 3 * ms, Count: 50}, {Bin: 21, Ns: 12 * ms, Count: 10}}},
 		Slowest: []work.Slow{{G: 7, BeginNs: 700 * ms, EndNs: 712 * ms, Segments: []work.Segment{
 			{Leaf: work.Leaf{Who: names[1], What: "runnable", Cause: string(waits.CauseBehind)}, Ns: ms}, {Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 2 * ms}}}}}
 	test := work.UnitKind{Name: "main.TestAll", Class: "testing.tRunner", How: "test", Basis: "observed", Entry: true, Count: 1, TotalNs: 9 * ms, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9 * ms, TypicalNs: 9 * ms, SlowNs: 9 * ms}}}

@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -58,6 +62,10 @@ type fleetPage struct {
 	Unread               []jsondoc.FleetUnread
 	MoreUnread           int
 	Conflicts            string
+	Peers                []blockView // of the groups, which of them stand out
+	ECharts              bool
+	Islands              []island
+	charts               map[string]*chart
 }
 
 type fleetOutlier struct {
@@ -94,6 +102,7 @@ type fleetKind struct {
 
 type fleetTrend struct {
 	Title, Lead string
+	Chart       string // its ID
 	Rows        []fleetTrendRow
 	More        int
 }
@@ -118,7 +127,7 @@ type fleetWait struct {
 
 // WriteFleet renders a report about many traces to w. With full, functions have their full
 // names. Equal input gives equal bytes.
-func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool) error {
+func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool, o Options) error {
 	if f == nil {
 		return errors.New("html: no report")
 	}
@@ -127,17 +136,14 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool) error {
 		names = names.Full()
 	}
 	p := newFleetPage(f, names)
-	css, err := assets.ReadFile("assets/style.css")
-	if err != nil {
-		return fmt.Errorf("html: %w", err)
+	var err error
+	if p.CSS, p.Scripts, err = o.sources("core.js", "tables.js"); err != nil {
+		return err
 	}
-	p.CSS = template.CSS(css)
-	for _, name := range []string{"core.js", "tables.js"} {
-		src, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return fmt.Errorf("html: %w", err)
+	if p.ECharts = len(o.ECharts) > 0; p.ECharts {
+		if p.Islands, err = chartIslands(p.charts); err != nil {
+			return err
 		}
-		p.Scripts = append(p.Scripts, template.JS(src))
 	}
 	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
 	return execute(w, "fleet.tmpl", p)
@@ -146,7 +152,7 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool) error {
 func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 	p := &fleetPage{
 		Title: "Fleet: " + quantity.Plural(f.Traces, "trace", "traces"), Tool: words.Visible(f.Tool), Version: strconv.Itoa(report.Schema),
-		Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), GroupBy: words.Visible(strings.Join(f.GroupBy, ", ")),
+		charts: map[string]*chart{}, Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), GroupBy: words.Visible(strings.Join(f.GroupBy, ", ")),
 		MoreOutliers: f.OutlierN, OtherGroup: f.OtherGroup,
 	}
 	if f.OutlierN > 0 {
@@ -158,10 +164,11 @@ func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 		p.MoreOutliers--
 	}
 	p.groups(f, names)
+	p.peers(f)
 	p.findings(f, names)
 	p.kinds(f, names)
-	p.trend("By version", "Waiting by running time: the length of a bar. Versions of one service are below each other.", f.Versions)
-	p.trend("Over time", "By the wall-clock time at which each trace began, UTC; of traces that tell it.", f.Times)
+	p.trend("versions", "By version", "Waiting by running time: the length of a bar. Versions of one service are below each other.", f.Versions)
+	p.trend("times", "Over time", "By the wall-clock time at which each trace began, UTC; of traces that tell it.", f.Times)
 	p.classes(f, names)
 	for i := range f.Worst {
 		s := &f.Worst[i]
@@ -179,7 +186,7 @@ func (p *fleetPage) sums(f *jsondoc.Fleet) {
 		{quantity.Count(f.Traces), "traces", quantity.Plural(int64(len(f.Groups)), "group", "groups") + " by " + p.GroupBy},
 		{quantity.Duration(f.WaitingNs), "waiting", words.PerRunning(f.WaitingPerRunning) + " as long as goroutines ran"},
 		{quantity.Duration(f.P99Ns), "p99 of waits", "half of the waiting is in waits up to " + quantity.Duration(f.TimeP50Ns)},
-		{quantity.Part(f.IdleNs, f.PNs), "of P-time idle", quantity.Duration(f.DurationNs) + " recorded"},
+		{quantity.Part(f.IdleNs, f.PNs), "of CPU capacity idle", quantity.Duration(f.DurationNs) + " recorded"},
 		{quantity.Part(f.Unexplained, f.Starts), "of starts unexplained", "below 1 % queues and steals can be believed"},
 	}
 	p.Lines = []string{fmt.Sprintf("Within a trace, over traces (tenth, median, nine tenths): Jain's index %s, %s, %s; work by critical path %s, %s, %s. They do not add up, so there is no total.",
@@ -271,6 +278,29 @@ func (p *fleetPage) groups(f *jsondoc.Fleet, names *words.Names) {
 	}
 }
 
+// peers shows the groups that wait most by running time, and which of them stand out.
+func (p *fleetPage) peers(f *jsondoc.Fleet) {
+	const most = 60
+	groups := slices.SortedStableFunc(slices.Values(f.Groups), func(x, y jsondoc.FleetGroup) int { return cmp.Compare(y.WaitingPerRunning, x.WaitingPerRunning) })
+	groups = groups[:min(len(groups), most)]
+	xs, alike, out := make([]string, len(groups)), make([]float64, len(groups)), make([]float64, len(groups))
+	for i := range groups {
+		xs[i] = words.Cut(words.FleetGroup(groups[i].Labels), shortName)
+		stands := slices.ContainsFunc(f.Outliers, func(o jsondoc.FleetOutlier) bool {
+			return o.Kind == "group" && words.FleetGroup(o.Labels) == words.FleetGroup(groups[i].Labels)
+		})
+		if value := round(groups[i].WaitingPerRunning, 4); stands {
+			out[i] = value
+		} else {
+			alike[i] = value
+		}
+	}
+	if len(groups) > 1 {
+		p.Peers = newBlocks([]doc.Block{doc.Chart{ID: "chart_peers", Caption: "Waiting by running time, of the groups in which it is longest; the table below has the same numbers."}}, nil)
+		p.charts["peers"] = columns("rates", "", "waiting by running time", xs, series("outlier", "warning", "groups", out), series("as its peers", "accent", "groups", alike))
+	}
+}
+
 func (p *fleetPage) findings(f *jsondoc.Fleet, names *words.Names) {
 	p.MoreFindings = max(0, len(f.Findings)-maxFleetFindings)
 	for i := range f.Findings[:min(len(f.Findings), maxFleetFindings)] {
@@ -290,11 +320,11 @@ func (p *fleetPage) findings(f *jsondoc.Fleet, names *words.Names) {
 	}
 }
 
-func (p *fleetPage) trend(title, lead string, list []jsondoc.FleetTrend) {
+func (p *fleetPage) trend(id, title, lead string, list []jsondoc.FleetTrend) {
 	if len(list) < 2 {
 		return
 	}
-	t := fleetTrend{Title: title, Lead: lead, More: max(0, len(list)-maxFleetTrend)}
+	t := fleetTrend{Chart: "chart_" + id, Title: title, Lead: lead, More: max(0, len(list)-maxFleetTrend)}
 	list = list[t.More:]
 	most := 0.0
 	for i := range list {
@@ -313,6 +343,21 @@ func (p *fleetPage) trend(title, lead string, list []jsondoc.FleetTrend) {
 		t.Rows = append(t.Rows, r)
 	}
 	p.Trends = append(p.Trends, t)
+	var xs []string
+	var by []charts.SingleSeries
+	for _, r := range t.Rows {
+		xs = append(xs, r.Name)
+	}
+	for _, c := range waits.Causes() {
+		values := make([]float64, len(list))
+		for i := range list {
+			values[i] = round(list[i].WaitingPerRunning*quantity.Ratio(waits.CauseNs(list[i].Causes, c), max(list[i].WaitingNs, 1)), 4)
+		}
+		if slices.Max(values) > 0 {
+			by = append(by, series(words.Cause(c), report.CauseKey(c), "causes", values))
+		}
+	}
+	p.charts[id] = columns("rates", "", "waiting by running time", xs, by...)
 }
 
 func (p *fleetPage) kinds(f *jsondoc.Fleet, names *words.Names) {

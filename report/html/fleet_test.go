@@ -53,10 +53,10 @@ func fakeFleet(groups int) *jsondoc.Fleet {
 	return f
 }
 
-func writeFleet(t *testing.T, f *jsondoc.Fleet) string {
+func writeFleet(t *testing.T, f *jsondoc.Fleet, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteFleet(&b, f, false); err != nil {
+	if err := WriteFleet(&b, f, false, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -64,8 +64,8 @@ func writeFleet(t *testing.T, f *jsondoc.Fleet) string {
 
 func TestFleetPage(t *testing.T) {
 	f := fakeFleet(40)
-	s := writeFleet(t, f)
-	if s != writeFleet(t, f) {
+	s := writeFleet(t, f, Options{})
+	if s != writeFleet(t, f, Options{}) {
 		t.Error("two pages of one report differ")
 	}
 	for _, want := range []string{"Who waits more than its peers", "<code>gmpscope report service-0.trace --from 0s --to 5ms</code>", "90 outliers", "and 78 more", "By version", "What is missing", "summaries that differ"} {
@@ -81,10 +81,10 @@ func TestFleetPage(t *testing.T) {
 }
 
 func TestFleetPageOfNothing(t *testing.T) {
-	if s := writeFleet(t, &jsondoc.Fleet{}); !strings.Contains(s, "There is no trace that could be read") {
+	if s := writeFleet(t, &jsondoc.Fleet{}, Options{}); !strings.Contains(s, "There is no trace that could be read") {
 		t.Error("it is not said that there is nothing")
 	}
-	if err := WriteFleet(&bytes.Buffer{}, nil, false); err == nil {
+	if err := WriteFleet(&bytes.Buffer{}, nil, false, Options{}); err == nil {
 		t.Error("no error without a report")
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"html/template"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/report"
@@ -101,9 +102,6 @@ func Write(w io.Writer, doc *report.Document, o Options) error {
 	if doc == nil {
 		return errors.New("html: no document")
 	}
-	if err := checkScript(o.ECharts); err != nil {
-		return err
-	}
 	limit := o.MaxBytes
 	if limit <= 0 {
 		limit = DefaultMaxBytes
@@ -171,29 +169,40 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 		return fmt.Errorf("html: %w", err)
 	}
 	p := page{View: v, Islands: islands, ECharts: len(o.ECharts) > 0}
-	css, err := assets.ReadFile("assets/style.css")
-	if err != nil {
-		return fmt.Errorf("html: %w", err)
+	names := []string{"core.js", "tables.js", "inspector.js", "lanes.js", "cpus.js", "heap.js", "notes.js", "timeline.js", "flame.js", "select.js"}
+	if v.Time == nil || v.Time.CPUs == 0 {
+		names = slices.DeleteFunc(names, func(s string) bool { return s == "cpus.js" })
 	}
-	p.CSS = template.CSS(css)
-	if p.ECharts {
-		p.Scripts = append(p.Scripts, template.JS(o.ECharts))
-	}
-	for _, name := range []string{"core.js", "tables.js", "inspector.js", "lanes.js", "cpus.js", "heap.js", "notes.js", "timeline.js", "flame.js", "select.js", "charts.js"} {
-		if name == "charts.js" && !p.ECharts || name == "cpus.js" && (v.Time == nil || v.Time.CPUs == 0) {
-			continue
-		}
-		src, err := assets.ReadFile("assets/" + name)
-		if err != nil {
-			return fmt.Errorf("html: %w", err)
-		}
-		if err := checkScript(src); err != nil {
-			return err
-		}
-		p.Scripts = append(p.Scripts, template.JS(src))
+	if p.CSS, p.Scripts, err = o.sources(names...); err != nil {
+		return err
 	}
 	p.CSP = policy(p)
 	return execute(w, "page.tmpl", p)
+}
+
+// sources returns the style and the scripts of a page, with those of the charts, if it has some.
+func (o Options) sources(names ...string) (css template.CSS, scripts []template.JS, err error) {
+	if len(o.ECharts) > 0 {
+		if err := checkScript(o.ECharts); err != nil {
+			return "", nil, err
+		}
+		scripts, names = append(scripts, template.JS(o.ECharts)), append(names, "charts.js")
+	}
+	for _, name := range append(names, "style.css") {
+		src, err := assets.ReadFile("assets/" + name)
+		if err == nil {
+			err = checkScript(src)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("html: %w", err)
+		}
+		if name == "style.css" {
+			css = template.CSS(src)
+		} else {
+			scripts = append(scripts, template.JS(src))
+		}
+	}
+	return css, scripts, nil
 }
 
 // execute writes the page that a template makes of data.

@@ -204,7 +204,7 @@ func TestSuppressedIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := WriteDiff(&b, c, nil, nil, "gmpscope devel"); err != nil {
+		if err := WriteDiff(&b, c, nil, nil, "gmpscope devel", Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), want) {

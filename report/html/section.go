@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"math"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -142,8 +141,6 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			out = append(out, blockView{Chart: &chartView{b, newBlocks(b.Blocks, names)}})
 		case doc.Matrix:
 			out = append(out, blockView{Figure: &figureView{Caption: b.Caption, SVG: matrixSVG(b.N)}})
-		case doc.Histogram:
-			out = append(out, blockView{Figure: &figureView{Caption: b.Label, SVG: latencySVG(b)}})
 		case doc.Flame:
 			out = append(out, blockView{Flame: true})
 		case doc.Waterfall:
@@ -227,46 +224,6 @@ func newBar(parts []doc.Part, whole int64, height int, label string) template.HT
 		segments = append(segments, segment{p.Key, p.Ns, fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))})
 	}
 	return bar(segments, whole, height, label)
-}
-
-// latencySVG draws units by latency: a column is as high as they are many, and coloured by
-// the shares of what their time consists of.
-func latencySVG(h doc.Histogram) template.HTML {
-	most := int64(1)
-	for _, b := range h.Bins {
-		most = max(most, b.Count)
-	}
-	first, last := h.Bins[0].FromNs, h.Bins[len(h.Bins)-1].ToNs
-	place := func(ns int64) float64 { return math.Log2(float64(max(ns, 1))) }
-	from, span := place(first), place(last)-place(first)
-	const top, height = 8.0, 130.0
-	d := newDrawing("chart", h.Label, 172)
-	for i := 0; i <= 2; i++ {
-		y := top + height*float64(i)/2
-		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		if n := most * int64(2-i) / 2; i != 1 || most%2 == 0 {
-			d.text(leftMargin-0.008, y+4, "end", quantity.Count(n))
-		}
-	}
-	for _, b := range h.Bins {
-		x := leftMargin + plotWidth*(place(b.FromNs)-from)/span
-		w := plotWidth * (place(b.ToNs) - place(b.FromNs)) / span
-		high := math.Max(height*float64(b.Count)/float64(most), 1.5)
-		whole := int64(0)
-		for _, p := range b.Parts {
-			whole += p.Ns
-		}
-		y := top + height
-		for _, p := range b.Parts {
-			part := high * quantity.Ratio(p.Ns, whole)
-			y -= part
-			d.rect("f-"+p.Key, x, w*0.94, y, part, fmt.Sprintf("%s to %s: %s; %s %s", quantity.Duration(b.FromNs), quantity.Duration(b.ToNs), quantity.Plural(b.Count, "unit", "units"), p.Title, quantity.Part(p.Ns, whole)))
-		}
-	}
-	d.quarters(top+height+18, func(i int64) string {
-		return quantity.Duration(int64(math.Exp2(from + span*float64(i)/4)))
-	})
-	return d.end()
 }
 
 // newWaterfall draws a unit over time.

@@ -3,7 +3,8 @@
 package html
 
 import (
-	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +12,19 @@ import (
 )
 
 // TestBrowserTasks does what a reader wants to do with a page, one thing after the other, and by
-// nothing but what the page offers.
+// nothing but what the page offers: on the reports that REPORTS names, or on a made one.
 func TestBrowserTasks(t *testing.T) {
-	doc := fakeDoc(4, 300)
-	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)
+	files := filepath.SplitList(os.Getenv("REPORTS"))
+	if len(files) == 0 {
+		files = []string{writePage(t, fakeDoc(4, 300), Options{ECharts: browserScript(t)})}
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { tasks(t, file) })
+	}
+}
+
+func tasks(t *testing.T, file string) {
+	p := browsertest.Start(t).Open(t, file, "", desktop)
 	p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 	plain := func(selector string) string {
 		return strings.ReplaceAll(text(p, selector), "\u00a0", " ")
@@ -26,47 +36,69 @@ func TestBrowserTasks(t *testing.T) {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}
+	const unit = `[...document.querySelectorAll("#kind-1 figure.unit")].find(f => f.dataset.sel)`
 	for i, task := range []struct {
 		what string
 		do   func()
 	}{
-		{"read who is affected", func() { want(plain("#verdict .parts"), "Affected\nhttp.(*conn).serve") }},
-		{"find the kind that loses most", func() { want(plain("#work tbody tr"), "http.(*conn).serve") }},
-		{"open its slowest unit", func() {
-			p.Click(`#work tbody a[href="#kind-1"]`)
-			p.Wait(`document.getElementById("kind-1").open`)
-			want(plain("#kind-1 figcaption a.jump"), "G7 took 12 ms")
-		}},
-		{"say who held the lock", func() {
-			want(browsertest.Eval[string](p, `document.querySelectorAll("#kind-1 .lane")[1].textContent`), "running")
-		}},
-		{"go there in the timeline", func() {
-			p.Click(`#kind-1 .lane:nth-of-type(2) rect`)
-			p.Wait(`gms.timeline.frame && gms.timeline.frame.g === 7`)
-			want(plain("#tl-caption"), "http.(*conn).serve on G7")
-		}},
-		{"select 20 ms", func() {
-			w := &doc.Result.Timeline.Windows[0]
-			eval(fmt.Sprintf(`(gms.timeline.go(%d, %d), true)`, w.FromNs-5*ms, w.ToNs+5*ms))
-			eval(fmt.Sprintf(`(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(), per = (r.width - 62) / (gms.view.to - gms.view.from);
-				const x = t => r.left + 52 + (t - gms.view.from) * per;
-				c.setPointerCapture = () => {};
-				for (const [type, at] of [["pointerdown", %[1]d], ["pointermove", %[1]d + 10e6], ["pointermove", %[1]d + 20e6], ["pointerup", %[1]d + 20e6]])
-					c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x(at), clientY: r.top + 160, shiftKey: true, bubbles: true }));
-				return true })()`, w.FromNs))
-			p.Wait(`Math.abs(gms.view.to - gms.view.from - 20e6) < 2e6 && !document.getElementById("selection").hidden`)
-		}},
-		{"read the flame graph of that range", func() {
-			p.Wait(`document.getElementById("selection").textContent.includes("kept exactly")`)
-			if ns := browsertest.Eval[float64](p, `gms.flame.root.ns`); ns <= 0 || ns > 4*1000*20e6 {
-				t.Errorf("it is of %g ns", ns)
+		{"read what the matter is", func() {
+			if h := plain("#verdict h1"); len(h) < 20 {
+				t.Errorf("the headline is %q", h)
 			}
 		}},
-		{"see one group only, in the address too", func() {
-			p.Click(`#class-table tr[data-sel="g2"] button.pick`)
-			p.Wait(`location.hash.includes("sel=g2") && location.hash.includes("t=")`)
+		{"open the kind that loses most", func() {
+			p.Click(`#work tbody a[href="#kind-1"]`)
+			p.Wait(`document.getElementById("kind-1").open`)
 		}},
-		{"find a goroutine that is not kept", func() {
+		{"see how its latencies lie, and choose a part of them", func() {
+			if !eval(`!!window.echarts && !!document.querySelector("#kind-1 figure[data-chart]")`) {
+				return
+			}
+			eval(`(document.querySelector("#kind-1 figure[data-chart]").scrollIntoView(), true)`)
+			p.Wait(`!!document.querySelector("#kind-1 figure canvas")`)
+			before := plain("#kind-1 figure .live + p")
+			want(before, "(100 %)")
+			eval(`(gms.charts.find(l => document.getElementById("kind-1").contains(l.div)).chart.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: 70, end: 100 }), true)`)
+			p.Wait(`!document.querySelector("#kind-1 figure .live + p").textContent.includes("(100\u00a0%)")`)
+		}},
+		{"find its slowest unit, and say who did what meanwhile", func() {
+			want(browsertest.Eval[string](p, unit+`.querySelector("figcaption a").textContent`), " took ")
+			if !eval(unit + `.querySelectorAll(".lane rect title").length > 0`) {
+				t.Error("nothing says what it did")
+			}
+		}},
+		{"go there in the timeline", func() {
+			eval(`(` + unit + `.querySelector("[data-go]").dispatchEvent(new MouseEvent("click", { bubbles: true })), true)`)
+			p.Wait(`gms.timeline.frame && gms.timeline.frame.g > 0`)
+			want(plain("#tl-caption"), " on G")
+		}},
+		{"select a fifth of what is shown", func() {
+			eval(`(gms.timeline.go(0, gms.view.end), true)`)
+			eval(`(() => { const c = document.getElementById("tl-canvas"), r = c.getBoundingClientRect(), w = r.width - 62;
+				c.setPointerCapture = () => {};
+				for (const [type, at] of [["pointerdown", 0.4], ["pointermove", 0.5], ["pointermove", 0.6], ["pointerup", 0.6]])
+					c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: r.left + 52 + at * w, clientY: r.top + 160, shiftKey: true, bubbles: true }));
+				return true })()`)
+			p.Wait(`gms.view.to - gms.view.from < gms.view.end / 4 && !document.getElementById("selection").hidden`)
+		}},
+		{"read numbers, the flame graph and what is coarse of that stretch", func() {
+			p.Wait(`document.getElementById("selection").textContent.includes("kept exactly")`)
+			want(plain("#selection"), "≈ are sums of cells")
+			if !eval(`document.querySelectorAll("#work td.ranged").length > 5 && document.querySelectorAll("#class-table td.ranged").length > 0 && gms.flame.root.ns >= 0`) {
+				t.Error("the numbers are of the whole trace")
+			}
+		}},
+		{"select one unit, in the address too", func() {
+			eval(`(` + unit + `.querySelector("button.pick").click(), true)`)
+			p.Wait(`location.hash.includes("sel=u") && location.hash.includes("t=") && document.getElementById("selection").textContent.includes(" took ")`)
+		}},
+		{"see where a finding is, go there, and find a goroutine that is not kept", func() {
+			if eval(`!!document.querySelector("#tl-findings button")`) {
+				eval(`(document.getElementById("selection").querySelector("button").click(), true)`)
+				eval(`(document.querySelector("#tl-findings button").focus(), true)`)
+				p.Click("#tl-findings button")
+				p.Wait(`gms.timeline.frame && location.hash.includes("frame=")`)
+			}
 			p.Focus("#tl-canvas")
 			p.Type("/")
 			p.Wait(`document.activeElement.id === "tl-find"`)
@@ -74,9 +106,11 @@ func TestBrowserTasks(t *testing.T) {
 			p.Type("g999999\r")
 			p.Wait(`document.getElementById("tl-details").textContent.includes("--goroutine 999999")`)
 		}},
-		{"take the selection back by one click", func() {
+		{"select a group, and take the selection back by one click", func() {
+			p.Click("#class-table tr[data-sel] button.pick")
+			p.Wait(`location.hash.includes("sel=g")`)
 			p.Click("#selection button")
-			p.Wait(`document.getElementById("selection").hidden && !location.hash.includes("sel=")`)
+			p.Wait(`document.getElementById("selection").hidden && !/sel=|t=/.test(location.hash) && !document.querySelector("td.ranged")`)
 		}},
 	} {
 		task.do()

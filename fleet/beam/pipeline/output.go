@@ -32,7 +32,7 @@ var formats = map[string]func(io.Writer, *fleet.Set, []fleet.Problem, *Output) e
 		return fleet.WriteParquet(w, set.All())
 	},
 	".json": reported(report.WriteFleetJSON),
-	".html": reported(func(w io.Writer, f *fleet.Report) error { return html.WriteFleet(w, f, false) }),
+	".html": reported(func(w io.Writer, f *fleet.Report) error { return html.WriteFleet(w, f, false, html.Options{}) }),
 	".txt":  reported(func(w io.Writer, f *fleet.Report) error { return report.WriteFleetText(w, f, report.TextOptions{}) }),
 }
 

@@ -36,7 +36,25 @@
     return box;
   }
 
+  /** A chart of columns: what its tooltip says of a value, and what stands below of the chosen part. */
+  function columns(o, value) {
+    o.legend.icon = "roundRect";
+    o.xAxis[0].axisLabel = { hideOverlap: true };
+    o.yAxis[0].axisLabel = { formatter: value };
+    o.tooltip.formatter = ps => tipBox(ps[0].axisValueLabel, ps.filter(p => p.value > 0).map(p => [p.seriesName, value(p.value)]));
+    for (const z of o.dataZoom) slider(z, true);
+  }
+  /** What the units in the chosen part of a chart of latencies consist of. */
+  function chosen(o) {
+    const z = o.dataZoom[0], n = o.series[0].data.length, from = z.startValue ?? 0, to = z.endValue ?? n - 1;
+    const sums = o.series.map(s => [s.name, s.data.slice(from, to + 1).reduce((x, y) => x + y, 0)]), units = sums.reduce((x, s) => x + s[1], 0);
+    const all = o.series.reduce((x, s) => x + s.data.reduce((x, y) => x + y, 0), 0);
+    return `From ${o.xAxis[0].data[from]}: ${group(units)} of ${group(all)} units (${percent(all ? units / all : 0)}); ` + sums.filter(s => s[1] > units / 100).sort((x, y) => y[1] - x[1]).map(([name, n]) => `${name} ${percent(n / units)}`).join(", ") + ".";
+  }
   const kinds = {
+    latency: (c, o) => columns(o, sig),
+    shares: (c, o) => columns(o, percent),
+    rates: (c, o) => columns(o, sig),
     queues(c, o) {
       o.series[0].progressive = 0;
       o.tooltip.formatter = p => tipBox(o.yAxis[0].data[p.value[1]] + " at " + o.xAxis[0].data[p.value[0]], [["mean length", sig(p.value[2])]]);
@@ -62,9 +80,13 @@
       z.filterMode = "none";
       z.start = view.from / view.end * 100;
       z.end = view.to / view.end * 100;
-      if (z.type === "inside") { z.zoomOnMouseWheel = "ctrl"; z.moveOnMouseWheel = false; } // plain wheel scrolls the page
-      else Object.assign(z, { height: 18, bottom: 6, brushSelect: false, showDetail: false, borderColor: colour("line"), fillerColor: "rgba(120,130,150,.22)", backgroundColor: "transparent", dataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } }, selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } } });
+      slider(z, false);
     }
+  }
+  /** How a slider and the wheel choose a part of an axis; brush: by a stroke too. */
+  function slider(z, brush) {
+    if (z.type === "inside") { z.zoomOnMouseWheel = "ctrl"; z.moveOnMouseWheel = false; } // plain wheel scrolls the page
+    else Object.assign(z, { height: 18, bottom: 6, brushSelect: brush, showDetail: false, borderColor: colour("line"), fillerColor: "rgba(120,130,150,.22)", backgroundColor: "transparent", dataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } }, selectedDataBackground: { lineStyle: { opacity: 0 }, areaStyle: { opacity: 0 } } });
   }
 
   function options(c) {
@@ -127,6 +149,11 @@
     chart.setOption(options(c));
     const item = { c, chart, div };
     live.push(item);
+    if (c.kind === "latency") {
+      const says = el("p", "", chosen(chart.getOption()));
+      div.after(says);
+      chart.on("datazoom", () => { says.textContent = chosen(chart.getOption()); });
+    }
     if (c.end) {
       chart.on("datazoom", () => {
         const z = chart.getOption().dataZoom[0];

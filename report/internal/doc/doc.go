@@ -12,8 +12,8 @@ type Section struct {
 }
 
 // A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a
-// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Histogram], a [Waterfall] or a [Flame]. Text
-// has none of the last seven, but for what stands for a chart.
+// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
+// has none of the last six, but for what stands for a chart.
 type Block interface{ block() }
 
 func (Para) block()      {}
@@ -26,7 +26,6 @@ func (Warning) block()   {}
 func (Bar) block()       {}
 func (Chart) block()     {}
 func (Matrix) block()    {}
-func (Histogram) block() {}
 func (Waterfall) block() {}
 func (Flame) block()     {}
 
@@ -181,19 +180,6 @@ type Chart struct {
 type Matrix struct {
 	Caption string
 	N       [][]int64
-}
-
-// Histogram is how many units there are by their length, and what these consist of.
-type Histogram struct {
-	Label string // what is drawn, for those who do not see it
-	Bins  []Bin
-}
-
-// Bin is a bin of a histogram.
-type Bin struct {
-	FromNs, ToNs int64
-	Count        int64
-	Parts        []Part
 }
 
 // Waterfall is one unit over time: a lane for its own goroutine, and one for each class that
