@@ -21,7 +21,7 @@ const (
 	lifeMemory   = 600       // of a goroutine, for its units of work
 	procMemory   = 6 << 10   // of a P: measured on 60,000 of them, and rounded up
 	threadMemory = 256       // of a thread, likewise
-	classMemory  = 4 << 10   // of goroutines with one start function and creator
+	classMemory  = 5 << 10   // of goroutines with one start function and creator
 	fineMemory   = 256 << 20 // from here on the picture over time, the longest waits and the slowest units keep their detail
 	binMemory    = 192 << 20 // from here on the latencies of units do
 	pathMemory   = 128 << 20 // from here on their paths look back as far as without a limit
@@ -69,7 +69,7 @@ func (l *lowered) lowerWork() string {
 	said := fmt.Sprintf("of each kind of units of work the slowest is kept with its path instead of the slowest %d", work.DefaultSlowest)
 	if l.memory < binMemory {
 		l.work.Octaves = true
-		said += ", typical and slow ones are told apart by octaves of latency instead of quarters of them"
+		said += ", typical and slow ones are told apart by octaves of latency instead of quarters of them, and not counted over time"
 	}
 	if l.memory < pathMemory {
 		l.work.Intervals = work.DefaultIntervals / 4

@@ -155,13 +155,13 @@ func (w *wording) lived() string {
 		parts = append(parts, part{b.Ns, "blocked " + words.Phrase(vocabulary.Blocked, b.Reason.String())})
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.ns, x.ns) })
-	list := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " waiting for a P"}
+	list := []string{quantity.Part(c.RunnableNs, c.LifeNs()) + " runnable"}
 	for _, p := range parts[:mostParts] {
 		if quantity.Ratio(p.ns, c.LifeNs()) >= minLifePart {
 			list = append(list, quantity.Part(p.ns, c.LifeNs())+" "+p.what)
 		}
 	}
-	return fmt.Sprintf(" The life of %s (%s, %s in all): %s.",
+	return fmt.Sprintf(" The lifetime of %s (%s, %s in all): %s.",
 		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(list))
 }
 

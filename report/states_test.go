@@ -46,8 +46,8 @@ func TestLived(t *testing.T) {
 		r    *analyze.Result
 		want string
 	}{
-		{"who waited longest", handlers(), " The life of srv.worker (1 goroutine, 1 s in all): 40 % waiting for a P and 50 % running."},
-		{"the victim of the finding", byFinding, " The life of srv.handle (12 goroutines, 3.2 s in all): 4.1 % waiting for a P, 81 % blocked on the network and 12 % running."},
+		{"who waited longest", handlers(), " The lifetime of srv.worker (1 goroutine, 1 s in all): 40 % runnable and 50 % running."},
+		{"the victim of the finding", byFinding, " The lifetime of srv.handle (12 goroutines, 3.2 s in all): 4.1 % runnable, 81 % blocked on the network and 12 % running."},
 		{"a class without a life", unknown, ""},
 		{"nobody waited", &analyze.Result{}, ""},
 	} {

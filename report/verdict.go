@@ -137,9 +137,9 @@ func (w *wording) detail() string {
 	s := w.inWords()
 	switch {
 	case w.Small && f.Counted:
-		s += fmt.Sprintf(" That costs running more than waiting: it explains %s of all waits for a P.", quantity.Part(f.CostNs, f.WholeNs))
+		s += fmt.Sprintf(" That costs running more than waiting: it is %s of all waits for a P.", quantity.Part(f.CostNs, f.WholeNs))
 	case w.Small:
-		s += fmt.Sprintf(" It explains %s of all waiting.", quantity.Part(f.CostNs, f.WholeNs))
+		s += fmt.Sprintf(" That is %s of all run-queue wait.", quantity.Part(f.CostNs, f.WholeNs))
 	}
 	if f.Severity == findings.Note && f.CostOf == findings.OfPTime && f.CostNs > 0 && f.CostNs <= w.RanNs {
 		s += fmt.Sprintf(" That is %s of the time that goroutines ran.", quantity.Part(f.CostNs, w.RanNs))
@@ -204,7 +204,7 @@ func (w *wording) whereToLook() string {
 		}
 		return lead + fmt.Sprintf("it is by what it computes: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
 	}
-	s := lead + fmt.Sprintf("see what it is blocked on: %s of the P-time was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), w.class(c.Name), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
+	s := lead + fmt.Sprintf("see what it is blocked on: %s of the CPU capacity was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), w.class(c.Name), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
 	want := "), which may be for want of work"
 	if by := BlockedBySize(&c.TimeByState); len(by) > 0 && by[0].Ns > c.SyscallNs {
 		s += ", most " + words.Phrase(vocabulary.Blocked, by[0].Reason.String())
@@ -243,7 +243,7 @@ func (w *wording) collected() string {
 	if w.GCNs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The garbage collector ran for longer than the program: %s against %s of P-time.", quantity.Duration(w.GCNs), quantity.Duration(w.RanNs))
+	return fmt.Sprintf("The garbage collector ran for longer than the program: %s against %s of CPU capacity.", quantity.Duration(w.GCNs), quantity.Duration(w.RanNs))
 }
 
 // costSentence reports how much goroutine-time was lost, and to what.
@@ -259,7 +259,7 @@ func (w *wording) costSentence() string {
 	if w.ShortWaits {
 		s += fmt.Sprintf(", %s each on average and %s at most", quantity.Duration(u.TotalNs/u.Count), quantity.Duration(u.MaxNs))
 		if used, of := w.r.Procs.InUse(); w.Idle {
-			s += fmt.Sprintf(", while %s of the P-time was in use", quantity.Part(used, of))
+			s += fmt.Sprintf(", while %s of the CPU capacity was in use", quantity.Part(used, of))
 		}
 	} else if w.RanNs > 0 {
 		s += ", " + againstRunning(quantity.Ratio(u.TotalNs, w.RanNs))

@@ -209,7 +209,7 @@ func TestCollected(t *testing.T) {
 	ps := func(gc, ran, other int64) *analyze.Result {
 		return &analyze.Result{Procs: procs.Result{Ps: []procs.Proc{{GCNs: gc, RunningNs: ran, SyscallNs: other}}}}
 	}
-	if got, want := wordingOf(ps(6e6, 5e6, 0)).collected(), "The garbage collector ran for longer than the program: 6 ms against 5 ms of P-time."; strings.ReplaceAll(got, "\u00a0", " ") != want {
+	if got, want := wordingOf(ps(6e6, 5e6, 0)).collected(), "The garbage collector ran for longer than the program: 6 ms against 5 ms of CPU capacity."; strings.ReplaceAll(got, "\u00a0", " ") != want {
 		t.Errorf("%q", got)
 	}
 	for _, r := range []*analyze.Result{ps(5e6, 6e6, 0), ps(6e6, 5e6, 20e6), ps(0, 0, 0)} {
@@ -251,14 +251,14 @@ func TestWhetherToAct(t *testing.T) {
 		{"waits that may be meant", "Blocked, perhaps by design; act if it is too slow", note("blocked-on-others", findings.Certain, findings.OfBlocked), []string{
 			"Act only if that is too slow for you: it may be what is meant. Then: do it.",
 			"up to 1 ms at a time, against 90 ms blocked, as the headline says: it is not the scheduler.",
-			"The life of main.serve (2 goroutines",
+			"The lifetime of main.serve (2 goroutines",
 		}, "Who waited for a P"},
 		{"a lock is never meant", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
 		{"suspected", "Suspected; see whether it is so", note("yield-spinning", findings.Suspected, findings.OfPTime), nil, "Act only"},
 		{"in doubt", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained}), []string{"Low confidence: the process seems to have been short of CPU"}, "Threads seem"},
 		{"idle", "No problem found", used(0.02), []string{
-			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is too slow all the same, see what it is blocked on: 2 % of the P-time was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
-			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the P-time was in use",
+			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is too slow all the same, see what it is blocked on: 2 % of the CPU capacity was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
+			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the CPU capacity was in use",
 		}, "as they ran"},
 		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "it is by what it computes: goroutines ran for 50 ms, most of it by main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
 	} {

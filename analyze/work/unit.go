@@ -93,7 +93,9 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 		return nil
 	}
 	ns := to.at - from.at
-	k.series.add(to.at-a.opt.From, ns)
+	if !k.octaves {
+		k.series.add(to.at-a.opt.From, ns)
+	}
 	keeps := k.keeps(ns)
 	a.walk.subTests = a.subTests[g]
 	path := a.walk.divide(k, k.add(ns), k.class, from.at, to, keeps)

@@ -69,7 +69,7 @@ type readFlags struct {
 func (r *readFlags) flags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&r.workers, "workers", 0, "decode `N` generations of the trace at once; 0 means GOMAXPROCS; the result is the same")
-	f.Var(&r.memory, "max-memory", "limit memory to about `SIZE`, such as 512MiB; reduces detail, and reports what was reduced")
+	f.Var(&r.memory, "max-memory", "limit memory to about `SIZE`, such as 512MiB; paths of slow units, columns of the timeline and longest waits go first, then latencies; reports what was reduced")
 	f.StringVar(&r.goVersion, "go-version", "", "the Go release that wrote the trace, such as `1.26`, whose rules of the scheduler to apply (default: as its format tells)")
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
