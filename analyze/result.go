@@ -46,7 +46,7 @@ type Result struct {
 // Trace describes the input.
 type Trace struct {
 	// Name is the last part of the path, with more of it where traces of one command
-	// would be called the same; with --full-path as given on the command line, with
+	// would be called the same; with --full path as given on the command line, with
 	// --anonymize "trace"; a URL without user name, password, fragment, and
 	// parameters other than seconds and debug.
 	Name       string       `json:"name"`

@@ -43,7 +43,7 @@ func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
 		if len(brief) < len(r.Findings) {
 			t.line("")
 		}
-		t.line("  In brief (--all-findings shows their evidence):")
+		t.line("  In brief (--full findings shows their evidence):")
 		for i := range brief {
 			t.brief(&brief[i])
 		}

@@ -35,9 +35,7 @@ func (a *app) analyzeCmd() *cobra.Command {
 		format   *choice
 		timeline bool
 		against  bool
-		all      bool
 		top      int
-		full     bool
 	)
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE",
@@ -46,11 +44,6 @@ func (a *app) analyzeCmd() *cobra.Command {
 or as one JSON object for programs, which docs/json.md describes, and the JSON
 Schema docs/schema/analyze.json.
 
-With --format bench it prints the numbers as benchmark results, which benchstat
-compares: waiting, percentiles, causes, Ps, steals, what findings cost, and
-classes. Take several traces a side. With --format openmetrics it prints the same
-numbers for Prometheus. docs/build.md has more of both.
-
 Interrupted while it reads, it prints what it knows of the trace so far, marked
 as incomplete, and fails. A second interrupt ends it at once.`,
 		Example: `  gmpscope analyze trace.out
@@ -58,8 +51,6 @@ as incomplete, and fails. A second interrupt ends it at once.`,
   gmpscope analyze trace.out --from 1.2s --to 1.5s --class '*readLoop'
   gmpscope analyze trace.out --kernel sched.txt.zst
   gmpscope analyze trace.out --format json | jq '.waits.p99_ns'
-  for t in old*.out; do gmpscope analyze $t --format bench >>old.txt; done
-  gmpscope analyze trace.out --format openmetrics >trace.prom
   gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
@@ -86,19 +77,14 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			}
 			doc := report.Build(res, tool())
 			doc.Split = split
-			if full {
+			if r.full.has("names") {
 				doc.ShowFullNames()
 			}
 			out := files.Writer(writing(ctx, res), a.stdout)
-			switch format.value {
-			case "json":
+			if format.value == "json" {
 				err = report.WriteJSON(out, doc, report.JSONOptions{Timeline: timeline})
-			case "bench":
-				err = report.WriteBench(out, doc)
-			case "openmetrics":
-				err = report.WriteOpenMetrics(out, doc)
-			default:
-				err = report.WriteText(out, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: all, Top: top})
+			} else {
+				err = report.WriteText(out, doc, report.TextOptions{Color: term.Color(a.stdout, a.getenv), AllFindings: r.full.has("findings"), Top: top})
 			}
 			if err != nil {
 				return err
@@ -109,7 +95,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 		}),
 	}
 	r.flags(cmd.Flags())
-	r.pathFlag(cmd.Flags())
+	r.fullFlag(cmd, "names", "path", "findings")
 	r.cpusFlag(cmd.Flags())
 	r.kernelFlags(cmd)
 	r.focusing.flags(cmd.Flags())
@@ -117,11 +103,10 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 	r.configFlag(cmd)
 	r.homeFlag(cmd.Flags())
 	r.programFlag(cmd.Flags())
-	format = addChoice(cmd, "format", "how to print it", "text", "json", "bench", "openmetrics")
-	cmd.Flags().BoolVar(&all, "all-findings", false, "with --format text: show notes, and all after the twelfth finding, in full too")
+	format = addChoice(cmd, "format", "how to print it", "text", "json")
+	format.moved = map[string]string{"bench": "gmpscope export bench", "openmetrics": "gmpscope export openmetrics"}
 	cmd.Flags().IntVar(&top, "top", 0, "with --format text: only the verdict, and the first `N` kinds of work and findings, a line each")
 	referenceFlag(cmd.Flags(), &against)
-	fullNamesFlag(cmd.Flags(), &full)
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
 	return cmd
 }

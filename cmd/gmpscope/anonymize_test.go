@@ -96,8 +96,8 @@ func TestAnonymous(t *testing.T) {
 			for _, args := range [][]string{
 				{"analyze", trace},
 				{"analyze", trace, "--format", "json", "--timeline"},
-				{"analyze", trace, "--format", "bench"},
-				{"analyze", trace, "--format", "openmetrics"},
+				{"export", "bench", trace, "-o", "-"},
+				{"export", "openmetrics", trace, "-o", "-"},
 				{"report", trace, "--no-fetch"},
 				{trace, "--no-fetch"},
 				{"dump", trace},

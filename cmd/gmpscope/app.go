@@ -51,7 +51,7 @@ type readFlags struct {
 	quiet     bool
 	workers   int
 	anonymize bool
-	fullPath  bool
+	full      full
 	memory    size
 	config    string
 	goVersion string
@@ -72,11 +72,6 @@ func (r *readFlags) flags(f *pflag.FlagSet) {
 	f.Var(&r.memory, "max-memory", "limit memory to about `SIZE`, such as 512MiB; paths of slow units, columns of the timeline and longest waits go first, then latencies; reports what was reduced")
 	f.StringVar(&r.goVersion, "go-version", "", "the Go release that wrote the trace, such as `1.26`, whose rules of the scheduler to apply (default: as its format tells)")
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
-}
-
-// pathFlag adds the flag of commands whose output names traces.
-func (r *readFlags) pathFlag(f *pflag.FlagSet) {
-	f.BoolVar(&r.fullPath, "full-path", false, "name a trace by its path as given, not only by the last part of it")
 }
 
 // homeFlag adds the flag of commands whose output has units of work.
@@ -103,8 +98,8 @@ func (r *readFlags) check() error {
 	if r.workers < 0 {
 		return usagef("--workers %d: must not be negative", r.workers)
 	}
-	if r.anonymize && r.fullPath {
-		return usagef("--full-path shows what --anonymize hides: choose one of them")
+	if r.anonymize && r.full.has("path") {
+		return usagef("--full path shows what --anonymize hides: choose one of them")
 	}
 	if r.memory != 0 && r.memory < analyze.MinMemory {
 		return usagef("--max-memory %v: must be %v at least", r.memory, size(analyze.MinMemory))
@@ -129,7 +124,7 @@ func (r *readFlags) check() error {
 
 // name gives the traces of a command the names that its output shows.
 func (r *readFlags) name(results ...*analyze.Result) {
-	if r.fullPath {
+	if r.full.has("path") {
 		return
 	}
 	paths := make([]string, len(results))
@@ -241,11 +236,6 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
 
-// fullNamesFlag adds the flag that asks for the full names of functions.
-func fullNamesFlag(f *pflag.FlagSet, asked *bool) {
-	f.BoolVar(asked, "full-names", false, "in text and HTML: call functions by their full names, with the paths of their packages; JSON has both")
-}
-
 // analyzeWithSplit analyses a trace and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the result is that of what was read until then.
 func (a *app) analyzeWithSplit(ctx context.Context, name string, r readFlags, asked bool) (*analyze.Result, *replay.Decomposition, error) {
@@ -347,12 +337,16 @@ func traceFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 type choice struct {
 	value   string
 	allowed []string
+	moved   map[string]string // what values of the version before are now
 }
 
 func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.allowed, "|") }
 
 func (c *choice) Set(s string) error {
+	if now := c.moved[s]; now != "" {
+		return fmt.Errorf("it is now %s", now)
+	}
 	if !slices.Contains(c.allowed, s) {
 		return fmt.Errorf("must be %s", strings.Join(c.allowed, " or "))
 	}

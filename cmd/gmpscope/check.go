@@ -160,7 +160,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
 	}
 	r.flags(cmd.Flags())
 	r.programFlag(cmd.Flags())
-	r.pathFlag(cmd.Flags())
+	r.fullFlag(cmd, "path")
 	r.cpusFlag(cmd.Flags())
 	r.configFlag(cmd)
 	format = addChoice(cmd, "format", "how to print it", "text", "json", "junit", "sarif", "github")

@@ -13,55 +13,26 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 )
 
-func (a *app) configCmd() *cobra.Command {
-	var (
-		r      readFlags
-		schema bool
-	)
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Print the thresholds and suppressions in force",
-		Long: `Config prints what findings are judged by: the thresholds of all detectors, and
-the suppressions, by default or with --config. It is JSON, and a configuration
-itself: keep what you change, and give it to analyze, report, check or diff.
-docs/config.md explains it.
-
-With --schema it prints the JSON Schema of a configuration, which says what each
-threshold means, its unit, its default and its bounds.`,
-		Example: `  gmpscope config
-  gmpscope config | jq '.thresholds["timer-lateness"]'
-  gmpscope config --config gmpscope.json
-  gmpscope config --schema > gmpscope.schema.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("config takes no argument: name a file with --config")
-			}
-			return nil
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.do(func(ctx context.Context, _ []string) error {
-			if schema {
-				if r.config != "" {
-					return usagef("--schema is the same for each configuration: leave out --config")
-				}
-				_, err := a.stdout.Write(config.Schema())
-				return err
-			}
-			c, err := a.configure(ctx, r)
-			if err != nil {
-				return err
-			}
-			return c.Write(a.stdout)
-		}),
+// writeConfig prints the configuration in force, by default or with a file.
+func (a *app) writeConfig(ctx context.Context, args []string) error {
+	var r readFlags
+	switch len(args) {
+	case 0:
+	case 1:
+		r.config = args[0]
+	default:
+		return usagef("explain --config takes one file at most")
 	}
-	r.configFlag(cmd)
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of a configuration")
-	return cmd
+	c, err := a.configure(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.Write(a.stdout)
 }
 
 // configFlag adds the flag of commands that judge by findings.
 func (r *readFlags) configFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope config prints them")
+	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope explain --config prints them")
 	if err := cmd.MarkFlagFilename("config", "json"); err != nil {
 		panic(err) // the flag was added above
 	}
@@ -88,7 +59,7 @@ func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error
 	defer f.Close()
 	c, err := config.Read(f, r.config)
 	if bad := (*config.Error)(nil); errors.As(err, &bad) {
-		return nil, &usageError{msg: bad.Error(), hint: "gmpscope config"}
+		return nil, &usageError{msg: bad.Error(), hint: "gmpscope explain --config"}
 	}
 	if err != nil {
 		return nil, err

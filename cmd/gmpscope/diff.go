@@ -23,7 +23,6 @@ func (a *app) diff() *cobra.Command {
 		before, after []string
 		target        string
 		open          bool
-		full          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER | DIR",
@@ -84,7 +83,7 @@ gmpscope check.`,
 			if err != nil {
 				return err
 			}
-			if full {
+			if r.full.has("names") {
 				first[0].ShowFullNames()
 				first[1].ShowFullNames()
 			}
@@ -101,7 +100,7 @@ gmpscope check.`,
 			if format.value == "json" {
 				err = report.WriteDiffJSON(out, c, tool())
 			} else {
-				err = report.WriteDiffText(out, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv), FullNames: full})
+				err = report.WriteDiffText(out, c, report.TextOptions{Color: term.Color(a.stdout, a.getenv), FullNames: r.full.has("names")})
 			}
 			if err != nil {
 				return err
@@ -117,10 +116,9 @@ gmpscope check.`,
 		}),
 	}
 	r.flags(cmd.Flags())
-	r.pathFlag(cmd.Flags())
+	r.fullFlag(cmd, "names", "path")
 	r.cpusFlag(cmd.Flags())
 	r.configFlag(cmd)
-	fullNamesFlag(cmd.Flags(), &full)
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	fail = addChoice(cmd, "fail-on", "the verdict from which on to fail", "never", "worse", "mixed")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")

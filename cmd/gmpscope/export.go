@@ -19,10 +19,11 @@ import (
 	"github.com/gmpscope/gmpscope/export/perfetto"
 	"github.com/gmpscope/gmpscope/export/pprof"
 	"github.com/gmpscope/gmpscope/internal/files"
+	"github.com/gmpscope/gmpscope/report"
 )
 
 func (a *app) export() *cobra.Command {
-	formats := []*cobra.Command{a.exportPprof(), a.exportPerfetto(), a.exportParquet()}
+	formats := []*cobra.Command{a.exportPprof(), a.exportPerfetto(), a.exportParquet(), a.exportNumbers("bench"), a.exportNumbers("openmetrics")}
 	var names []string
 	for _, c := range formats {
 		names = append(names, c.Name())
@@ -55,7 +56,7 @@ type exportFlags struct {
 
 func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
 	x.readFlags.flags(cmd.Flags())
-	x.pathFlag(cmd.Flags())
+	x.fullFlag(cmd, "path")
 	x.focusing.flags(cmd.Flags())
 	completeClasses(cmd)
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
@@ -211,6 +212,46 @@ DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 	}
 	x.flags(cmd, "write the tables into `FOLDER`, which is made if it does not exist")
 	x.configFlag(cmd)
+	return cmd
+}
+
+// numbers exports the numbers of an analysis.
+type numbers struct {
+	out   io.Writer
+	write func(io.Writer, *report.Document) error
+}
+
+func (n numbers) Finish(res *analyze.Result) error { return n.write(n.out, report.Build(res, tool())) }
+
+func (a *app) exportNumbers(format string) *cobra.Command {
+	x := exportFlags{}
+	cmd := &cobra.Command{
+		Use:               format + " TRACE -o FILE",
+		Args:              oneTrace,
+		ValidArgsFunction: traceFiles,
+	}
+	write := report.WriteBench
+	switch format {
+	case "bench":
+		cmd.Short = "Write the numbers as benchmark results, for benchstat"
+		cmd.Long = `Export bench writes waiting, percentiles, causes, Ps, steals, what findings cost,
+and classes as benchmark results. Take several traces a side. docs/build.md has more.`
+		cmd.Example = "  for t in old*.out; do gmpscope export bench $t -o - >>old.txt; done"
+	case "openmetrics":
+		write = report.WriteOpenMetrics
+		cmd.Short = "Write the numbers for Prometheus"
+		cmd.Long = `Export openmetrics writes the numbers of export bench, and histograms of the latency
+of units of work, in the text format of OpenMetrics. docs/build.md has more.`
+		cmd.Example = "  gmpscope export openmetrics trace.out -o trace.prom"
+	}
+	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
+		return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter { return numbers{w, write} })
+	})
+	x.flags(cmd, "write the numbers to `FILE`; - is standard output")
+	x.cpusFlag(cmd.Flags())
+	x.configFlag(cmd)
+	x.homeFlag(cmd.Flags())
+	x.programFlag(cmd.Flags())
 	return cmd
 }
 

@@ -17,7 +17,7 @@ var flagGroups = []struct {
 	title string
 	names []string
 }{
-	{"Output", []string{"output", "format", "open", "top", "all-findings", "full-names", "full-path", "timeline", "anonymize", "quiet", "markdown", "json", "github", "exit-code"}},
+	{"Output", []string{"output", "format", "open", "top", "full", "timeline", "anonymize", "quiet", "markdown", "json", "github", "exit-code"}},
 	{"Part of the trace", []string{"from", "to", "until", "class", "goroutine", "task", "unit"}},
 	{"Judgement", []string{"config", "home", "program", "reference", "go-version"}},
 	{"Machine", []string{"cpus", "kernel", "cgroup"}},

@@ -24,7 +24,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/html"
 )
 
-// gatherFlags holds the flags of the commands that read many traces.
+// gatherFlags holds the flags about reading many traces.
 type gatherFlags struct {
 	readFlags
 	labels []string
@@ -47,44 +47,11 @@ func (g *gatherFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&g.paths, "label-paths", "", "take labels from the end of each path by a `PATTERN`, such as '{service}/{version}/*'")
 	f.StringVar(&g.cache, "cache", "", "keep summaries in the folder `DIR`: what is there is not made again")
 	f.StringVar(&g.shard, "shard", "", "read part `I/N` of the inputs only, by their paths")
-	g.pathFlag(f)
+	g.fullFlag(cmd, "names", "path")
 	g.configFlag(cmd)
 	if err := cmd.MarkFlagDirname("cache"); err != nil {
 		panic(err) // the flag was added above
 	}
-}
-
-func (a *app) summarize() *cobra.Command {
-	var g gatherFlags
-	cmd := &cobra.Command{
-		Use:   "summarize TRACE... -o FILE.sum",
-		Short: "Write summaries of traces, which add up to a fleet",
-		Long: `Summarize writes a small record of each trace: what was waited for and for how
-long, what the Ps did, classes, findings and the longest waits. Traces are files,
-folders, patterns, URLs, or - for standard input; files of summaries are merged.
-One that is the output, too, is added to.
-
-Records are kept by the content of their traces, so that any order, and any
-repetition, gives the same file. Traces that cannot be read are listed, and do not
-fail the others. gmpscope fleet makes a report of summaries. docs/fleet.md has more.`,
-		Example: `  gmpscope summarize traces/ --label service=payments --label version=1.4.0 -o payments.sum
-  gmpscope summarize 'traces/*.trace' --cache ~/.cache/sums -o day.sum
-  gmpscope summarize monday.sum tuesday.sum -o week.sum
-  gmpscope fleet payments.sum orders.sum -o fleet.html`,
-		Args:              someInputs,
-		ValidArgsFunction: anyTraces,
-		RunE: a.do(func(ctx context.Context, args []string) error {
-			if g.output == "" {
-				return usagef("name what to write with -o")
-			}
-			return a.gather(ctx, args, &g, true, func(w io.Writer, records fleetRecords, unread []fleet.Problem) error {
-				return fleet.WriteAll(w, records(), unread)
-			})
-		}),
-	}
-	g.flags(cmd)
-	cmd.Flags().StringVarP(&g.output, "output", "o", "", "write the summaries to `FILE`; - is standard output")
-	return cmd
 }
 
 func (a *app) fleet() *cobra.Command {
@@ -93,7 +60,6 @@ func (a *app) fleet() *cobra.Command {
 		format *choice
 		by     []string
 		since  string
-		full   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "fleet PATH...",
@@ -104,12 +70,14 @@ new in a version. A PATH is a trace or a file of summaries, a folder of them, a
 pattern, a URL, or - for a list on standard input, one a line.
 
 The labels service, version, host and others come from --label, from paths by
---label-paths, and from files TRACE.labels. The report is the same for any order, and any mixture of traces and
-summaries of them. With --format sum it writes the summaries; with --shard I/N those
-of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
+--label-paths, and from files TRACE.labels. The report is the same for any order,
+and any mixture of traces and summaries of them. With -o FILE.sum it writes the summaries, which take less room
+than traces and can be merged; a FILE.sum that is an input, too, is added to. With
+--shard I/N it writes those of a part of the inputs. docs/fleet.md has more.`,
 		Example: `  gmpscope fleet traces/ -o fleet.html
   gmpscope fleet *.sum --group service,version,host --format json | jq '.outliers[0]'
   gmpscope fleet traces/ --shard 1/10 -o part1.sum
+  gmpscope fleet monday.sum new.trace -o monday.sum
   gmpscope fleet part*.sum --since 1.4.0 -o fleet.html`,
 		Args:              someInputs,
 		ValidArgsFunction: anyTraces,
@@ -138,7 +106,7 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 				if err != nil {
 					return err
 				}
-				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: full}, func() html.Script { return a.echarts(ctx, true) })
+				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: g.full.has("names")}, func() html.Script { return a.echarts(ctx, true) })
 			})
 		}),
 	}
@@ -147,7 +115,6 @@ of a part, to be merged by another gmpscope fleet. docs/fleet.md has more.`,
 	format = addChoice(cmd, "format", "how to write it; auto: as the name of the output ends, else text", "auto", "text", "html", "json", "parquet", "sum")
 	cmd.Flags().StringSliceVar(&by, "group", fleet.DefaultGrouping(), "group traces by these `LABELS`; gomaxprocs and go they have by themselves")
 	cmd.Flags().StringVar(&since, "since", "", "call findings new that no `VERSION` before this one has (default: before the first that has it)")
-	fullNamesFlag(cmd.Flags(), &full)
 	return cmd
 }
 
@@ -375,7 +342,7 @@ func (a *app) collecting(ctx context.Context, g *gatherFlags) (o fleet.Collectin
 	}
 	o.Analyze = analyze.Options{Workers: 1, MaxMemory: memory, Thresholds: a.findingsConfig.thresholds, Homes: a.findingsConfig.homes, Rules: g.rules, NoTimeline: true}
 	o.Settings = tool() + "\n" + settings.String()
-	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.fullPath, g.cache, a.stdin
+	o.Anonymize, o.FullPath, o.Cache, o.Stdin = g.anonymize, g.full.has("path"), g.cache, a.stdin
 	var mu sync.Mutex
 	o.Finish = func(res *analyze.Result, names *analyze.Pseudonyms) {
 		mu.Lock()

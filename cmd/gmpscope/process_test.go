@@ -400,7 +400,7 @@ func TestInterruptStdin(t *testing.T) {
 		{"analyze", trace, "--kernel", "-"},
 		{"report", trace, "--kernel", "-", "--no-fetch", "-o", "out"},
 		{"fleet", "-"},
-		{"summarize", "-", "-o", "out"},
+		{"fleet", "-", "-o", "out.sum"},
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -114,7 +114,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 		}),
 	}
 	r.flags(cmd.Flags())
-	r.pathFlag(cmd.Flags())
+	r.fullFlag(cmd, "path")
 	r.cpusFlag(cmd.Flags())
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	cmd.Flags().IntVar(&divergences, "divergences", 100, "keep at most `N` divergences as evidence")

@@ -27,7 +27,6 @@ type reportFlags struct {
 	open    bool
 	noFetch bool
 	against bool
-	full    bool
 	link    string
 }
 
@@ -60,7 +59,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 		}),
 	}
 	f.readFlags.flags(cmd.Flags())
-	f.pathFlag(cmd.Flags())
+	f.fullFlag(cmd, "names", "path")
 	f.cpusFlag(cmd.Flags())
 	f.kernelFlags(cmd)
 	f.focusing.flags(cmd.Flags())
@@ -71,7 +70,6 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
 	referenceFlag(cmd.Flags(), &f.against)
-	fullNamesFlag(cmd.Flags(), &f.full)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
 	cmd.Flags().StringVar(&f.link, "link", "", "link requests to the page of their distributed trace: an http or https `URL` with {trace_id} in it")
 	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
@@ -120,7 +118,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	}
 	doc := report.Build(r, tool())
 	doc.Split = split
-	if f.full {
+	if f.full.has("names") {
 		doc.ShowFullNames()
 	}
 	if err := html.Write(files.Writer(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch), Link: f.link}); err != nil {

@@ -33,7 +33,8 @@ gzip or zstd. A file that is called like a command is given as ./NAME.
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", err) })
 	report := a.report()
-	cmd.AddCommand(report, a.analyzeCmd(), a.dump(), a.replay(), a.diff(), a.checkCmd(), a.summarize(), a.fleet(), a.record(), a.test(), a.testBinary(), a.export(), a.configCmd(), a.explain(), a.mcp(), a.version())
+	cmd.AddCommand(report, a.analyzeCmd(), a.dump(), a.replay(), a.diff(), a.checkCmd(), a.fleet(), a.record(), a.test(), a.testBinary(), a.export(), a.explain(), a.mcp(), a.version())
+	cmd.AddCommand(moved()...)
 	groupFlags(cmd)
 	cmd.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {

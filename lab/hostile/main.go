@@ -207,10 +207,10 @@ func commands(dir string) []command {
 		{"perfetto", []string{"export", "perfetto", "--quiet", "-o", "-"}, false, traces, written},
 		{"reference", []string{"analyze", "--reference", "--format", "json", "--quiet"}, true, traces, simulated},
 		{"simulate", []string{"replay", "--simulate", "--format", "json", "--quiet"}, false, traces, simulated},
-		{"cached", []string{"summarize", "--cache", filepath.Join(dir, "cache"), "--quiet", "-o", "-"}, false, traces, simulated},
-		{planted, []string{"summarize", filepath.Join(dir, small+".trace"), "--quiet", "-o", "-", "--cache", filepath.Join(dir, planted)}, false, entries, nil},
+		{"cached", []string{"fleet", "--format", "sum", "--cache", filepath.Join(dir, "cache"), "--quiet", "-o", "-"}, false, traces, simulated},
+		{planted, []string{"fleet", "--format", "sum", filepath.Join(dir, small+".trace"), "--quiet", "-o", "-", "--cache", filepath.Join(dir, planted)}, false, entries, nil},
 		{"fleet", []string{"fleet", "--format", "json", "--quiet"}, false, summaries, nil},
-		{"merge", []string{"summarize", "--quiet", "-o", "-"}, false, summaries, nil},
+		{"merge", []string{"fleet", "--format", "sum", "--quiet", "-o", "-"}, false, summaries, nil},
 		{"kernel", []string{"analyze", filepath.Join(dir, small+".trace"), "--format", "json", "--quiet", "--kernel"}, false, kernel, nil},
 	}
 }

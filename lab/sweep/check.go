@@ -56,7 +56,7 @@ var commands = []command{
 	{"export pprof --work", "export pprof --work -o OUT FILE", nil, 1},
 	{"export perfetto", "export perfetto -o OUT FILE", nil, 1},
 	{"export parquet", "export parquet -o OUT FILE", nil, 1},
-	{"summarize", "summarize -o OUT FILE", nil, 1},
+	{"fleet -o FILE.sum", "fleet --format sum -o OUT FILE", nil, 1},
 	{"fleet", "fleet FILE", nil, 1},
 }
 
