@@ -15,7 +15,7 @@ import (
 func valuesPage() []byte {
 	var b bytes.Buffer
 	b.WriteString("# What the values in the JSON mean\n\n" +
-		"Made from package `internal/vocabulary` by `go test ./report -run ValuesPage -update`; do not edit. `gmpscope explain NAME` has\n" +
+		"For those who write programs that read the JSON. Made from package `internal/vocabulary` by `go test ./report -run ValuesPage -update`; do not edit. `gmpscope explain NAME` has\n" +
 		"more about causes, sources and metrics; [json.md](json.md) has the keys.\n")
 	for _, k := range []struct {
 		kind         vocabulary.Kind
@@ -34,15 +34,14 @@ func valuesPage() []byte {
 		{vocabulary.Blocked, "Reasons to be blocked", "`reason` of an element of `blocked`."},
 		{vocabulary.Level, "Levels of a basis", "How a decision or a finding is known."},
 		{vocabulary.Rule, "Rules of a basis", "What stands after the colon."},
-		{vocabulary.Metric, "Metrics", "Keys of [Document](json.md#document), by their paths."},
 	} {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Value | Meaning |\n|---|---|\n", k.title, k.intro)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", k.title, k.intro)
 		for _, t := range vocabulary.Of(k.kind) {
 			meaning := t.Short
 			if meaning == "" {
 				meaning = t.Phrase
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", t.Name, meaning)
+			fmt.Fprintf(&b, "* `%s`: %s\n", t.Name, meaning)
 		}
 	}
 	return b.Bytes()

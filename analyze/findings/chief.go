@@ -13,7 +13,7 @@ const faint = 5
 const crowdTimes = 10
 
 // Chief returns the finding of at least a severity that a verdict is about, nil if there
-// is none. The list is ranked. What it weighs, and why, is in docs/judgement.md:
+// is none. The list is ranked. What it weighs, and why, is in lab/docs/judgement.md:
 //
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the

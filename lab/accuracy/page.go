@@ -16,6 +16,9 @@ import (
 // trace counts as starved by the machine.
 const starved = 0.02
 
+// starvedTitle is of those whose rows are left out: they show the machine.
+const starvedTitle = "Traces that the machine starved of CPU"
+
 // bandWaits is that of the time waited.
 const bandWaits = 0.15
 
@@ -160,11 +163,14 @@ func page(w io.Writer, rows []row, ps []prediction) {
 	}{
 		{"Traces that had the CPU", fed},
 		{"Traces of real programs", unknown},
-		{"Traces that the machine starved of CPU", hungry},
+		{starvedTitle, hungry},
 	} {
 		strict, without := good(s.rows)
-		fmt.Fprintf(w, "\n## %s\n\n%d of %d are in all bands, %d without the machine's part.\n\n", s.title, strict, len(s.rows), without)
-		table(w, s.rows)
+		fmt.Fprintf(w, "\n## %s\n\n%d of %d are in all bands, %d without the machine's part.\n", s.title, strict, len(s.rows), without)
+		if s.title != starvedTitle {
+			fmt.Fprintln(w)
+			table(w, s.rows)
+		}
 	}
 	fmt.Fprint(w, "\n## What if: twice the Ps, or half of them\n\n"+whatIf)
 	predictions(w, ps)

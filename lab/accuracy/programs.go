@@ -72,20 +72,15 @@ func programsPage(ctx context.Context, w io.Writer, dir string) error {
 			fmt.Fprintf(w, "| %s | %s | %d | %d | %d |\n", half.name, cpu.name, len(some), strict, without)
 		}
 	}
-	var fed, hungry []row
+	var fed []row
 	for _, r := range rows {
-		if r.lacked == nil || r.lacks() {
-			hungry = append(hungry, r)
-		} else {
+		if r.lacked != nil && !r.lacks() {
 			fed = append(fed, r)
 		}
 	}
 	fmt.Fprint(w, "\n## Recordings that had the CPU\n\n")
 	table(w, fed)
 	causes(w, fed)
-	fmt.Fprint(w, "\n## Recordings that lacked it\n\n")
-	table(w, hungry)
-	causes(w, hungry)
 	fmt.Fprint(w, programsWhatIf)
 	writeWhatIfs(w, predictWhatIfs(rows))
 	return nil

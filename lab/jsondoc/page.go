@@ -2,6 +2,7 @@ package jsondoc
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"reflect"
@@ -49,7 +50,7 @@ func (d *document) describe(b *bytes.Buffer, s *shape) {
 		return
 	}
 	var last reflect.Type
-	var rows []string
+	var items []item
 	for _, f := range s.fields {
 		if e := d.byType[f.embedded]; e != nil {
 			if f.embedded != last {
@@ -58,27 +59,52 @@ func (d *document) describe(b *bytes.Buffer, s *shape) {
 			last = f.embedded
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", f.key, d.kind(f), cell(f.doc.markdown(section))))
+		key := f.key
+		if f.optional {
+			key += "?"
+		}
+		items = append(items, item{"`" + key + "`", d.kind(f), f.doc.markdown(section)})
 	}
-	b.WriteString("\n| Key | Type | Meaning |\n|---|---|---|\n" + strings.Join(rows, ""))
+	writeItems(b, items)
 }
 
-// describeWords writes a table of words, or a list where they need no explanation.
+// item is a line of a list: keys of one type, or words, that mean the same.
+type item struct{ names, kind, meaning string }
+
+func writeItems(b *bytes.Buffer, items []item) {
+	b.WriteString("\n")
+	for i := 0; i < len(items); i++ {
+		x := items[i]
+		for i+1 < len(items) && x.meaning != "" && x.kind == items[i+1].kind && x.meaning == items[i+1].meaning {
+			i++
+			x.names += ", " + items[i].names
+		}
+		line := "* " + x.names
+		if x.kind != "" {
+			line += " " + x.kind
+		}
+		if x.meaning != "" {
+			line += ": " + strings.ReplaceAll(x.meaning, "\n\n", " ")
+		}
+		b.WriteString(line + "\n")
+	}
+}
+
+// describeWords writes a list of words, in one line where they need no explanation.
 func describeWords(b *bytes.Buffer, s *shape, section func(string) string) {
 	explained := false
 	var list []string
+	var items []item
 	for _, w := range s.words {
 		explained = explained || w.doc.text != ""
 		list = append(list, "`"+w.text+"`")
+		items = append(items, item{names: list[len(list)-1], meaning: w.doc.markdown(section)})
 	}
 	if !explained {
 		fmt.Fprintf(b, "\n%s\n", strings.Join(list, ", "))
 		return
 	}
-	b.WriteString("\n| Word | Meaning |\n|---|---|\n")
-	for i, w := range s.words {
-		fmt.Fprintf(b, "| %s | %s |\n", list[i], cell(w.doc.markdown(section)))
-	}
+	writeItems(b, items)
 }
 
 // section is the section of the type that a comment in the package of t calls name,
@@ -96,17 +122,11 @@ func (d *document) section(t reflect.Type, name string) string {
 	return near
 }
 
-// kind is the type of a key for people.
+// kind is the type of a key for people, as Go writes it; empty for an integer.
 func (d *document) kind(f field) string {
 	out := d.kindOf(f.typ)
 	if f.typ.Kind() == reflect.Pointer && !f.optional {
-		out += " or `null`"
-	}
-	if isTime(f.key) {
-		out += ", ns"
-	}
-	if f.optional {
-		out += ", optional"
+		out = strings.TrimSpace(out + " or `null`")
 	}
 	return out
 }
@@ -114,47 +134,31 @@ func (d *document) kind(f field) string {
 func (d *document) kindOf(t reflect.Type) string {
 	switch {
 	case t == bytesType:
-		return "bytes in base64"
+		return "base64"
 	case t == basisType:
 		return d.kindOf(levelType) + ", or it and `:` and " + d.kindOf(ruleType)
 	case d.byType[t] != nil:
 		name := d.byType[t].name
 		return "[" + name + "](#" + anchor(name) + ")"
 	}
+	element := func() string { return cmp.Or(d.kindOf(t.Elem()), "int") }
 	switch t.Kind() {
 	case reflect.Pointer:
 		return d.kindOf(t.Elem())
 	case reflect.Slice:
-		return "list of " + plural(d.kindOf(t.Elem()))
+		return "\\[]" + element()
 	case reflect.Array:
-		return fmt.Sprintf("%d %s", t.Len(), plural(d.kindOf(t.Elem())))
+		return fmt.Sprintf("\\[%d]%s", t.Len(), element())
 	case reflect.Map:
-		return "map of " + plural(d.kindOf(t.Elem()))
+		return "map of " + element()
 	case reflect.Bool:
-		return "boolean"
+		return "bool"
 	case reflect.Float32, reflect.Float64:
 		return "number"
 	case reflect.String:
 		return "string"
 	}
-	return "integer"
-}
-
-func plural(kind string) string {
-	for _, one := range []string{"boolean", "number", "string", "integer"} {
-		if kind == one {
-			return one + "s"
-		}
-	}
-	if rest, ok := strings.CutPrefix(kind, "list of "); ok {
-		return "lists of " + rest
-	}
-	return kind
-}
-
-// cell is a text for a cell of a table.
-func cell(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "\n\n", " "), "|", `\|`)
+	return ""
 }
 
 // anchor is the anchor of a heading of one word.

@@ -2,7 +2,6 @@ package truth
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -280,11 +279,6 @@ func examplesPart(list []*Example) string {
 	return b.String()
 }
 
-// tried is the end of the page.
-//
-//go:embed tried.md
-var tried string
-
 // HypothesesPage is lab/docs/hypotheses.md: with the examples of a folder of recordings, and what
 // those of another one, of which from says what they are, tell of the worth of each hypothesis.
 func HypothesesPage(examples []*Example, a *Ablation, from string) string {
@@ -303,5 +297,6 @@ for less than 0.02. On other recordings:
 They work together: without one, another may find the same. By workload, where it makes a difference:
 
 %[5]s
-%[6]s`, "`", a.Recordings, from, a.Total(), a.ByWorkload(), tried)
+[lab/truth/tried.md](../truth/tried.md) has the changes that were tried.
+`, "`", a.Recordings, from, a.Total(), a.ByWorkload())
 }
