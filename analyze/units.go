@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -21,7 +22,7 @@ func (a *analysis) units() work.Options {
 		Frames: func(stack int32) []*work.Frame { return a.workFrames(a.viewed.Frames(events.Handle(stack))) },
 		Class: func(class int32) work.Class {
 			n := a.className(class)
-			return work.Class{Name: n.own, Start: n.start, Does: n.does, Creator: n.creator, Call: n.call}
+			return work.Class{Name: whatRuns(n.own), Start: n.start, Does: n.does, Creator: n.creator, Call: n.call}
 		},
 		Label:  func(label int32) string { return a.viewed.Name(events.Handle(label)) },
 		From:   a.Focus.From,
@@ -36,6 +37,14 @@ func (a *analysis) units() work.Options {
 		o.Only = a.selection().Has
 	}
 	return o
+}
+
+// whatRuns returns the function in the name of a class if that is known; else the name.
+func whatRuns(class string) string {
+	if what, _, _ := funcname.Cut(class); what != funcname.NotShown {
+		return what
+	}
+	return class
 }
 
 // homeRule is one of Options.Homes.
@@ -83,7 +92,7 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	if a.work == nil {
 		return work.Units{Kinds: []work.UnitKind{}}
 	}
-	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Class: func(id int32) string { name, _ := a.class(id); return name }, Label: a.annotation, Log: a.logged})
+	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Class: func(id int32) string { name, _ := a.class(id); return whatRuns(name) }, Label: a.annotation, Log: a.logged})
 }
 
 // Unit returns a unit of work, named as in a [Result].

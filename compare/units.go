@@ -123,11 +123,13 @@ func namingOf(sides ...[]*analyze.Result) naming {
 		}
 	}
 	each(func(k *units.UnitKind) {
-		if name, link, _ := funcname.Cut(k.Class); k.GivenBy != "" && link == funcname.StartedBy && name != funcname.NotShown {
-			if was, ok := n.given[k.GivenBy]; ok && was != name {
-				name = ""
-			}
-			n.given[k.GivenBy] = name
+		if k.GivenBy == "" || strings.HasPrefix(k.Class, funcname.NotShown) {
+			return
+		}
+		if was, ok := n.given[k.GivenBy]; !ok {
+			n.given[k.GivenBy] = k.Class
+		} else if was != k.Class {
+			n.given[k.GivenBy] = ""
 		}
 	})
 	each(func(k *units.UnitKind) {

@@ -46,7 +46,7 @@ type UnitKind struct {
 	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
 	SinceNs         int64  `json:"since_ns,omitempty"`    // when another home was found, in the trace: the units before were found at the former
 	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
-	Class           string `json:"class"`                 // start function of the goroutines; of those that run what one call gave sync or errgroup, the name of their class
+	Class           string `json:"class"`                 // start function of the goroutines; where one call gave sync or errgroup what they run: that
 	GivenBy         string `json:"given_by,omitempty"`    // then, the function that called, and which of its calls it was if it is not the first
 	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
 	Count           int64  `json:"count"`                 // units that are whole, and end in the window

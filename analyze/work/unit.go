@@ -1,11 +1,5 @@
 package work
 
-import (
-	"strings"
-
-	"github.com/gmpscope/gmpscope/internal/funcname"
-)
-
 // For stands between the name of a kind and the class of those who ask for its units, where the
 // kinds of one function are told apart by that.
 const For = " for "
@@ -147,7 +141,7 @@ func (a *Accumulator) actor(class int32, n Names) string {
 	c := a.classes[class]
 	name := n.Function(a.places.functions[c.runs()])
 	if c.lent != 0 && c.runs() == c.name {
-		name, _, _ = strings.Cut(n.Class(c.lent), funcname.StartedBy+name)
+		name = n.Class(c.lent)
 	}
 	return name
 }

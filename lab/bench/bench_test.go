@@ -142,7 +142,7 @@ func TestPage(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "lab", "docs"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	p := invented()
@@ -151,7 +151,7 @@ func TestUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile(filepath.Join(root, "lab", "docs", "performance.md"))
+	got, err := os.ReadFile(filepath.Join(root, "docs", "performance.md"))
 	if err != nil || string(got) != p.long() {
 		t.Errorf("docs/performance.md: %v\n%s", err, got)
 	}

@@ -277,7 +277,7 @@ func (p *page) profile(w *strings.Builder) {
 
 // update writes the page.
 func (p *page) update(root string) error {
-	return os.WriteFile(filepath.Join(root, "lab", "docs", "performance.md"), []byte(p.long()), 0o644)
+	return os.WriteFile(filepath.Join(root, "docs", "performance.md"), []byte(p.long()), 0o644)
 }
 
 // spread shows the median of ratios, and the least and greatest.
