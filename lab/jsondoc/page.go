@@ -6,7 +6,10 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 //go:embed head.md
@@ -43,6 +46,9 @@ func page(ds []*document) []byte {
 func (d *document) describe(b *bytes.Buffer, s *shape) {
 	section := func(name string) string { return d.section(s.typ, name) }
 	if text := s.doc.markdown(section); text != "" {
+		if rest, ok := strings.CutPrefix(text, s.name+" is "); ok { // the heading names it
+			text = strings.ToUpper(rest[:1]) + rest[1:]
+		}
 		fmt.Fprintf(b, "\n%s\n", text)
 	}
 	if s.fields == nil {
@@ -100,12 +106,28 @@ func describeWords(b *bytes.Buffer, s *shape, section func(string) string) {
 		list = append(list, "`"+w.text+"`")
 		items = append(items, item{names: list[len(list)-1], meaning: w.doc.markdown(section)})
 	}
-	if !explained {
+	if !explained || inValues(s) {
 		fmt.Fprintf(b, "\n%s\n", strings.Join(list, ", "))
 		return
 	}
 	writeItems(b, items)
 }
+
+// inValues reports whether docs/values.md explains all words of a type.
+func inValues(s *shape) bool {
+	for _, w := range s.words {
+		if !slices.ContainsFunc(valueKinds, func(k vocabulary.Kind) bool {
+			_, ok := vocabulary.Lookup(k, w.text)
+			return ok
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+var valueKinds = []vocabulary.Kind{vocabulary.Cause, vocabulary.Source, vocabulary.State, vocabulary.Severity, vocabulary.Whole, vocabulary.Queue, vocabulary.Why,
+	vocabulary.Reason, vocabulary.End, vocabulary.Waker, vocabulary.Blocked, vocabulary.Level, vocabulary.Rule}
 
 // section is the section of the type that a comment in the package of t calls name,
 // such as Cause or waits.Cause.
