@@ -6,11 +6,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -125,14 +127,15 @@ func TestJUnitSkips(t *testing.T) {
 	}
 }
 
-// sarif writes a check as SARIF, and holds the log against the rules of the
-// standard that its form alone does not keep.
+// sarif writes a check as SARIF, and holds the log against the schema of the
+// standard, and against rules of it that the schema does not have.
 func sarif(t *testing.T, c *Check) []sarifResult {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteCheckSARIF(&b, c, "gmpscope devel", all.Docs()); err != nil {
 		t.Fatal(err)
 	}
+	validateSARIF(t, b.Bytes())
 	var log sarifLog
 	d := json.NewDecoder(&b)
 	d.DisallowUnknownFields()
@@ -172,6 +175,29 @@ func sarif(t *testing.T, c *Check) []sarifResult {
 		t.Errorf("%d of %d results have suppressions", with, len(run.Results))
 	}
 	return run.Results
+}
+
+func validateSARIF(t *testing.T, log []byte) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "sarif-2.1.0.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	rs, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(log, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := rs.Validate(v); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestSARIFSuppressions(t *testing.T) {

@@ -3,13 +3,14 @@ package report
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // table lays out rows in columns: the first column to the left, the others to
-// the right unless named in left. Widths are in runes.
+// the right unless named in left. Widths are in columns of a terminal.
 type table struct {
 	head []string
 	rows [][]string
@@ -39,7 +40,7 @@ func (t *table) lines() []string {
 	all := append([][]string{t.head}, t.rows...)
 	for _, r := range all {
 		for i, c := range r {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
+			width[i] = max(width[i], textWidth.StringWidth(c))
 		}
 	}
 	out := make([]string, 0, len(all))
@@ -49,7 +50,7 @@ func (t *table) lines() []string {
 			if i > 0 {
 				b.WriteString(gap)
 			}
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			pad := strings.Repeat(" ", width[i]-textWidth.StringWidth(c))
 			if t.left[i] {
 				b.WriteString(c + pad)
 			} else {
@@ -61,14 +62,17 @@ func (t *table) lines() []string {
 	return out
 }
 
-// wrap breaks s into lines of at most width runes, at spaces, but not between a
+// textWidth does not depend on the locale.
+var textWidth = runewidth.Condition{}
+
+// wrap breaks s into lines of at most width columns, at spaces, but not between a
 // number and its unit. A longer word has a line of its own.
 func wrap(s string, width int) []string {
 	var out []string
 	line, n := "", 0
 	for w := range strings.FieldsFuncSeq(quantity.NoBreak(s), breakable) {
 		w = strings.ReplaceAll(w, quantity.NBSP, " ")
-		k := utf8.RuneCountInString(w)
+		k := textWidth.StringWidth(w)
 		switch {
 		case n == 0:
 			line, n = w, k

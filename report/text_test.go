@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -210,5 +211,16 @@ func TestTextOfGap(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
+	}
+}
+
+// Columns hold with names of wide letters.
+func TestTableWidth(t *testing.T) {
+	x := newTable("class", "n")
+	x.add("main.工人", "1")
+	x.add("main.worker", "2")
+	want := []string{"class        n", "main.工人    1", "main.worker  2"}
+	if got := x.lines(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

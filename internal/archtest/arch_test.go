@@ -77,7 +77,7 @@ var rules = []rule{
 	{"report/html/echarts/gen", in("report/html/echarts/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/files"), nil},
 	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "docs/schema", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), []string{"golang.org/x/perf"}},
+	{"report", in("reference", "analyze", "replay", "compare", "docs/schema", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), []string{"golang.org/x/perf", "github.com/mattn/go-runewidth"}},
 
 	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf", "github.com/parquet-go/parquet-go"}},
 
