@@ -245,7 +245,7 @@ func testsOf(stacks iter.Seq[[]*events.Frame], words *Pseudonyms) (tested string
 			case strings.HasSuffix(f.File, "_test.go"):
 				pkg, _ := std.Split(f.Func)
 				tested = cmp.Or(tested, strings.TrimSuffix(pkg, "_test"))
-				function, _, _ := strings.Cut(words.Function(f.Func), " ") // without what is said of wrappers
+				function, _, _ := strings.Cut(words.Function(f.Func), " ") // without what is said about wrappers
 				t.Functions[function] = true
 			case f.Func == "testing.(*B).runN":
 				t.Benchmarks = true

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 )
 
-// followHeap has the timeline take what events say of the heap. The scheduler has no part in
+// followHeap has the timeline take what events say about the heap. The scheduler has no part in
 // that, so no decision tells it.
 func followHeap(h *timeline.HeapAccumulator, evs []events.Event, until int64) {
 	if until <= 0 {

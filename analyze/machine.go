@@ -85,7 +85,7 @@ func (a *analysis) processName(name int32) string {
 	return a.Anonymize.process(a.machine.ProcessName(name))
 }
 
-// finishMachine adds to the result of a trace that ends at end what the kernel's records tell.
+// finishMachine adds to the result of a trace that ends at end what the kernel's records show.
 func (a *analysis) finishMachine(res *Result, end int64) error {
 	if a.machine == nil {
 		return nil

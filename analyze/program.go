@@ -42,7 +42,7 @@ func CheckProgramKind(k ProgramKind) error {
 // Program is what kind of program the trace is of.
 type Program struct {
 	Kind  ProgramKind `json:"kind"`  // "server", "tests", "benchmarks", "batch", "idle" or "wasm"
-	Basis string      `json:"basis"` // "inferred", or "assumed" if --program says so
+	Basis string      `json:"basis"` // "inferred", or "assumed" if --program sets it
 }
 
 // Tested reports whether go test built the program.

@@ -35,7 +35,7 @@ type Result struct {
 	LeftOut        findings.LeftOut      // what package testing did in a tested program
 	Work           work.Units            // units of work by kind
 	Program        Program               // what kind of program it is of
-	Kernel         *kernel.Machine       // what the kernel's records tell; nil: there are none
+	Kernel         *kernel.Machine       // what the kernel's records show; nil: there are none
 	Focus          *Focused              // which part of the trace it is about; nil: all
 	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
 	Detectors      []Detector            // all that ran, in their order
@@ -56,7 +56,7 @@ type Trace struct {
 	Program    string       `json:"program"`     // guessed from the folder of main.main, the package that is tested, or the start function of goroutine 1; empty if unknown
 	DurationNs int64        `json:"duration_ns"` // from the first event to the last
 	GOMAXPROCS int          `json:"gomaxprocs"`  // the largest, where it changes
-	// CPUs is how many CPUs the process had, as --cpus says, or the file beside the trace;
+	// CPUs is how many CPUs the process had, as set by --cpus, or the file beside the trace;
 	// absent if neither does.
 	CPUs float64 `json:"cpus,omitempty"`
 	// Sidecar is the file TRACE.meta.json beside the trace, see docs/capture.md; absent if

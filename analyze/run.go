@@ -53,7 +53,7 @@ type Options struct {
 	// trace: then Result.Kernel says who had the CPUs. They are read alongside. Of a trace of
 	// Go 1.21 or older they are an error.
 	Kernel *kernel.Reader
-	// CgroupStat, if set, is what the control group of the process says of its CPU quota.
+	// CgroupStat, if set, is what the control group of the process says about its CPU quota.
 	CgroupStat *kernel.CgroupStat
 	// Focus is what of the trace is measured and judged; the zero value is all of it.
 	Focus focus.Focus

@@ -70,7 +70,7 @@ func (a *analysis) isHome(start, function string) (is bool) {
 	return is
 }
 
-// unusedHomes returns warnings of Options.Homes at which nobody waits.
+// unusedHomes returns warnings of Options.Homes at which no goroutine waits.
 func (a *analysis) unusedHomes() (out []string) {
 	for i := range a.Homes { // they are not named: the output may be anonymous
 		if i >= len(a.homes) || !a.homes[i].used {

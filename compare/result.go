@@ -60,7 +60,7 @@ type Side struct {
 	N          int                    `json:"n"`              // how many
 	DurationNs int64                  `json:"duration_ns"`    // median; gaps in the traces are left out
 	GOMAXPROCS []int                  `json:"gomaxprocs"`     // all values that occur
-	CPUs       float64                `json:"cpus,omitempty"` // that the process had, as --cpus says; absent if it does not
+	CPUs       float64                `json:"cpus,omitempty"` // that the process had, as set by --cpus; absent if it does not
 	GoVersions []string               `json:"go_versions"`    // all that occur
 	Rules      []analyze.RulesApplied `json:"rules"`          // all by which they were analysed
 	RunningNs  int64                  `json:"running_ns"`     // of goroutines of the program, median

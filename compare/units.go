@@ -205,7 +205,7 @@ func (s *kindSum) add(k *units.UnitKind, t int) {
 	}
 }
 
-// side is what a comparison says of a kind; s may be nil.
+// side is what a comparison says about a kind; s may be nil.
 func (s *kindSum) side() KindSide {
 	if s == nil {
 		return KindSide{}

@@ -155,7 +155,7 @@ func (r *Result) judge(ds []*decision) {
 			}
 		}
 	}
-	// Units are parts of the same work, and that is what somebody waits for.
+	// Units are parts of the same work, and users wait for the whole.
 	whole := 0.0
 	for _, d := range ds {
 		if d.Name == durationMetric.name && math.Abs(d.improvement()) >= math.Log(aDurationDecides) {

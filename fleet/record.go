@@ -39,7 +39,7 @@ type Record struct {
 	Content
 }
 
-// Content is what a record says of its trace, and equal for equal traces and settings.
+// Content is what a record says about its trace, and equal for equal traces and settings.
 type Content struct {
 	Trace     Trace      `json:"trace"`
 	Starts    Starts     `json:"starts"`
@@ -63,7 +63,7 @@ type Source struct {
 	Labels []Label `json:"labels,omitempty"` // sorted by name
 }
 
-// Label is what a user says of a trace, such as its service.
+// Label is what a user says about a trace, such as its service.
 type Label struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

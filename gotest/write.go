@@ -105,7 +105,7 @@ func (x *Part) inWords() string {
 	return via + " (" + x.Who + ": " + what + ")"
 }
 
-// WriteText writes what is to be said of tests and benchmarks.
+// WriteText writes what is to be said about tests and benchmarks.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for i := range r.Packages {
@@ -123,7 +123,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
-// lines are what is said of a package.
+// lines are what is said about a package.
 func (p *Package) lines() (out []string) {
 	if p.Problem != "" {
 		out = append(out, p.Problem)

@@ -1,4 +1,4 @@
-// Lab measures gmpscope: it records programs, holds what gmpscope says of them against what is
+// Lab measures gmpscope: it records programs, holds what gmpscope says about them against what is
 // known, and writes the pages about that.
 //
 //	scripts/lab               lists the commands

@@ -94,7 +94,7 @@ func (d *desk) make(ctx context.Context, a *answer, produce func(context.Context
 	}
 }
 
-// leave ends the use of an answer. One that nobody waits for any more is given up.
+// leave ends the use of an answer. One that no client waits for any more is given up.
 func (d *desk) leave(a *answer) {
 	d.mu.Lock()
 	a.users--

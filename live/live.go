@@ -15,7 +15,7 @@
 //     cause and by who ended it; with ?seconds=N of the next N seconds;
 //   - /trace: the trace itself.
 //
-// Nothing is done while nobody asks, but that the flight recorder of package capture records,
+// Without a request only the flight recorder of package capture is at work,
 // which the program shares with it. One analysis runs at a time, with the memory and the CPUs of
 // [Options]; those who ask for the same thing meanwhile get the same answer, and those for
 // whom there is no room get status 503 with Retry-After.

@@ -298,7 +298,7 @@ const (
 	Assumed                // a default, without evidence
 	Ambiguous              // several explanations fit the events
 	Inferred               // follows from a rule of the scheduler
-	Observed               // the trace says so
+	Observed               // the trace shows it
 	numLevels
 )
 

@@ -2,7 +2,7 @@
 //
 // It holds the vocabulary of the scheduler, the rules of its run queues with
 // the parameters of each Go version, and [Decision], the record in which both
-// an observed trace and a simulated run are told. It imports nothing outside
+// an observed trace and a simulated run are recorded. It imports nothing outside
 // the standard library, so that both the analysis of traces and the replay of
 // workloads can be driven by the same rules. The simulator in package sim below
 // drives them with choices of its own.

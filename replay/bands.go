@@ -28,7 +28,7 @@ const (
 
 // far reports how far the model is off for the work of the trace as it was, if that is too
 // far for its numbers to say anything; else it is empty. Where the makespan is right, what
-// is said of makespans may be.
+// is said about makespans may be.
 func far(e Error) string {
 	if why := farOff(e); why != "" {
 		return why

@@ -4,7 +4,7 @@
 // [Audit] holds a trace against the rules, and [Simulate] also simulates its work: as
 // it was, so that [Simulated].Error says how far the model can be trusted, and with each
 // [Change] that is asked for (another GOMAXPROCS, a class that computes faster, a lock
-// that nobody waits for …). Read a what-if beside the simulation of what was, not beside
+// that no goroutine waits for …). Read a what-if beside the simulation of what was, not beside
 // the trace. Both take a source of package analyze/input. Times are in ns. Package report
 // writes a [Result] as text and JSON; package gmpscope says what is stable.
 //

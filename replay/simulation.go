@@ -210,7 +210,7 @@ type WhatIf struct {
 	// kernel, or depends on how fast it computes. Absent if none of it is known.
 	Untrusted string `json:"untrusted,omitempty"`
 	// UntrustedMakespan reports why the makespan cannot be trusted, either. If it is absent and
-	// Untrusted is not, the makespan can, and only what is said of waiting cannot.
+	// Untrusted is not, the makespan can, and only what is said about waiting cannot.
 	UntrustedMakespan string `json:"untrusted_makespan,omitempty"`
 }
 
@@ -248,7 +248,7 @@ const (
 	stepMemory  = 400
 )
 
-// topClasses is how many classes are told.
+// topClasses is how many classes are shown.
 const topClasses = 20
 
 // Simulation simulates the work of a trace beside an analysis that is under way: it gets the
@@ -260,7 +260,7 @@ type Simulation struct {
 	window   *workload.Window    // nil if all is taken in
 	observed *account
 	lowered  bool   // Options.MaxMemory bounds what is taken in
-	holds    *holds // nil if nobody asks what more Ps would give
+	holds    *holds // nil if nothing asks what more Ps would give
 	frames   func(stack int32) []string
 	progress func(done, total int64)
 }
@@ -604,7 +604,7 @@ func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workl
 	return out, nil
 }
 
-// setClass has what a change says of a class hold for the one with that handle.
+// setClass has what a change says about a class hold for the one with that handle.
 func setClass(to *workload.Change, class int32, c Change) {
 	if c.Speed != 0 {
 		if to.Speed == nil {

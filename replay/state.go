@@ -32,7 +32,7 @@ const (
 	takenAway       // a thread has taken it and not started it yet
 )
 
-// goroutine is what the decisions say of one goroutine.
+// goroutine is what the decisions say about one goroutine.
 type goroutine struct {
 	id     int64
 	state  gstate
@@ -49,7 +49,7 @@ type goroutine struct {
 // forever is the end of a put that is under way.
 const forever = int64(math.MaxInt64)
 
-// proc is what the decisions say of one P.
+// proc is what the decisions say about one P.
 type proc struct {
 	id      int32
 	thread  bool

@@ -16,7 +16,7 @@
 //     order of T1/Pa + Tinf·P/Pa (Arora, Blumofe and Plaxton, Thread scheduling
 //     for multiprogrammed multiprocessors, 1998).
 //
-// An edge is seen only where somebody waited: a value that lay in a channel
+// An edge is seen only where a goroutine waited: a value that lay in a channel
 // before its receiver came leaves none, nor does a lock that was free. So Tinf is
 // a lower bound of the true span, and T1/Tinf an upper one of the parallelism.
 // What a goroutine waits for outside the program (time, network, system calls)

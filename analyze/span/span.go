@@ -246,7 +246,7 @@ func (a *Accumulator) Exit(g *Node) {
 }
 
 // Forget records that g has turned out to be no goroutine of the program. Nothing else
-// may be said of it but that once more.
+// may be said about it but that once more.
 func (a *Accumulator) Forget(g *Node) {
 	if g.active {
 		a.end(g)

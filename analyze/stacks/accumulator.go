@@ -14,7 +14,7 @@ type Options struct {
 	// From and To bound the window in which blocked time counts, ns; To of 0 is the end
 	// of the stream. Waits come as package waits counts them.
 	From, To int64
-	// Only, if set, says of which goroutines and classes (handles) blocked time counts.
+	// Only, if set, selects the goroutines and classes (handles) whose blocked time counts.
 	Only func(g int64, class int32) bool
 }
 

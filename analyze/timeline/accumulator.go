@@ -493,7 +493,7 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 // Names are what handles stand for.
 type Names struct {
 	Frames  func(stack int32) []stacks.Frame // a stack, innermost frame first
-	Process func(name int32) string          // a thread of the machine, by its name; needed where the kernel's records are told
+	Process func(name int32) string          // a thread of the machine, by its name; needed where there are records of the kernel
 	Note    func(name int32) string          // the type of a task or region; needed where there are such
 }
 

@@ -99,7 +99,7 @@ type cpuLane struct {
 // sums are ns by bin.
 type sums []uint64
 
-// ObserveCPUs processes what the kernel's records tell. Add does so with that of each block: call it
+// ObserveCPUs processes what the kernel's records show. Add does so with that of each block: call it
 // with what the blocks did not hold, before Finish.
 func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {
@@ -279,7 +279,7 @@ func (m *machine) unseen(w *Window, calls int64) {
 	}
 }
 
-// result is what is told of a picture that ends at end, ns from its beginning. It gives
+// result is what is shown of a picture that ends at end, ns from its beginning. It gives
 // windows the numbers of processes for handles, which name says the names of.
 func (m *machine) result(end int64, windows []Window, name func(int32) string) *CPUs {
 	r := &CPUs{

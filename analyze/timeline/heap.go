@@ -6,8 +6,8 @@ package timeline
 type Heap struct {
 	BinNs int64     `json:"bin_ns"` // width of a bin
 	Bins  int       `json:"bins"`   // number of bins
-	Alloc []int64   `json:"alloc"`  // bytes of objects, the most in the bin; -1 before the trace tells
-	Goal  []int64   `json:"goal"`   // bytes at which the next cycle shall end, last in the bin; -1 before the trace tells; 0 if the collector is off
+	Alloc []int64   `json:"alloc"`  // bytes of objects, the most in the bin; -1 before the trace shows it
+	Goal  []int64   `json:"goal"`   // bytes at which the next cycle shall end, last in the bin; -1 before the trace shows it; 0 if the collector is off
 	Sweep []float32 `json:"sweep"`  // mean number of Ps that sweep in an allocation, per bin
 }
 
@@ -156,7 +156,7 @@ func (h *HeapAccumulator) merge() {
 	h.shift++
 }
 
-// Result returns the heap until end, ns; nil if the trace does not tell. Bins of which
+// Result returns the heap until end, ns; nil if the trace does not show it. Bins of which
 // nothing was told have the size that was told last.
 func (h *HeapAccumulator) Result(end int64) *Heap {
 	if !h.seen {

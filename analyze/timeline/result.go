@@ -54,7 +54,7 @@ type Result struct {
 	// Annotations are the types of the tasks and regions in windows, at most 256. The first
 	// stands for those that have no place in the list. Absent if there are none.
 	Annotations []string `json:"annotations,omitempty"`
-	// Heap is the size of the heap, and who swept it; absent if the trace tells of neither.
+	// Heap is the size of the heap, and who swept it; absent if the trace shows neither.
 	Heap *Heap `json:"heap,omitempty"`
 	// CPUs is who had the CPUs, by the kernel's records; absent without them.
 	CPUs *CPUs `json:"cpus,omitempty"`
@@ -155,7 +155,7 @@ type PInterval struct {
 	// dump (reference.Source); 0 where none.
 	Src    uint8 `json:"src"`
 	Before int64 `json:"before,omitempty"` // ns of the interval that lie before From, cut off by the window; absent if none
-	M      int64 `json:"m,omitempty"`      // the thread that ran the goroutine; absent if nobody ran, or it is not known
+	M      int64 `json:"m,omitempty"`      // the thread that ran the goroutine; absent if no goroutine ran, or it is not known
 	// Stop is why the goroutine stopped, as "why" of dump; "syscall" where it called the
 	// operating system. Absent if it did neither here, or that is not known.
 	Stop      string `json:"stop,omitempty"`

@@ -372,7 +372,7 @@ func called(x map[string]any, name string) bool {
 }
 
 // worstFinding is the severity that at least half of the documents reach. why says
-// what is wrong where that cannot be told.
+// what is wrong where that cannot be decided.
 func (r *Rule) worstFinding(docs []Document) (severity int, why string) {
 	var of []int
 	for _, d := range docs {

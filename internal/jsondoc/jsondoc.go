@@ -53,7 +53,7 @@ type Analysis struct {
 	// Focus is which part of the trace it is about; only with --from, --to, --class,
 	// --goroutine or --task.
 	Focus *analyze.Focused `json:"focus,omitempty"`
-	// Kernel is what the kernel's records tell: who had the CPUs; only with --kernel.
+	// Kernel is what the kernel's records show: who had the CPUs; only with --kernel.
 	Kernel *kernel.Machine `json:"kernel,omitempty"`
 	// Reference is waiting held against the reference scheduler; only with
 	// --reference, and not for a trace of Go 1.21 or before.

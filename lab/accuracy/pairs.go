@@ -18,7 +18,7 @@ import (
 // bandWhatIf is how far a prediction of the makespan may be off.
 const bandWhatIf = 0.10
 
-// prediction is what the trace of a program with one GOMAXPROCS says of another.
+// prediction is what the trace of a program with one GOMAXPROCS says about another.
 type prediction struct {
 	name               string
 	from, to           int // GOMAXPROCS

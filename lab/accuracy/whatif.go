@@ -18,7 +18,7 @@ const bandWaited = 0.25
 // recorded is the name of a recording that -record makes: program, GOMAXPROCS, run.
 var recorded = regexp.MustCompile(`^(.+)-p([12])-(\d+)\.trace\.gz$`)
 
-// whatIfPrediction is what the recordings of a program with one GOMAXPROCS say of another.
+// whatIfPrediction is what the recordings of a program with one GOMAXPROCS say about another.
 type whatIfPrediction struct {
 	name             string
 	from, to         int

@@ -1,4 +1,4 @@
-// Package corpus records the programs of this repository, and judges what gmpscope says of their
+// Package corpus records the programs of this repository, and judges what gmpscope says about their
 // traces. All sets are recorded by the same code and judged from the same source: the traces in a
 // folder, or fresh ones.
 //

@@ -1,4 +1,4 @@
-// Package flaky holds what gmpscope test says of flaky tests against what they lack: half of them are
+// Package flaky holds what gmpscope test says about flaky tests against what they lack: half of them are
 // starved, half are wrong (testdata/flaky/README.md has the key).
 package flaky
 
@@ -102,7 +102,7 @@ func readKey(file string) (key []test, err error) {
 	return key, nil
 }
 
-// ask has gmpscope run a test so that it fails. What it says of most of the runs that failed is what it
+// ask has gmpscope run a test so that it fails. What it says about most of the runs that failed is what it
 // says; runs has how often it said what.
 func ask(ctx context.Context, dir, tool, name string) (starved bool, runs []string, err error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "fail.sh"), name, tool, "test", "--format=json")

@@ -1,4 +1,4 @@
-// Package gallery writes lab/docs/gallery.md: what gmpscope says of pathologies that people have
+// Package gallery writes lab/docs/gallery.md: what gmpscope says about pathologies that people have
 // met, by programs of testdata/traces/pairs that are modelled on them, before and after its
 // advice was followed.
 package gallery

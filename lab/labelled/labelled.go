@@ -81,7 +81,7 @@ func Read(root, dir string) ([]*Label, error) {
 	return out, nil
 }
 
-// Judgement is what the verdict says of a program.
+// Judgement is what the verdict says about a program.
 type Judgement struct {
 	*Label
 	Right    bool

@@ -54,7 +54,7 @@ var All = []Pair{
 	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "behind"},
 	{Name: "relay", Before: 1, After: 1, Want: compare.Better},
 	{Name: "handlers", Before: 2, After: 2, Want: compare.Better},
-	{Name: "poll-barrier", Before: 2, After: 2, Want: compare.NoChange}, // it saves P-time, and nobody feels it
+	{Name: "poll-barrier", Before: 2, After: 2, Want: compare.NoChange}, // it saves P-time, and no user feels it
 	{Name: "stopped-server", Before: 2, After: 2, Want: compare.Better},
 	{Name: Nothing, Before: 2, After: 2, Want: compare.NoChange},
 }
@@ -104,7 +104,7 @@ func Results(ctx context.Context, from runner.Source, p *Pair, side string) ([]*
 	return out, nil
 }
 
-// Judged is a pair with what compare says of it.
+// Judged is a pair with what compare says about it.
 type Judged struct {
 	Pair
 	Got   *compare.Result

@@ -67,7 +67,7 @@ func (r *row) describe(rec *recording) {
 	r.DurationNanos = int64(rec.last.Sub(rec.first))
 }
 
-// verify checks the file of r in dir against what r says of it, and against
+// verify checks the file of r in dir against what r says about it, and against
 // the facts of its scenario.
 func (r row) verify(dir string) error {
 	zipped, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r.File)))

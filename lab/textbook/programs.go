@@ -240,7 +240,7 @@ func pairAndNeighbour() sim.Arrivals {
 	)
 }
 
-// What a side says of itself in the table.
+// What a side says about itself in the table.
 
 func startCost(r *sim.Result) string {
 	return fmt.Sprintf("%s, of which 1 µs is its work (%s)", quantity.Duration(r.EndNs), quantity.FinePercent(1000/float64(r.EndNs)))

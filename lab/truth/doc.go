@@ -13,7 +13,7 @@
 //     inside the function that writes the trace's start event, so the n-th start
 //     of a goroutine in one is the n-th in the other, and P and thread must agree.
 //     The result is a list of [Line] in the vocabulary of gmpscope dump.
-//  5. [Check] replays the records as queues and tells whether they contradict
+//  5. [Check] replays the records as queues and reports whether they contradict
 //     themselves.
 //  6. [Compare] scores a dump against the truth; [FindOpen] and [FindOpenTicks]
 //     tell which queue lengths and ticks no dump could know.

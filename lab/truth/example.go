@@ -13,7 +13,7 @@ import (
 )
 
 // An Example is the first start of a recording of which a hypothesis found the truth: what is
-// said of it with the hypothesis is what the runtime says, and without it something else.
+// said about it with the hypothesis is what the runtime says, and without it something else.
 type Example struct {
 	Hypothesis reconstruct.Hypothesis
 	Recording  string
@@ -34,7 +34,7 @@ const (
 	source
 )
 
-// reconstruction is what was said of a recording.
+// reconstruction is what was said about a recording.
 type reconstruction struct {
 	dump    []Line
 	partner map[int]int // from lines of the truth to those of the dump that tell of the same start
@@ -57,7 +57,7 @@ func reconstructFor(ctx context.Context, trace string, truth []Line, without rec
 	return r, nil
 }
 
-// of returns what is said of a start of the truth, nil if nothing.
+// of returns what is said about a start of the truth, nil if nothing.
 func (r *reconstruction) of(start int) *Line {
 	i, ok := r.partner[start]
 	if !ok {

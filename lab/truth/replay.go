@@ -58,7 +58,7 @@ type waiter struct {
 // move. Older and compact truths have no such lines: there only where a
 // goroutine went when it became runnable and where it was taken from is known.
 // The rest of a batch moves unmentioned, so its members are found by the order
-// of the queues. What a start then says of where its goroutine really was
+// of the queues. What a start then says about where its goroutine really was
 // corrects that: see settle.
 type replay struct {
 	// movesKnown reports whether the truth has a line for each move, so that nothing has to
@@ -331,7 +331,7 @@ func (r *replay) settle(w *waiter, in reference.Place, t int64) {
 		}
 	}
 	// Or with a batch whose first has not been started yet, which is when the
-	// truth tells of it: at the latest now.
+	// truth shows it: at the latest now.
 }
 
 // last returns the time of the last batch from one place to another in

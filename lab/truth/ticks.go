@@ -17,7 +17,7 @@ import "strings"
 const polls = 61
 
 // FindOpenTicks returns, by the indices of their lines, the starts that may have been at
-// the 61st tick or not, for anybody who has the trace only. The value says whether it was.
+// the 61st tick or not, for anybody who has the trace only. The value reports whether it was.
 func FindOpenTicks(lines []Line) map[int]bool {
 	type candidates struct {
 		out  [polls]bool

@@ -25,7 +25,7 @@ type Waiting struct {
 	// both accounts have.
 	Queue, Place, Cause Rate
 	// OpenNs is the part of Queue.Of that is not right because the truth does not
-	// tell of it.
+	// show it.
 	OpenNs int64
 	// Causes is by true cause and the cause that the reconstruction has
 	// instead: ns, the parts of a wait paired in proportion.
@@ -161,7 +161,7 @@ func pathString(stays []stay, from int64) string {
 	return b.String()
 }
 
-// maxPath bounds how many stays are told.
+// maxPath bounds how many stays are shown.
 const maxPath = 8
 
 // waitsOf lists all waits of a stream, in the order in which they end.

@@ -12,7 +12,7 @@ import (
 //
 // The garbage collector has a quarter of the Ps while it marks (mgcpacer.go:
 // gcBackgroundUtilization), and what the goroutines do not need. While the world
-// is stopped nobody computes.
+// is stopped no goroutine computes.
 type fluid struct {
 	*workload
 	ps      int     // Ps

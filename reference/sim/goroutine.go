@@ -186,7 +186,7 @@ func gopreempt(s *scheduler, m int32, why reference.Why) {
 }
 
 // goschedImpl puts a goroutine that yielded at the tail of the global queue, or of
-// its P's ring, and goes on (goschedImpl, goyield_m: the latter wakes nobody).
+// its P's ring, and goes on (goschedImpl, goyield_m: the latter wakes no goroutine).
 func goschedImpl(s *scheduler, m, g int32, why reference.Why, local bool) {
 	var d int64
 	if local {

@@ -190,7 +190,7 @@ type Costs struct {
 	// Yields are such measurements from the end of a run interval by runtime.Gosched to
 	// the next run interval of the P, taken from the global queue; without them it is
 	// Switch. Polls are those from the end of a run interval to the next one of somebody
-	// whom the network poller gave (netpoll); without them a poll is for nothing. Timers are those of what it takes a P to wake somebody by a timer; without
+	// whom the network poller gave (netpoll); without them a poll is for nothing. Timers are those of what it takes a P to wake a goroutine by a timer; without
 	// them that is for nothing.
 	Yields, Timers, Polls []Sample
 	// ThreadSwitch is the kernel's switch between two threads. Only

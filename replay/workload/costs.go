@@ -71,7 +71,7 @@ func (c *costs) set(p int32, s placeState, now int64) place {
 
 // add looks at a decision: how long a P takes from one goroutine to the next in
 // its own queue (schedule, execute), to one whom the network poller gave (netpoll), and from one that has yielded to the head of the
-// global queue; how long from when it wakes somebody by a timer to when it runs
+// global queue; how long from when it wakes a goroutine by a timer to when it runs
 // something, which is mostly the wake-up of another thread (time.go: timers.run, ready,
 // wakep); and how long from when a thread is woken to when it has its P (wakep, startm,
 // acquirep), where nobody else could have been meant, or until a locked one runs
@@ -146,7 +146,7 @@ func (c *costs) add(d *reference.Decision, now int64) {
 	}
 }
 
-// fire notes that a P which runs nothing wakes somebody by a timer.
+// fire notes that a P which runs nothing wakes a goroutine by a timer.
 func (c *costs) fire(p int32, now int64) {
 	if p < 0 || int(p) >= len(c.ps) {
 		return

@@ -18,7 +18,7 @@
 //     wakes comes from outside at the time of the trace. Of a program that talks to itself
 //     through the network, it comes not before the system call is done with which another
 //     goroutine seems to have sent it; and with another GOMAXPROCS, then.
-//   - A send on an unbuffered channel is a meeting: whoever is first waits. Which channels
+//   - A send on an unbuffered channel is a meeting: the first to come waits. Which channels
 //     are such ones is inferred (unbuffered.go).
 //   - A system call takes as long as it took, Gosched and the yield of a
 //     semaphore's owner stay what they are (runtime/proc.go: goschedImpl,

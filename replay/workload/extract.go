@@ -103,7 +103,7 @@ func NewExtractor(o Options) *Extractor {
 	return e
 }
 
-// Add processes the next decision, and says whether it is part of the workload.
+// Add processes the next decision, and reports whether it is part of the workload.
 func (e *Extractor) Add(d *reference.Decision) bool {
 	t := min(max(d.Time, 0), maxTime)
 	switch {
@@ -374,7 +374,7 @@ func (e *Extractor) sweepRequested(g int32, since int64) bool {
 	return true
 }
 
-// knows makes room for a P, and says whether its number makes sense.
+// knows makes room for a P, and reports whether its number makes sense.
 func (e *Extractor) knows(p int32) bool {
 	if p < 0 || p >= maxProcs {
 		return false

@@ -18,7 +18,7 @@ import "github.com/gmpscope/gmpscope/reference"
 
 // Of how many goroutines of a class at least, and of what part of them, the last act must be
 // such a send. Half or twice as many, and any part, make no difference to 44 recordings of
-// real programs: where senders both blocked and woke somebody, all 101 to 1,371 did.
+// real programs: where senders both blocked and woke a goroutine, all 101 to 1,371 did.
 const (
 	fewMeetings = 10
 	mostMeet    = 0.95

@@ -37,7 +37,7 @@ type Workload struct {
 	// another goroutine may have, and Peers those of them that who answered last time sent,
 	// or who waited for the goroutine's own.
 	Network, Sent, Peers int
-	// Meetings is how many wake-ups are on unbuffered channels: whoever is first waits.
+	// Meetings is how many wake-ups are on unbuffered channels: the first to come waits.
 	Meetings int
 	MarkNs   int64
 	// SwitchNs is how long a P typically takes from one goroutine to the next in

@@ -51,7 +51,7 @@ type Settings struct {
 	Key        []byte // with Anonymize; whoever sees the job sees it
 	FullPath   bool   // name traces by their paths
 	Config     []byte // text of a configuration; nil for none
-	GoVersion  string // the release whose rules apply; empty: as each trace tells
+	GoVersion  string // the release whose rules apply; empty: by the format of each trace
 	MaxMemory  int64  // of the analysis of one trace, bytes; 0 as in analyze.Options
 }
 

@@ -1,6 +1,6 @@
 // Package tracewriter writes a simulated run as an execution trace in the format
 // since Go 1.22, which golang.org/x/exp/trace reads to its end: so that what the
-// reconstruction says of a run can be held against what the simulator did.
+// reconstruction says about a run can be held against what the simulator did.
 //
 // A Writer takes the decisions of reference/sim in order. What is observable
 // becomes events, as the runtime would write them; what no trace shows (steals,

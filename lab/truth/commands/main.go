@@ -527,7 +527,7 @@ func scoreOne(ctx context.Context, tool, stem string, without reconstruct.Set) (
 	return s, scoreOpen(s, t, d, starts, trace)
 }
 
-// scoreOpen scores ticks and queue lengths by what the trace tells of them, and finds
+// scoreOpen scores ticks and queue lengths by what the trace shows of them, and finds
 // out why lengths are wrong. It does no lengths for a truth without moves.
 func scoreOpen(s *truth.Score, t, d []truth.Line, starts []truth.Match, traceFile string) error {
 	s.Ticks = truth.CompareTicks(t, d, starts, truth.FindOpenTicks(t))
