@@ -170,6 +170,15 @@ func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 // PT is the P-time of the trace: duration x GOMAXPROCS, without what is not recorded.
 func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 
+// BusyNs is the P-time that was not idle.
+func (f *Facts) BusyNs() int64 {
+	busy := f.PT()
+	for i := range f.Procs.Ps {
+		busy -= f.Procs.Ps[i].IdleNs
+	}
+	return busy
+}
+
 // whole is how much there is in the trace of what a cost can be a part of.
 func (f *Facts) whole(of CostBase) int64 {
 	var ns int64

@@ -127,14 +127,6 @@ func OnP(p int32) *int32 {
 	return &p
 }
 
-// Evidence is a number that crossed, or frames, a threshold.
-type Evidence struct {
-	What  string `json:"what"`            // what was measured
-	Value string `json:"value"`           // with unit, for people
-	Limit string `json:"limit,omitempty"` // the threshold, with unit; absent if there is none
-	Ns    int64  `json:"ns,omitempty"`    // the value, where it is a time
-}
-
 // Names reports whether goroutines that run a function have a role in a finding.
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })

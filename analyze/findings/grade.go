@@ -35,6 +35,10 @@ func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
 	if duration > 0 {
 		share = float64(cost) / float64(duration)
 	}
+	return g.bySize(cost, share)
+}
+
+func (g Grade) bySize(cost int64, share float64) (s Severity, ok bool) {
 	switch {
 	case cost >= g.CriticalNs && share >= g.CriticalShare:
 		return Critical, true
@@ -44,6 +48,11 @@ func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
 		return Note, true
 	}
 	return "", false
+}
+
+// ByShare grades a share of something; not ok means not worth a word.
+func ByShare(share, note, warning, critical float64) (s Severity, ok bool) {
+	return Grade{NoteShare: note, WarningShare: warning, CriticalShare: critical}.bySize(0, share)
 }
 
 // Order is the rank of a severity: 0 for the worst.

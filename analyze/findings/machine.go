@@ -33,9 +33,9 @@ func Had(m *kernel.Machine) string {
 // EvidenceOf is what the kernel's records say of the running time.
 func EvidenceOf(m *kernel.Machine) []Evidence {
 	return []Evidence{
-		{What: "goroutines ran, by the trace", Value: quantity.Duration(m.RunningNs), Ns: m.RunningNs},
-		{What: "of it with a thread on a CPU, by the kernel's records", Value: quantity.Duration(m.OnCPUNs), Ns: m.OnCPUNs},
-		{What: "events at which their thread was on a CPU", Value: quantity.Percent(m.InsideShare)},
+		Measured("goroutines ran, by the trace", Time(m.RunningNs)),
+		Measured("of it with a thread on a CPU, by the kernel's records", Time(m.OnCPUNs)),
+		Measured("events at which their thread was on a CPU", Share(m.InsideShare)),
 	}
 }
 

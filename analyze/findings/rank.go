@@ -49,9 +49,7 @@ func Rank(list []Finding) []Finding {
 	}
 	for i, n := range count {
 		if n > 1 {
-			out[i].Evidence = append(slices.Clip(out[i].Evidence), Evidence{
-				What: "findings of this kind, merged into this one", Value: strconv.Itoa(n), Ns: out[i].CostNs,
-			})
+			out[i].Evidence = append(slices.Clip(out[i].Evidence), Measured("findings of this kind, merged into this one", Text(strconv.Itoa(n)).Of(out[i].CostNs)))
 		}
 	}
 	slices.SortStableFunc(out, func(x, y Finding) int {

@@ -82,6 +82,13 @@ func (c *Cell) merge(o *Cell) {
 	c.Ns += o.Ns
 }
 
+// Actor is the class of a cell, with its worst example.
+func (c *Cell) Actor(f *Facts, role string) Actor {
+	a := f.Class(role, c.Class)
+	a.G, a.P, a.Stack = c.G, OnP(c.P), f.Frames(c.Stack)
+	return a
+}
+
 // Top returns the n classes with the most waiting, most first.
 func (t *Tally) Top(n int) []Cell {
 	s := slices.Clone(t.Cells)
@@ -95,9 +102,7 @@ func (t *Tally) Top(n int) []Cell {
 func (t *Tally) Actors(f *Facts, role string, n int) []Actor {
 	var out []Actor
 	for _, c := range t.Top(n) {
-		a := f.Class(role, c.Class)
-		a.G, a.P, a.Stack = c.G, OnP(c.P), f.Frames(c.Stack)
-		out = append(out, a)
+		out = append(out, c.Actor(f, role))
 	}
 	return out
 }

@@ -168,28 +168,15 @@ func runner(frames []string) string {
 const runCleanups = "runtime.runCleanups"
 
 func (w *watcher) finding(f *findings.Facts, x *finalizer) []findings.Finding {
-	var s findings.Severity
-	switch share := f.Share(x.ns); {
-	case x.ns < w.t.MinNs || share < w.t.NoteShare:
+	s, ok := findings.ByShare(f.Share(x.ns), w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || x.ns < w.t.MinNs {
 		return nil
-	case share >= w.t.CriticalShare:
-		s = findings.Critical
-	case share >= w.t.WarningShare:
-		s = findings.Warning
-	default:
-		s = findings.Note
 	}
 	a := f.Class(findings.Cause, x.class)
 	a.G, a.Stack = x.g, f.Frames(x.stack)
 	y := findings.Finding{
 		Severity: s, CostNs: x.ns, FromNs: x.from, ToNs: x.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
-	w.phrase(f, &y, x)
-	return []findings.Finding{y}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *finalizer) {
 	what, others := "finalizer", "all others wait until it is done"
 	if x.runner == runCleanups {
 		what, others = "cleanup", "others may have to wait until it is done"
@@ -202,15 +189,14 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *finalizer) {
 	if x.place != "" {
 		at = " (" + x.place + ")"
 	}
-	y.Evidence = []findings.Evidence{
-		{What: "blocked in " + x.function + at + ", in all", Value: quantity.Duration(x.ns), Limit: quantity.Duration(w.t.MinNs), Ns: x.ns},
-		{What: "of the recording", Value: share, Limit: quantity.Percent(w.t.WarningShare), Ns: x.ns},
-		{What: "times", Value: quantity.Count(x.n)},
-		{What: "the longest", Value: quantity.Duration(x.longest), Ns: x.longest},
-		{What: "called by", Value: x.runner},
-	}
+	y.Measured("blocked in "+x.function+at+", in all", findings.Time(x.ns), findings.Time(w.t.MinNs))
+	y.Measured("of the recording", findings.Share(f.Share(x.ns)).Of(x.ns), findings.Share(w.t.WarningShare))
+	y.Measured("times", findings.Count(x.n))
+	y.Measured("the longest", findings.Time(x.longest))
+	y.Measured("called by", findings.Text(x.runner))
 	y.Advice = []string{
 		"Release what " + x.function + " releases with a call, such as Close, when it is not needed any more, and leave the " + what + " for what was forgotten.",
 		"Let the " + what + " only hand over, to a goroutine or a channel with room: what sleeps, locks or waits in it holds up everything that finalizers release, memory too.",
 	}
+	return []findings.Finding{y}
 }

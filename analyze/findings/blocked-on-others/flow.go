@@ -90,11 +90,11 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 		Title: fmt.Sprintf("%s was blocked%s for up to %s before it read the body of its request: that uses up what may be sent on its HTTP/2 connection, and goroutines waited %s, %s in all, up to %s, until they might send there",
 			reads, in, ns, quantity.Plural(sum.N, "time", "times"), quantity.Duration(sum.Ns), quantity.Duration(longest.Worst)),
 		Evidence: []findings.Evidence{
-			{What: "waits for flow control", Value: quantity.Count(sum.N)},
-			{What: "their sum", Value: quantity.Duration(sum.Ns), Limit: quantity.Duration(w.t.MinNs), Ns: sum.Ns},
-			{What: "goroutines that wait so, on average", Value: quantity.Number(line), Limit: quantity.Number(w.t.Line)},
-			{What: "the longest", Value: quantity.Duration(longest.Worst), Ns: longest.Worst},
-			{What: "blocked before it read, at most", Value: ns, Ns: w.credits[cause]},
+			findings.Measured("waits for flow control", findings.Count(sum.N)),
+			findings.Measured("their sum", findings.Time(sum.Ns), findings.Time(w.t.MinNs)),
+			findings.Measured("goroutines that wait so, on average", findings.Number(line), findings.Number(w.t.Line)),
+			findings.Measured("the longest", findings.Time(longest.Worst)),
+			findings.Measured("blocked before it read, at most", findings.Time(w.credits[cause])),
 		},
 		Advice: []string{
 			"Let " + reads + " read the body first, or while it waits" + in + "; or give it a connection of its own, or connections a larger window than streams.",

@@ -276,14 +276,12 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 		}
 		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."
 	}
-	x.Evidence = []findings.Evidence{
-		{What: "waits in " + g.in, Value: quantity.Count(g.n)},
-		{What: "their sum", Value: total, Limit: quantity.Duration(w.t.MinNs), Ns: g.ns},
-		{What: "their mean", Value: quantity.Duration(g.ns / g.n), Limit: quantity.Duration(w.t.MeanNs), Ns: g.ns / g.n},
-		{What: "goroutines that wait there, on average", Value: quantity.Number(float64(g.ns) / float64(f.RecordedNs())), Limit: quantity.Number(w.t.Line)},
-		{What: "of the time that these goroutines ran or waited for anything but a P", Value: quantity.Part(g.ns, whole)},
-		{What: "the longest", Value: quantity.Duration(g.longest.waits.Worst), Ns: g.longest.waits.Worst},
-	}
+	x.Measured("waits in "+g.in, findings.Count(g.n))
+	x.Measured("their sum", findings.Time(g.ns), findings.Time(w.t.MinNs))
+	x.Measured("their mean", findings.Time(g.ns/g.n), findings.Time(w.t.MeanNs))
+	x.Measured("goroutines that wait there, on average", findings.Number(float64(g.ns)/float64(f.RecordedNs())), findings.Number(w.t.Line))
+	x.Measured("of the time that these goroutines ran or waited for anything but a P", findings.PartOf(g.ns, whole))
+	x.Measured("the longest", findings.Time(g.longest.waits.Worst))
 	x.Headline = fmt.Sprintf("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
 	if utf8.RuneCountInString(x.Headline) > headlineLen {
 		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)

@@ -27,14 +27,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	times := quantity.Plural(g.n, "time", "times")
 	class := w.view.ClassStat(g.class)
 	share := float64(g.ns) / float64(max(1, class.RunNs+class.BlockedNs))
-	x.Evidence = []findings.Evidence{
-		{What: "waits in " + g.in, Value: quantity.Count(g.n)},
-		{What: "their sum", Value: total, Limit: quantity.Duration(w.t.MinNs), Ns: g.ns},
-		{What: "their mean", Value: quantity.Duration(g.ns / g.n), Limit: quantity.Duration(w.t.MeanNs), Ns: g.ns / g.n},
-		{What: "goroutines that wait there, on average", Value: quantity.Number(float64(g.ns) / float64(max(1, f.RecordedNs()))), Limit: quantity.Number(w.t.Line)},
-		{What: "of the time that these goroutines ran or were blocked", Value: quantity.Percent(share)},
-		{What: "the longest", Value: quantity.Duration(g.longest.waits.Worst), Ns: g.longest.waits.Worst},
-	}
+	x.Measured("waits in "+g.in, findings.Count(g.n))
+	x.Measured("their sum", findings.Time(g.ns), findings.Time(w.t.MinNs))
+	x.Measured("their mean", findings.Time(g.ns/g.n), findings.Time(w.t.MeanNs))
+	x.Measured("goroutines that wait there, on average", findings.Number(float64(g.ns)/float64(max(1, f.RecordedNs()))), findings.Number(w.t.Line))
+	x.Measured("of the time that these goroutines ran or were blocked", findings.Share(share))
+	x.Measured("the longest", findings.Time(g.longest.waits.Worst))
 	if g.top.by < 0 {
 		x.Headline = fmt.Sprintf("%s waits for the end of garbage collections: %s in all", g.in, total)
 		x.Title = fmt.Sprintf("Goroutines of %s were blocked %s in %s until the garbage collector had ended, %s in all", who, times, g.in, total)
@@ -48,11 +46,11 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	busy := g.ran / max(1, float64(g.ns))
 	queued := g.runnable / max(1, float64(g.ns))
 	x.Evidence = append(x.Evidence,
-		findings.Evidence{What: "ended by goroutines of " + findings.Short(f.Name(g.top.by)), Value: quantity.Part(g.topNs, g.ns)},
-		findings.Evidence{What: "what those that ended them did in their last round: ran", Value: quantity.Percent(busy)},
+		findings.Measured("ended by goroutines of "+findings.Short(f.Name(g.top.by)), findings.PartOf(g.topNs, g.ns)),
+		findings.Measured("what those that ended them did in their last round: ran", findings.Share(busy)),
 	)
 	if reason != reference.ReasonNone {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "were blocked (" + reason.String() + ")", Value: quantity.Percent(part)})
+		x.Measured("were blocked ("+reason.String()+")", findings.Share(part))
 	}
 	chain, last, where := w.chain(f, all, g)
 	far := slices.DeleteFunc(chain, func(name string) bool { return name == by || name == g.in })

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,52 +98,59 @@ type site struct {
 	longest   call
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	alone int64   // for how long nothing else ran
-	ns    int64   // of all waits, summed
-	sites []*site // longest first
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, g := range slices.Sorted(maps.Keys(w.under)) {
 		w.over(w.under[g], f.EndNs)
 	}
-	n := evidence{}
 	var all []call
+	var sites []*site
+	var ns int64
 	for _, c := range w.calls {
 		if !waits(f.Frames(c.stack)) {
 			continue
 		}
 		all = append(all, c)
 		in, place := f.ProgramsFunction(c.stack)
-		i := slices.IndexFunc(n.sites, func(s *site) bool { return s.in == in })
+		i := slices.IndexFunc(sites, func(s *site) bool { return s.in == in })
 		if i < 0 {
-			i = len(n.sites)
-			n.sites = append(n.sites, &site{in: in, place: place})
+			i = len(sites)
+			sites = append(sites, &site{in: in, place: place})
 		}
-		n.sites[i].add(c)
-		n.ns += c.to - c.began
+		sites[i].add(c)
+		ns += c.to - c.began
 	}
-	n.alone = alone(all)
-	share := f.Share(n.alone)
-	if n.alone < w.t.MinNs || share < w.t.NoteShare {
+	alone := alone(all)
+	share := f.Share(alone)
+	s, ok := findings.ByShare(share, w.t.NoteShare, w.t.WarningShare, math.Inf(1))
+	if !ok || alone < w.t.MinNs {
 		return nil
 	}
-	slices.SortStableFunc(n.sites, func(x, y *site) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.in, y.in)) })
-	s := findings.Note
-	if share >= w.t.WarningShare {
-		s = findings.Warning
-	}
-	most := n.sites[0].longest
-	a := f.Class(findings.Cause, most.class)
-	a.G, a.Stack = most.g, f.Frames(most.stack)
+	slices.SortStableFunc(sites, func(x, y *site) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.in, y.in)) })
+	most := sites[0]
+	long := &most.longest
+	a := f.Class(findings.Cause, long.class)
+	a.G, a.Stack = long.g, f.Frames(long.stack)
 	x := findings.Finding{
-		Severity: s, CostNs: min(n.alone, f.BlockedNs), FromNs: most.began, ToNs: most.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+		Severity: s, CostNs: min(alone, f.BlockedNs), FromNs: long.began, ToNs: long.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
-	w.phrase(f, &x, &n)
+	of := fmt.Sprintf("%s of %s", quantity.Duration(alone), quantity.Duration(f.RecordedNs()))
+	x.Headline = fmt.Sprintf("Waiting for a child process (%s): nothing else ran for %s", most.in, of)
+	x.Title = fmt.Sprintf("For %s (%s) the program only waited for processes that it had started: %s waited %s, %s in all and up to %s at a time",
+		of, quantity.Percent(share), most.in, quantity.Plural(most.n, "time", "times"), quantity.Duration(most.ns), quantity.Duration(long.to-long.began))
+	x.Measured("time in which nothing ran but child processes", findings.Time(alone).With(" ("+quantity.Percent(share)+")"), findings.Time(w.t.MinNs).With(" and "+quantity.Percent(w.t.NoteShare)))
+	x.Measured("waits for a child process, summed", findings.Time(ns))
+	for _, s := range sites[:min(maxSites, len(sites))] {
+		x.Measured("in "+s.in+" ("+s.place+")", findings.Time(s.ns).With(" in "+quantity.Plural(s.n, "wait", "waits")))
+	}
+	x.Advice = []string{
+		"Start fewer processes in " + most.in + ", or let one do the work of several; keep their answers where they stay the same.",
+		"Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.",
+	}
 	return []findings.Finding{x}
 }
+
+// maxSites is how many functions are named.
+const maxSites = 3
 
 func (s *site) add(c call) {
 	s.n++
@@ -181,27 +189,3 @@ func alone(calls []call) (ns int64) {
 	}
 	return ns
 }
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	most := n.sites[0]
-	alone, recorded, share := quantity.Duration(n.alone), quantity.Duration(f.RecordedNs()), quantity.Percent(f.Share(n.alone))
-	waited := fmt.Sprintf("%s waited %s", most.in, quantity.Plural(most.n, "time", "times"))
-	x.Headline = fmt.Sprintf("Waiting for a child process (%s): nothing else ran for %s of %s", most.in, alone, recorded)
-	x.Title = fmt.Sprintf("For %s of %s (%s) the program only waited for processes that it had started: %s, %s in all and up to %s at a time",
-		alone, recorded, share, waited, quantity.Duration(most.ns), quantity.Duration(most.longest.to-most.longest.began))
-	x.Evidence = []findings.Evidence{
-		{What: "time in which nothing ran but child processes", Value: alone + " (" + share + ")", Limit: quantity.Duration(w.t.MinNs) + " and " + quantity.Percent(w.t.NoteShare), Ns: n.alone},
-		{What: "waits for a child process, summed", Value: quantity.Duration(n.ns), Ns: n.ns},
-	}
-	for _, s := range n.sites[:min(maxSites, len(n.sites))] {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "in " + s.in + " (" + s.place + ")", Value: quantity.Plural(s.n, "wait", "waits") + ", " + quantity.Duration(s.ns), Ns: s.ns})
-	}
-	x.Advice = []string{
-		"Start fewer processes in " + most.in + ", or let one do the work of several; keep their answers where they stay the same.",
-		"Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.",
-	}
-}
-
-// maxSites is how many functions are named.
-const maxSites = 3

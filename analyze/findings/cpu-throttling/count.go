@@ -36,10 +36,10 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 		Title: fmt.Sprintf("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
 			limit, periods, quantity.Duration(q.PeriodNs), quantity.Duration(c.ThrottledNs)),
 		Evidence: []findings.Evidence{
-			{What: "periods in which the quota was used up, by cpu.stat", Value: periods},
-			{What: "threads were kept from the CPUs, by cpu.stat", Value: quantity.Duration(c.ThrottledNs), Ns: c.ThrottledNs},
-			{What: "time between the two counts", Value: quantity.Duration(q.Ns()), Ns: q.Ns()},
-			{What: "quota", Value: limit, Limit: "GOMAXPROCS " + quantity.Count(int64(f.GOMAXPROCS))},
+			findings.Measured("periods in which the quota was used up, by cpu.stat", findings.Text(periods)),
+			findings.Measured("threads were kept from the CPUs, by cpu.stat", findings.Time(c.ThrottledNs)),
+			findings.Measured("time between the two counts", findings.Time(q.Ns())),
+			findings.Measured("quota", findings.Text(limit), findings.Text("GOMAXPROCS "+quantity.Count(int64(f.GOMAXPROCS)))),
 		},
 		Advice: []string{
 			advice(f),
@@ -48,7 +48,7 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 		},
 	}
 	if lost > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what the quota gives", Value: quantity.Duration(lost), Ns: lost})
+		x.Measured("goroutines ran without a CPU, at least: beyond what the quota gives", findings.Time(lost))
 	}
 	return []findings.Finding{x}
 }

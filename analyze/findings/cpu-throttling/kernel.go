@@ -26,8 +26,8 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 		Title: fmt.Sprintf("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
 			findings.Had(m), quantity.Duration(cost)),
 		Evidence: append(findings.EvidenceOf(m),
-			findings.Evidence{What: "threads were ready to run, and their CPU was idle, for 1 ms and longer at a time", Value: quantity.Duration(cost), Ns: cost},
-			findings.Evidence{What: "threads were ready to run, and another program had their CPU", Value: quantity.Duration(m.Off.OthersNs), Ns: m.Off.OthersNs}),
+			findings.Measured("threads were ready to run, and their CPU was idle, for 1 ms and longer at a time", findings.Time(cost)),
+			findings.Measured("threads were ready to run, and another program had their CPU", findings.Time(m.Off.OthersNs))),
 		Advice: []string{
 			advice(f),
 			raise,
@@ -35,7 +35,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	}
 	if c := m.Cgroup; c != nil {
 		x.Basis = findings.Certain
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "periods of the quota in which it was used up, by cpu.stat", Value: quantity.Count(c.Throttled) + " of " + quantity.Count(c.Periods)})
+		x.Measured("periods of the quota in which it was used up, by cpu.stat", findings.Count(c.Throttled).With(" of "+quantity.Count(c.Periods)))
 	} else {
 		x.Advice = append(x.Advice, "Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
 	}

@@ -124,7 +124,32 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if f.WithoutCPUNs() > 0 || f.Quota != nil {
 		x.Basis = findings.Certain
 	}
-	w.phrase(f, &x, &n)
+	silences := int64(len(n.beat.Silences))
+	x.Headline = fmt.Sprintf("A CPU quota seems to stop the process: %s, in periods of %s",
+		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
+	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
+		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
+	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(w.t.MinCount)).With(" of 5 ms or more"))
+	x.Measured("their sum, without a time slice where goroutines may have run for one", findings.Time(n.stoppedNs).With(" ("+quantity.Percent(f.Share(n.stoppedNs))+" of the recording)"))
+	x.Measured("the longest of them", findings.Time(slices.Max(n.lengths)))
+	x.Measured("period of their ends", findings.Time(b.PeriodNs), findings.Time(w.t.PeriodNs).With(" within "+quantity.Percent(w.t.Within)))
+	x.Measured("regularity of that period, 1 being exact", findings.Number(b.R))
+	x.Measured("probability of such regularity by chance", findings.Share(b.Chance), findings.Share(w.t.Chance))
+	x.Measured("of them, those that no program makes by itself", findings.Count(int64(n.sure)), findings.Text("half"))
+	x.Measured("goroutines that had a P meanwhile, at most", findings.Count(int64(n.most)))
+	x.Advice = []string{
+		advice(f),
+		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
+		raise,
+		bursts,
+	}
+	if n.usedNs > 0 && f.RecordedNs() > 0 {
+		x.Measured("CPUs used on average, at most: the Ps' running time without the silences", findings.Number(float64(n.usedNs)/float64(f.RecordedNs())).Of(n.usedNs))
+	}
+	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
+	if lost := f.WithoutCPUNs(); lost > 0 {
+		x.Measured("goroutines ran without a CPU, at least: beyond what these can give", findings.Time(lost))
+	}
 	return []findings.Finding{x}
 }
 
@@ -159,38 +184,6 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) evidence {
 func middle(list []int64) int64 {
 	s := slices.Sorted(slices.Values(list))
 	return s[len(s)/2]
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	b, silences := &n.beat, int64(len(n.beat.Silences))
-	x.Headline = fmt.Sprintf("A CPU quota seems to stop the process: %s, in periods of %s",
-		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
-	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
-		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
-	x.Evidence = []findings.Evidence{
-		{What: "silences while goroutines ran", Value: quantity.Count(silences), Limit: quantity.Count(int64(w.t.MinCount)) + " of 5 ms or more"},
-		{What: "their sum, without a time slice where goroutines may have run for one", Value: quantity.Duration(n.stoppedNs) + " (" + quantity.Percent(f.Share(n.stoppedNs)) + " of the recording)", Ns: n.stoppedNs},
-		{What: "the longest of them", Value: quantity.Duration(slices.Max(n.lengths)), Ns: slices.Max(n.lengths)},
-		{What: "period of their ends", Value: quantity.Duration(b.PeriodNs), Limit: quantity.Duration(w.t.PeriodNs) + " within " + quantity.Percent(w.t.Within), Ns: b.PeriodNs},
-		{What: "regularity of that period, 1 being exact", Value: quantity.Number(b.R)},
-		{What: "probability of such regularity by chance", Value: quantity.Percent(b.Chance), Limit: quantity.Percent(w.t.Chance)},
-		{What: "of them, those that no program makes by itself", Value: quantity.Count(int64(n.sure)), Limit: "half"},
-		{What: "goroutines that had a P meanwhile, at most", Value: quantity.Count(int64(n.most))},
-	}
-	x.Advice = []string{
-		advice(f),
-		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
-		raise,
-		bursts,
-	}
-	if n.usedNs > 0 && f.RecordedNs() > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "CPUs used on average, at most: the Ps' running time without the silences", Value: quantity.Number(float64(n.usedNs) / float64(f.RecordedNs())), Ns: n.usedNs})
-	}
-	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
-	if lost := f.WithoutCPUNs(); lost > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "goroutines ran without a CPU, at least: beyond what these can give", Value: quantity.Duration(lost), Ns: lost})
-	}
 }
 
 const (

@@ -216,12 +216,6 @@ func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
 	w.blocks.Add(&findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
 }
 
-// evidence is what a finding says besides the tallies.
-type evidence struct {
-	cost  int64
-	share float64 // of the program's running time
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.lost += w.rate * (f.EndNs - w.at)
 	for _, g := range slices.Sorted(maps.Keys(w.open)) {
@@ -234,33 +228,26 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var ran int64
 	w.view.Classes(func(c *findings.Class) { ran += c.RunNs })
 	total, long := w.assists.Total, w.blocks.Total
-	n := evidence{cost: total.Ns + w.lost}
-	n.share = float64(n.cost) / float64(max(1, ran))
-	if long.N == 0 && n.share < w.t.Share {
+	cost := total.Ns + w.lost
+	share := float64(cost) / float64(max(1, ran)) // of the program's running time
+	if long.N == 0 && share < w.t.Share {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return nil
 	}
-	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && n.share < w.t.WarningShare {
+	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.WarningShare {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: n.cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
+		Severity: s, CostNs: cost, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
 		Actors: w.assists.Actors(f, findings.Victim, 3),
 	}
 	if long.N > 0 {
 		x.FromNs, x.ToNs = long.From, long.To
 		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
 	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	total, long := w.assists.Total, w.blocks.Total
 	site := allocator(x.Actors)
 	who := "Who allocates"
 	if function, _, _ := strings.Cut(site, " "); function != "" {
@@ -269,20 +256,18 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 			who = function + ", called by " + user + ", allocates, and"
 		}
 	}
-	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(n.share))
+	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(share))
 	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
-		quantity.Duration(n.cost), perSecond(n.share))
-	x.Evidence = []findings.Evidence{
-		{What: "lost in assists, for each second that the program ran", Value: perSecond(n.share), Limit: perSecond(w.t.Share), Ns: n.cost},
-		{What: "of it, marking", Value: quantity.Duration(total.Ns) + " in " + quantity.Plural(total.N, "assist", "assists"), Ns: total.Ns},
-		{What: "of it, blocked while Ps were free of the program", Value: quantity.Duration(w.lost), Ns: w.lost},
-		{What: "blocked, all goroutines summed", Value: quantity.Duration(w.blocked) + " in " + quantity.Plural(w.nblock, "block", "blocks"), Ns: w.blocked},
-		{What: "long blocks", Value: quantity.Count(long.N), Limit: quantity.Duration(w.t.BlockNs) + " each"},
-	}
+		quantity.Duration(cost), perSecond(share))
+	x.Measured("lost in assists, for each second that the program ran", findings.Text(perSecond(share)).Of(cost), findings.Text(perSecond(w.t.Share)))
+	x.Measured("of it, marking", findings.Time(total.Ns).With(" in "+quantity.Plural(total.N, "assist", "assists")))
+	x.Measured("of it, blocked while Ps were free of the program", findings.Time(w.lost))
+	x.Measured("blocked, all goroutines summed", findings.Time(w.blocked).With(" in "+quantity.Plural(w.nblock, "block", "blocks")))
+	x.Measured("long blocks", findings.Count(long.N), findings.Time(w.t.BlockNs).With(" each"))
 	if long.N > 0 {
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "the longest block", Value: quantity.Duration(long.Worst), Limit: quantity.Duration(w.t.BlockNs), Ns: long.Worst},
-			findings.Evidence{What: "long blocks that ended only with the cycle", Value: quantity.Count(w.atEnd)})
+			findings.Measured("the longest block", findings.Time(long.Worst), findings.Time(w.t.BlockNs)),
+			findings.Measured("long blocks that ended only with the cycle", findings.Count(w.atEnd)))
 	}
 	where := "where the stacks show it"
 	if site != "" {
@@ -298,6 +283,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	if 2*w.atEnd > long.N {
 		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
 	}
+	return []findings.Finding{x}
 }
 
 // perSecond writes a ratio of two times, which may be more than 1, as that of a

@@ -81,82 +81,54 @@ func (w *watcher) leave(s *findings.Residency) {
 	w.victims.Add(&findings.Cell{Class: s.G.Class, Ns: lost, From: s.From, To: s.To, G: s.G.ID, P: s.G.P, Stack: s.G.Stack})
 }
 
-// evidence is what a finding says besides the tally.
-type evidence struct {
-	local, inherited int64    // starts out of local queues, and of them those that inherited the time slice
-	fed              []feeder // the classes started most from there
-}
-
-// feeder is the starts of a class out of local queues.
-type feeder struct {
-	class int32
-	n     int64
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	total := w.victims.Total
+	total, totals := w.victims.Total, w.view.Totals()
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}
-	if total.N < w.t.MinCount && s != findings.Note {
+	if total.N < w.t.MinCount {
 		s = s.Lower()
 	}
 	if s == findings.Critical && float64(total.Ns) < w.t.Share*float64(f.Waits.User.TotalNs) {
 		s = findings.Warning
 	}
-	var n evidence
-	totals := w.view.Totals()
-	n.local, n.inherited = totals.LocalStarts, totals.Inherited
+	var fed []*findings.Class // started most out of local queues
 	w.view.Classes(func(c *findings.Class) {
 		if c.Local > 0 {
-			n.fed = append(n.fed, feeder{c.ID, c.Local})
+			fed = append(fed, c)
 		}
 	})
-	slices.SortFunc(n.fed, func(x, y feeder) int {
-		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.class, y.class))
-	})
-	n.fed = n.fed[:min(2, len(n.fed))]
+	slices.SortFunc(fed, func(x, y *findings.Class) int { return cmp.Or(cmp.Compare(y.Local, x.Local), cmp.Compare(x.ID, y.ID)) })
+	fed = fed[:min(2, len(fed))]
 	x := findings.Finding{
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
-	for _, c := range n.fed {
-		x.Actors = append(x.Actors, f.Class(findings.Cause, c.class))
-	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	total := w.victims.Total
 	x.Headline = fmt.Sprintf("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
-	if fill := x.Actors[len(x.Actors)-len(n.fed):]; len(fill) > 0 {
-		x.Headline = fmt.Sprintf("%s keeps the Ps' own queues full: the global one waits for up to %s starts", fill[0].Short(), quantity.Count(w.later))
-	}
 	x.Title = fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
 		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
-	x.Evidence = []findings.Evidence{
-		{What: "stays in the global queue that were too long", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs)},
-		{What: "most local starts during one of them", Value: quantity.Count(w.later), Limit: quantity.Count(w.t.Poll*w.view.Procs()) + " (" + quantity.Count(w.t.Poll) + " for each P)"},
-		{What: "the stays, summed", Value: quantity.Duration(w.waited), Ns: w.waited},
-		{What: "longest excess of one", Value: quantity.Duration(total.Worst), Ns: total.Worst},
-		{What: "taken from the global queue, at the tick and otherwise", Value: quantity.Count(w.polls) + " and " + quantity.Count(w.batches)},
-		{What: "length of the global queue when such a stay ended, at most", Value: quantity.Count(int64(w.maxLen))},
+	x.Measured("stays in the global queue that were too long", findings.Count(total.N), findings.Time(w.t.WaitNs))
+	x.Measured("most local starts during one of them", findings.Count(w.later), findings.Count(w.t.Poll*w.view.Procs()).With(" ("+quantity.Count(w.t.Poll)+" for each P)"))
+	x.Measured("the stays, summed", findings.Time(w.waited))
+	x.Measured("longest excess of one", findings.Time(total.Worst))
+	x.Measured("taken from the global queue, at the tick and otherwise", findings.Count(w.polls).With(" and "+quantity.Count(w.batches)))
+	x.Measured("length of the global queue when such a stay ended, at most", findings.Count(int64(w.maxLen)))
+	for i, c := range fed {
+		a := f.Class(findings.Cause, c.ID)
+		if i == 0 {
+			x.Headline = fmt.Sprintf("%s keeps the Ps' own queues full: the global one waits for up to %s starts", a.Short(), quantity.Count(w.later))
+			x.Advice = append(x.Advice, "Have fewer goroutines of "+a.Short()+" runnable at once, or let them do more for each wake-up: most of what came first was theirs.")
+		}
+		x.Measured("starts from local queues: "+a.Class, findings.Count(c.Local))
+		x.Actors = append(x.Actors, a)
 	}
-	if len(n.fed) > 0 {
-		x.Advice = append(x.Advice, "Have fewer goroutines of "+findings.Short(f.Name(n.fed[0].class))+" runnable at once, or let them do more for each wake-up: most of what came first was theirs.")
-	}
-	x.Advice = append(x.Advice, []string{
+	x.Advice = append(x.Advice,
 		"Find out what brings goroutines into the global queue: preemption of long runs, runtime.Gosched, system calls that lose their P, bursts of more than 256 new goroutines on one P; and have less of it.",
-		"Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.",
-	}...)
-	if n.local > 0 && 2*n.inherited > n.local {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "local starts that inherited the time slice, and so did not count for the tick", Value: quantity.Percent(float64(n.inherited) / float64(n.local))})
+		"Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.")
+	if 2*totals.Inherited > totals.LocalStarts {
+		x.Measured("local starts that inherited the time slice, and so did not count for the tick", findings.PartOf(totals.Inherited, totals.LocalStarts))
 		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: look for goroutines that wake one another in turn.")
 	}
-	for _, c := range n.fed {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "starts from local queues: " + f.Name(c.class), Value: quantity.Count(c.n)})
-	}
+	return []findings.Finding{x}
 }

@@ -4,6 +4,7 @@ package goroutinechurn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -130,32 +131,20 @@ func (w *watcher) close() {
 	*a = account{}
 }
 
-// evidence is what a finding says besides the accounts.
-type evidence struct {
-	medianNs  int64 // running time in the life of a goroutine
-	perSecond int64 // creations, in the worst window
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.close()
 	t := &w.total
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	// What creating and ending them cost the trace does not show: their number
 	// decides. It is a waste, and nobody's delay, so that it is never critical.
-	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.RecordedNs())/1e9 {
+	if t.created > 0 && float64(t.created) >= w.t.Rate*float64(f.RecordedNs())/1e9 || s == findings.Critical {
 		s, ok = findings.Warning, true
 	}
 	if !ok {
 		return nil
 	}
-	if s == findings.Critical {
-		s = findings.Warning
-	}
-	end := min(f.EndNs, w.worstAt+w.t.WindowNs)
-	n := evidence{
-		medianNs:  t.ended.Median(),
-		perSecond: int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9),
-	}
+	end, median := min(f.EndNs, w.worstAt+w.t.WindowNs), t.ended.Median()
+	rate := quantity.Count(int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9))
 	x := findings.Finding{
 		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
 		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
@@ -163,33 +152,23 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
 		x.Severity = findings.Note
 	}
-	w.phrase(&x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(x *findings.Finding, n *evidence) {
-	t := &w.total
-	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", quantity.Count(n.perSecond))
+	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", rate)
 	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
-		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
-	for i := range x.Actors {
-		if a := &x.Actors[i]; a.Role == findings.Cause {
-			x.Headline = fmt.Sprintf("%s creates goroutines for next to no work: up to %s a second", a.Short(), quantity.Count(n.perSecond))
-			x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
-				a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(n.medianNs), quantity.Count(n.perSecond))
-			break
-		}
+		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(median), rate)
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		a := &x.Actors[i]
+		x.Headline = fmt.Sprintf("%s creates goroutines for next to no work: up to %s a second", a.Short(), rate)
+		x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
+			a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(median), rate)
 	}
-	x.Evidence = []findings.Evidence{
-		{What: fmt.Sprintf("creations in the worst %s", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.worst), Limit: quantity.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
-		{What: "running time in the life of one, median", Value: quantity.Duration(n.medianNs), Limit: quantity.Duration(w.t.LifeNs), Ns: n.medianNs},
-		{What: "windows above the limits", Value: quantity.Count(w.windows)},
-		{What: "starts that were first ones", Value: quantity.Percent(min(1, float64(t.created)/float64(max(1, t.starts))))},
-		{What: "time that Ps took to get from one to the next, summed", Value: quantity.Duration(t.idle), Ns: t.idle},
-	}
+	x.Measured("creations in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
+	x.Measured("running time in the life of one, median", findings.Time(median), findings.Time(w.t.LifeNs))
+	x.Measured("windows above the limits", findings.Count(w.windows))
+	x.Measured("starts that were first ones", findings.Share(min(1, quantity.Ratio(t.created, max(1, t.starts)))))
+	x.Measured("time that Ps took to get from one to the next, summed", findings.Time(t.idle))
 	x.Advice = []string{
 		"Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.",
 		"Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.",
 	}
+	return []findings.Finding{x}
 }

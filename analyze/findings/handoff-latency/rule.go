@@ -120,7 +120,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	still := float64(w.sum) / float64(max(1, f.PT()))
+	still := quantity.Ratio(w.sum, max(1, f.PT())) // the share of the P-time that passed in hand-overs
 	switch {
 	case w.late < w.t.MinCount || still < w.t.Still:
 		s = findings.Note
@@ -131,31 +131,20 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
 		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...),
 	}
-	w.phrase(f, &x, still)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice; still is the share of the P-time that
-// passed in hand-overs.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, still float64) {
-	total := w.victims.Total
-	longest := total.To - total.From
-	name := f.Name(w.givers.Top(1)[0].Class)
-	x.Headline = fmt.Sprintf("Ps handed off by %s wait for a thread: %s, over %s each",
-		name, quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs))
-	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to",
-		quantity.Plural(w.late, "time", "times"), name, quantity.Duration(w.t.LateNs))
-	x.Evidence = []findings.Evidence{
-		{What: "late hand-overs", Value: quantity.Count(w.late) + " of " + quantity.Count(w.n), Limit: quantity.Duration(w.t.LateNs) + " each"},
-		{What: "the costliest took", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.LateNs), Ns: longest},
-		{What: "mean of all", Value: quantity.Duration(w.sum / w.n), Ns: w.sum / w.n},
-		{What: "Ps stood still for it, summed", Value: quantity.Duration(w.sum) + ", " + quantity.Percent(still) + " of the P-time", Limit: quantity.Percent(w.t.Still), Ns: w.sum},
-		{What: "under 20 µs, 100 µs, 1 ms, 10 ms, and above", Value: fmt.Sprint(w.bars[:])},
-		{What: "of the late ones, to threads that the trace had not shown before", Value: quantity.Count(w.made)},
-	}
+	name, times, late := f.Name(w.givers.Top(1)[0].Class), quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs)
+	x.Headline = fmt.Sprintf("Ps handed off by %s wait for a thread: %s, over %s each", name, times, late)
+	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to", times, name, late)
+	x.Measured("late hand-overs", findings.Count(w.late).With(" of "+quantity.Count(w.n)), findings.Time(w.t.LateNs).With(" each"))
+	x.Measured("the costliest took", findings.Time(total.To-total.From), findings.Time(w.t.LateNs))
+	x.Measured("mean of all", findings.Time(w.sum/w.n))
+	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", "+quantity.Percent(still)+" of the P-time"), findings.Share(w.t.Still))
+	x.Measured("under 20 µs, 100 µs, 1 ms, 10 ms, and above", findings.Text(fmt.Sprint(w.bars[:])))
+	x.Measured("of the late ones, to threads that the trace had not shown before", findings.Count(w.made))
 	if 2*w.made >= w.late {
 		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
 	}
-	x.Advice = append(x.Advice, "The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.")
-	x.Advice = append(x.Advice, "If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+	x.Advice = append(x.Advice,
+		"The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.",
+		"If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+	return []findings.Finding{x}
 }

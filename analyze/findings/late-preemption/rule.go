@@ -184,7 +184,32 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if !records && (anywhere || c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.preempted)) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	}
-	w.phrase(f, &x, c, anywhere)
+	name, longest := f.Name(c.class), c.longest.ns
+	x.Headline = fmt.Sprintf("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
+	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
+		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
+	x.Measured("late slices", findings.Count(c.n), findings.Time(w.t.SliceNs).With(" each"))
+	x.Measured("the longest", findings.Time(longest), findings.Time(w.t.SliceNs))
+	x.Measured("run intervals in it", findings.Count(int64(c.longest.runs)))
+	x.Measured("its time after the request was due", findings.Time(longest-w.t.AskedNs))
+	x.Measured("ended by a preemption", findings.Count(c.by[0]).With(" of "+quantity.Count(c.preempted)+" that ended so, late or not"))
+	x.Measured("ended by the goroutine itself", findings.Count(c.by[1]), findings.Time(w.t.LostNs).With(" each"))
+	x.Measured("ended by a stop for the runtime", findings.Count(c.by[2]), findings.Time(w.t.LostNs).With(" each"))
+	x.Advice = []string{
+		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
+		"Split such work, or call runtime.Gosched in the loop.",
+	}
+	switch {
+	case anywhere:
+		x.Advice = []string{"Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for " + f.TakesCPUs() + "."}
+	case f.Records() == nil:
+		x.Advice = append(x.Advice, "If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
+	default:
+		x.Measured("time without a CPU in it, by the kernel's records", findings.Text("left out"))
+	}
+	if c.by[3] > 0 {
+		x.Measured("cut off by the end of the trace", findings.Count(c.by[3]))
+	}
 	if !records {
 		x.Feigned = findings.ByStall
 	}
@@ -205,36 +230,4 @@ func (c *cell) anywhere(f *findings.Facts) bool {
 		most = max(most, n)
 	}
 	return c.by[0] > 0 && 2*most < c.by[0]
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, anywhere bool) {
-	name, longest := f.Name(c.class), c.longest.ns
-	x.Headline = fmt.Sprintf("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
-	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
-		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
-	x.Evidence = []findings.Evidence{
-		{What: "late slices", Value: quantity.Count(c.n), Limit: quantity.Duration(w.t.SliceNs) + " each"},
-		{What: "the longest", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SliceNs), Ns: longest},
-		{What: "run intervals in it", Value: quantity.Count(int64(c.longest.runs))},
-		{What: "its time after the request was due", Value: quantity.Duration(longest - w.t.AskedNs), Ns: longest - w.t.AskedNs},
-		{What: "ended by a preemption", Value: quantity.Count(c.by[0]) + " of " + quantity.Count(c.preempted) + " that ended so, late or not"},
-		{What: "ended by the goroutine itself", Value: quantity.Count(c.by[1]), Limit: quantity.Duration(w.t.LostNs) + " each"},
-		{What: "ended by a stop for the runtime", Value: quantity.Count(c.by[2]), Limit: quantity.Duration(w.t.LostNs) + " each"},
-	}
-	x.Advice = []string{
-		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
-		"Split such work, or call runtime.Gosched in the loop.",
-	}
-	switch {
-	case anywhere:
-		x.Advice = []string{"Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for " + f.TakesCPUs() + "."}
-	case f.Records() == nil:
-		x.Advice = append(x.Advice, "If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
-	default:
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "time without a CPU in it, by the kernel's records", Value: "left out"})
-	}
-	if c.by[3] > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "cut off by the end of the trace", Value: quantity.Count(c.by[3])})
-	}
 }

@@ -18,39 +18,36 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 		n.slowOurs = slow.CalledBy() == ""
 	}
 	c := &n.chief
-	of := func(d *did, ns int64) string { return quantity.Percent(float64(ns) / float64(max(1, d.held))) }
 	blocked, reason := n.blocked()
 	x.Headline = n.headline()
 	x.Title = n.title(w.t.WaitNs)
-	x.Evidence = []findings.Evidence{
-		{What: "waits in such lines", Value: quantity.Count(n.waits), Limit: quantity.Duration(w.t.WaitNs) + " each"},
-		{What: "all waits there, shorter ones too, summed", Value: quantity.Duration(n.waited), Ns: n.waited},
-		{What: "most of them before the line was empty", Value: quantity.Count(n.worst.longest), Limit: quantity.Count(w.t.Row) + ", or one of " + quantity.Duration(w.t.LongNs)},
-		{What: "time with such a line", Value: quantity.Percent(n.share) + " of the duration", Ns: n.longest},
-		{What: "in line for so long, on average", Value: quantity.Number(n.line), Ns: n.cost},
-		{What: "hand-overs of starvation mode (goyield)", Value: quantity.Count(n.handoffs)},
-	}
+	x.Measured("waits in such lines", findings.Count(n.waits), findings.Time(w.t.WaitNs).With(" each"))
+	x.Measured("all waits there, shorter ones too, summed", findings.Time(n.waited))
+	x.Measured("most of them before the line was empty", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of "+quantity.Duration(w.t.LongNs)))
+	x.Measured("time with such a line", findings.Share(n.share).With(" of the duration").Of(n.longest))
+	x.Measured("in line for so long, on average", findings.Number(n.line).Of(n.cost))
+	x.Measured("hand-overs of starvation mode (goyield)", findings.Count(n.handoffs))
 	if c.function != "" {
 		at := ""
 		if c.place != "" {
 			at = " (unlocked at " + c.place + ")"
 		}
 		x.Evidence = append(x.Evidence,
-			findings.Evidence{What: "of this waiting, the lock was held by " + c.function + at, Value: of(&n.did, c.held), Ns: c.held},
-			findings.Evidence{What: "held at a time, at most", Value: quantity.Duration(c.longest.Ns), Ns: c.longest.Ns})
+			findings.Measured("of this waiting, the lock was held by "+c.function+at, findings.PartOf(c.held, n.held).Of(c.held)),
+			findings.Measured("held at a time, at most", findings.Time(c.longest.Ns)))
 	}
-	x.Evidence = append(x.Evidence, findings.Evidence{What: "of the time that the lock was held, its holder ran", Value: of(&n.did, n.ran), Ns: n.ran})
+	x.Measured("of the time that the lock was held, its holder ran", findings.PartOf(n.ran, n.held).Of(n.ran))
 	if blocked > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was blocked, mostly for: " + reference.Reason(reason).String(), Value: of(&n.did, blocked), Ns: blocked})
+		x.Measured("of it, its holder was blocked, mostly for: "+reference.Reason(reason).String(), findings.PartOf(blocked, n.held).Of(blocked))
 	}
 	if n.late > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder slept though its timer may have been due", Value: of(&n.did, n.late), Ns: n.late})
+		x.Measured("of it, its holder slept though its timer may have been due", findings.PartOf(n.late, n.held).Of(n.late))
 	}
 	if n.calls > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was in a system call", Value: of(&n.did, n.calls), Ns: n.calls})
+		x.Measured("of it, its holder was in a system call", findings.PartOf(n.calls, n.held).Of(n.calls))
 	}
 	if n.queued > n.held/20 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, its holder was ready to run, and waited for a P", Value: of(&n.did, n.queued), Ns: n.queued})
+		x.Measured("of it, its holder was ready to run, and waited for a P", findings.PartOf(n.queued, n.held).Of(n.queued))
 	}
 	x.Advice = n.advice()
 }

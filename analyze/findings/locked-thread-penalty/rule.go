@@ -89,7 +89,7 @@ func (w *watcher) handover(h *findings.Handover) {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	total, n := w.victims.Total, w.handovers()
+	total, n := w.victims.Total, w.to+w.from
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || n < w.t.MinCount || w.sum/n < w.t.MeanNs {
 		return nil
@@ -98,31 +98,18 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...),
 	}
-	w.phrase(f, &x)
-	return []findings.Finding{x}
-}
-
-// handovers counts those to and from wired threads.
-func (w *watcher) handovers() int64 { return w.to + w.from }
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding) {
-	n := w.handovers()
-	name := f.Name(w.causes.Top(1)[0].Class)
-	rate := float64(n) * 1e9 / float64(max(1, f.RecordedNs()))
-	x.Headline = fmt.Sprintf("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), quantity.Plural(n, "time", "times"))
-	x.Title = fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each",
-		name, quantity.Plural(n, "time", "times"), quantity.Duration(w.sum/n))
-	x.Evidence = []findings.Evidence{
-		{What: "hand-overs to and from wired threads, with work waiting", Value: quantity.Count(w.to) + " and " + quantity.Count(w.from), Limit: quantity.Count(w.t.MinCount)},
-		{What: "a second", Value: quantity.Number(rate)},
-		{What: "mean time without a goroutine on the P", Value: quantity.Duration(w.sum / n), Limit: quantity.Duration(w.t.MeanNs), Ns: w.sum / n},
-		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
-		{What: "Ps stood still for it, summed", Value: quantity.Duration(w.sum) + ", " + quantity.Percent(float64(w.sum)/float64(max(1, f.PT()))) + " of the P-time", Ns: w.sum},
-		{What: "longer ones, left out", Value: quantity.Count(w.freaks), Limit: quantity.Duration(w.t.FreakNs)},
-	}
+	name, times, mean := f.Name(w.causes.Top(1)[0].Class), quantity.Plural(n, "time", "times"), w.sum/n
+	x.Headline = fmt.Sprintf("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), times)
+	x.Title = fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each", name, times, quantity.Duration(mean))
+	x.Measured("hand-overs to and from wired threads, with work waiting", findings.Count(w.to).With(" and "+quantity.Count(w.from)), findings.Count(w.t.MinCount))
+	x.Measured("a second", findings.Rate(float64(n)*1e9/float64(max(1, f.RecordedNs()))))
+	x.Measured("mean time without a goroutine on the P", findings.Time(mean), findings.Time(w.t.MeanNs))
+	x.Measured("the longest", findings.Time(w.longest))
+	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", "+quantity.Part(w.sum, f.PT())+" of the P-time"))
+	x.Measured("longer ones, left out", findings.Count(w.freaks), findings.Time(w.t.FreakNs))
 	x.Advice = []string{
 		"Keep " + name + " off paths that run often: hand it whole batches, and let it answer them at once, so that a thread switch serves many requests.",
 		"Unlock (runtime.UnlockOSThread) wherever the thread's own state is not needed, or let the wired goroutine do the work around it itself, rather than wait for another goroutine at each step.",
 	}
+	return []findings.Finding{x}
 }

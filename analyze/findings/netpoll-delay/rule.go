@@ -97,13 +97,6 @@ func (w *watcher) run(r *findings.Run) {
 	}
 }
 
-// evidence is what a finding says besides the tallies.
-type evidence struct {
-	wakes int64   // by the network
-	share float64 // of them, that came late
-	busy  bool    // long runs kept the Ps from polling
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.view.Everyone(func(g *findings.Goroutine) {
 		if _, ok := w.pending[g.ID]; ok {
@@ -118,37 +111,22 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	n := evidence{
-		wakes: wakes, share: float64(w.late) / float64(wakes),
-		busy: len(w.causes.Cells) > 0 && 2*w.causes.Total.Ns > total.To-total.From,
-	}
 	x := findings.Finding{
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
-	if n.busy {
-		x.Actors = append(x.Actors, w.causes.Actors(f, findings.Cause, 2)...)
-	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	total := w.victims.Total
 	x.Headline = fmt.Sprintf("No P has time to poll the network: %s late", quantity.Plural(w.late, "wake-up was", "wake-ups were"))
 	x.Title = fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
 		quantity.Plural(w.late, "network wake-up", "network wake-ups"), quantity.Count(total.N), quantity.Duration(total.Worst))
-	x.Evidence = []findings.Evidence{
-		{What: "network wake-ups by threads without a P while all Ps were busy", Value: quantity.Count(w.late) + " of " + quantity.Count(n.wakes) + " (" + quantity.Percent(n.share) + ")", Limit: quantity.Percent(w.t.Share)},
-		{What: "of them, that waited for a P afterwards", Value: quantity.Count(total.N), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.WaitNs) + ", and " + quantity.Percent(w.t.TailShare)},
-		{What: "their waits, summed", Value: quantity.Duration(total.Ns), Ns: total.Ns},
-		{What: "the longest", Value: quantity.Duration(total.Worst), Limit: quantity.Duration(w.t.WaitNs), Ns: total.Worst},
-		{What: "before each wake-up, not shown by the trace: the data lay in the kernel for up to", Value: quantity.Duration(w.t.PollNs) + " (sysmon polls when nobody has for so long)"},
-	}
-	if n.busy {
-		name := f.Name(w.causes.Top(1)[0].Class)
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "run intervals of " + quantity.Duration(w.t.LongNs) + " and more while such goroutines waited", Value: quantity.Count(w.causes.Total.N) + ", most of " + name, Ns: w.causes.Total.Ns})
+	x.Measured("network wake-ups by threads without a P while all Ps were busy", findings.Count(w.late).With(" of "+quantity.Count(wakes)+" ("+quantity.Part(w.late, wakes)+")"), findings.Share(w.t.Share))
+	x.Measured("of them, that waited for a P afterwards", findings.Count(total.N), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.WaitNs)+", and "+quantity.Percent(w.t.TailShare)))
+	x.Measured("their waits, summed", findings.Time(total.Ns))
+	x.Measured("the longest", findings.Time(total.Worst), findings.Time(w.t.WaitNs))
+	x.Measured("before each wake-up, not shown by the trace: the data lay in the kernel for up to", findings.Time(w.t.PollNs).With(" (sysmon polls when nobody has for so long)"))
+	if causes := &w.causes; len(causes.Cells) > 0 && 2*causes.Total.Ns > total.To-total.From { // long runs kept the Ps from polling
+		x.Actors = append(x.Actors, causes.Actors(f, findings.Cause, 2)...)
+		name := f.Name(causes.Top(1)[0].Class)
+		x.Measured("run intervals of "+quantity.Duration(w.t.LongNs)+" and more while such goroutines waited", findings.Count(causes.Total.N).With(", most of "+name).Of(causes.Total.Ns))
 		x.Advice = append(x.Advice,
 			"Split the long runs of "+name+", with runtime.Gosched or an operation that blocks after every 100 µs or so: a P polls the network when it finds nothing else to run.",
 			"Bound how many of them run at once, below GOMAXPROCS, so that a P stays free for those who serve the network; or move the computing into another process.")
@@ -157,4 +135,5 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 			"No goroutine ran for long: the Ps did not poll because their queues never ran empty. Admit less work at once, so that the queues stay short, or add CPUs.")
 	}
 	x.Advice = append(x.Advice, "Latency that clients see beyond the waits in this report may be this: compare it with theirs.")
+	return []findings.Finding{x}
 }

@@ -23,9 +23,9 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	x := findings.Finding{
 		Severity: severity, CostNs: lost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
 		Evidence: append(findings.EvidenceOf(m),
-			findings.Evidence{What: "threads were ready to run, and another program had their CPU", Value: quantity.Duration(o.OthersNs), Ns: o.OthersNs},
-			findings.Evidence{What: "another thread of this program had it", Value: quantity.Duration(o.OwnNs), Ns: o.OwnNs},
-			findings.Evidence{What: "both, and what is not known, as a share of the running time", Value: quantity.Percent(share), Limit: quantity.Percent(w.t.NoteShare), Ns: lost},
+			findings.Measured("threads were ready to run, and another program had their CPU", findings.Time(o.OthersNs)),
+			findings.Measured("another thread of this program had it", findings.Time(o.OwnNs)),
+			findings.Measured("both, and what is not known, as a share of the running time", findings.Share(share).Of(lost), findings.Share(w.t.NoteShare)),
 		),
 	}
 	if who := culprit(m, lost); who != nil {
@@ -63,7 +63,7 @@ func (w *watcher) blameOther(f *findings.Facts, m *kernel.Machine, who *kernel.P
 	x.Headline = findings.Had(m) + "; " + who.Name + " had the rest"
 	x.Title = fmt.Sprintf("%s: for %s of their running time goroutines had no CPU, while other processes had the CPUs, most of all %s (%s)",
 		findings.Had(m), quantity.Percent(m.OffShare()), who.Name, quantity.Duration(who.CPUNs))
-	x.Evidence = append(x.Evidence, findings.Evidence{What: "CPU time of " + who.Name, Value: quantity.Duration(who.CPUNs), Ns: who.CPUNs})
+	x.Measured("CPU time of "+who.Name, findings.Time(who.CPUNs))
 	x.Advice = []string{
 		"Keep " + who.Name + " off the CPUs of this program (cpuset, nice, CPU weights), give the program more CPUs, or lower GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, to what is left.",
 		"Do not judge the program by this recording alone: waits, runs and locks contain time in which nothing ran.",

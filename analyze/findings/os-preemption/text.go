@@ -84,35 +84,35 @@ func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 		return w.evidenceOfCPUs(f, p)
 	case bySamples:
 		return []findings.Evidence{
-			{What: "CPU samples in goroutines of the program", Value: quantity.Count(w.samples)},
-			{What: "expected for their running time, one in " + quantity.Duration(w.t.SampleNs), Value: quantity.Number(p.expected), Limit: quantity.Number(w.t.MinSamples)},
-			{What: "share of the running time without a CPU", Value: quantity.Percent(p.share), Limit: quantity.Percent(w.t.NoteShare), Ns: p.cost},
+			findings.Measured("CPU samples in goroutines of the program", findings.Count(w.samples)),
+			findings.Measured("expected for their running time, one in "+quantity.Duration(w.t.SampleNs), findings.Number(p.expected), findings.Number(w.t.MinSamples)),
+			findings.Measured("share of the running time without a CPU", findings.Share(p.share).Of(p.cost), findings.Share(w.t.NoteShare)),
 		}
 	case byTurns:
 		return w.evidenceOfTurns(p)
 	case byStalls:
 		s := p.stalls
 		return []findings.Evidence{
-			{What: "times that a P's thread stood still in the scheduler", Value: quantity.Count(s.N), Limit: quantity.Count(w.t.MinStalls) + " of 1 ms"},
-			{What: "their sum, against the program's running", Value: quantity.Duration(s.Ns) + " (" + quantity.Percent(p.share) + ")", Limit: quantity.Percent(w.t.StallShare), Ns: s.Ns},
-			{What: "the longest", Value: quantity.Duration(s.Longest), Ns: s.Longest},
-			{What: "goroutines waited meanwhile, summed", Value: quantity.Duration(s.WaitedNs) + " (" + quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs) + " of all waiting)", Ns: s.WaitedNs},
+			findings.Measured("times that a P's thread stood still in the scheduler", findings.Count(s.N), findings.Count(w.t.MinStalls).With(" of 1 ms")),
+			findings.Measured("their sum, against the program's running", findings.Time(s.Ns).With(" ("+quantity.Percent(p.share)+")"), findings.Share(w.t.StallShare)),
+			findings.Measured("the longest", findings.Time(s.Longest)),
+			findings.Measured("goroutines waited meanwhile, summed", findings.Time(s.WaitedNs).With(" ("+quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs)+" of all waiting)")),
 		}
 	}
 	return []findings.Evidence{
-		{What: "late slices that a signal ended", Value: quantity.Count(p.n) + " of " + quantity.Count(p.slices) + " that a preemption ended", Limit: quantity.Count(w.t.MinLate) + " of " + quantity.Duration(w.t.LateNs) + ", and " + quantity.Percent(w.t.LateShare)},
-		{What: "their time beyond " + quantity.Duration(w.t.SliceNs), Value: quantity.Duration(p.ns) + " (" + quantity.Percent(p.share) + " of such slices)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.ns},
-		{What: "the longest", Value: quantity.Duration(p.worst), Limit: quantity.Duration(w.t.LateNs), Ns: p.worst},
+		findings.Measured("late slices that a signal ended", findings.Count(p.n).With(" of "+quantity.Count(p.slices)+" that a preemption ended"), findings.Count(w.t.MinLate).With(" of "+quantity.Duration(w.t.LateNs)+", and "+quantity.Percent(w.t.LateShare))),
+		findings.Measured("their time beyond "+quantity.Duration(w.t.SliceNs), findings.Time(p.ns).With(" ("+quantity.Percent(p.share)+" of such slices)"), findings.Share(w.t.NoteShare)),
+		findings.Measured("the longest", findings.Time(p.worst), findings.Time(w.t.LateNs)),
 	}
 }
 
 func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidence {
 	list := []findings.Evidence{
-		{What: "goroutines ran, summed over all Ps", Value: quantity.Duration(f.RanNs()), Limit: quantity.Duration(f.CPUTimeNs()) + " of CPU time", Ns: f.RanNs()},
-		{What: "without a CPU, at least", Value: quantity.Duration(p.cost) + " (" + quantity.Percent(p.share) + " of it)", Limit: quantity.Percent(w.t.NoteShare), Ns: p.cost},
+		findings.Measured("goroutines ran, summed over all Ps", findings.Time(f.RanNs()), findings.Time(f.CPUTimeNs()).With(" of CPU time")),
+		findings.Measured("without a CPU, at least", findings.Time(p.cost).With(" ("+quantity.Percent(p.share)+" of it)"), findings.Share(w.t.NoteShare)),
 	}
 	if p.basis != findings.Certain {
-		list = append(list, findings.Evidence{What: "CPU time by the CPU profiler, more than was told", Value: quantity.Duration(w.samples * w.t.SampleNs), Limit: quantity.Duration(f.CPUTimeNs())})
+		list = append(list, findings.Measured("CPU time by the CPU profiler, more than was told", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs())))
 	}
 	return list
 }
@@ -120,17 +120,17 @@ func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidenc
 func (w *watcher) evidenceOfTurns(p *proof) []findings.Evidence {
 	total := p.account.lost.Total
 	list := []findings.Evidence{
-		{What: "share of the running time without a CPU", Value: quantity.Percent(p.share), Limit: quantity.Percent(w.t.NoteShare), Ns: total.Ns},
-		{What: "run intervals far longer than is usual for their class", Value: quantity.Count(p.account.n), Limit: quantity.Count(w.t.MinCount) + " of " + quantity.Duration(w.t.LongNs) + " and " + quantity.Count(w.t.Ratio) + " medians"},
-		{What: "the longest, beyond the median", Value: quantity.Duration(total.Worst), Ns: total.Worst},
-		{What: "Ps that ran a goroutine of the program, on average while there was one", Value: quantity.Number(p.mean)},
-		{What: "of them, not in such an interval", Value: quantity.Number(p.mean - p.together)},
+		findings.Measured("share of the running time without a CPU", findings.Share(p.share).Of(total.Ns), findings.Share(w.t.NoteShare)),
+		findings.Measured("run intervals far longer than is usual for their class", findings.Count(p.account.n), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.LongNs)+" and "+quantity.Count(w.t.Ratio)+" medians")),
+		findings.Measured("the longest, beyond the median", findings.Time(total.Worst)),
+		findings.Measured("Ps that ran a goroutine of the program, on average while there was one", findings.Number(p.mean)),
+		findings.Measured("of them, not in such an interval", findings.Number(p.mean-p.together)),
 	}
 	if p.turns {
-		list = append(list, findings.Evidence{What: "how much that number varies, as a share of what chance would give: they take turns", Value: quantity.Percent(max(0, p.spread)), Limit: quantity.Percent(w.t.Turns)})
+		list = append(list, findings.Measured("how much that number varies, as a share of what chance would give: they take turns", findings.Share(max(0, p.spread)), findings.Share(w.t.Turns)))
 	}
 	if p.atTicks {
-		list = append(list, findings.Evidence{What: "how nearly they end at the same phase of a clock of " + quantity.Duration(p.tick) + ", as the kernel's tick, 1 being exactly", Value: quantity.Number(p.r), Limit: quantity.Number(w.t.TickR)})
+		list = append(list, findings.Measured("how nearly they end at the same phase of a clock of "+quantity.Duration(p.tick)+", as the kernel's tick, 1 being exactly", findings.Number(p.r), findings.Number(w.t.TickR)))
 	}
 	return list
 }

@@ -27,9 +27,9 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 		Title: fmt.Sprintf("The process was stopped %s by a signal or a debugger, for up to %s at a time, %s of the recording, as the kernel's records show: whoever stops it is to blame, not the program",
 			count, quantity.Duration(s.LongestNs), quantity.Percent(f.Share(s.TotalNs))),
 		Evidence: append(findings.EvidenceOf(m),
-			findings.Evidence{What: "stops: threads were in the state T, stopped", Value: quantity.Count(s.Count)},
-			findings.Evidence{What: "their sum", Value: quantity.Duration(s.TotalNs) + " (" + quantity.Percent(f.Share(s.TotalNs)) + " of the recording)", Limit: quantity.Percent(w.t.WarningShare), Ns: s.TotalNs},
-			findings.Evidence{What: "goroutines that ran into them, summed", Value: quantity.Duration(m.Off.StoppedNs), Ns: m.Off.StoppedNs}),
+			findings.Measured("stops: threads were in the state T, stopped", findings.Count(s.Count)),
+			findings.Measured("their sum", findings.Time(s.TotalNs).With(" ("+quantity.Percent(f.Share(s.TotalNs))+" of the recording)"), findings.Share(w.t.WarningShare)),
+			findings.Measured("goroutines that ran into them, summed", findings.Time(m.Off.StoppedNs))),
 		Advice: []string{
 			"See who sent SIGSTOP or SIGTSTP: a debugger, a supervisor, a shell's job control, a checkpoint. Nothing in the program helps against it.",
 			"Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.",

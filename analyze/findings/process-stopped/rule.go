@@ -74,16 +74,6 @@ func Stops(view *findings.View, silences *findings.Silences, t Thresholds) (out 
 	return out
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	stops         []findings.Silence
-	ns, longest   int64
-	cost          int64 // goroutine-time
-	overdue, runs int64 // timers, and goroutines that ran
-	worst         findings.Silence
-	share         float64 // of the duration
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if m := f.Records(); m != nil {
 		return w.byKernel(f, m)
@@ -91,63 +81,59 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && q.Counted().Throttled > 0 {
 		return nil // cpu-throttling reports it
 	}
-	n := evidence{stops: Stops(w.view, w.silences, w.t)}
+	stops := Stops(w.view, w.silences, w.t)
+	var stoppedNs, longest, cost, overdue, runs int64
+	var worst findings.Silence
 	b := w.silences.Beat(w.quota.PeriodNs)
-	if b.IsPeriodic(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(n.stops) >= len(b.Silences) {
+	if b.IsPeriodic(w.quota.PeriodNs, w.quota.MinCount, w.quota.Chance, w.quota.Within) && 2*len(stops) >= len(b.Silences) {
 		return nil
 	}
-	for _, s := range n.stops {
-		n.ns += s.Ns()
-		n.longest = max(n.longest, s.Ns())
-		n.cost += s.Ns() * max(1, s.Running+s.Waiting)
-		n.overdue += s.Overdue
-		n.runs += s.Running
-		if s.Ns() > n.worst.Ns() {
-			n.worst = s
+	for _, s := range stops {
+		stoppedNs += s.Ns()
+		longest = max(longest, s.Ns())
+		cost += s.Ns() * max(1, s.Running+s.Waiting)
+		overdue += s.Overdue
+		runs += s.Running
+		if s.Ns() > worst.Ns() {
+			worst = s
 		}
 	}
 	// Where most of what stood still are threads one by one, they lacked CPUs.
-	if 2*n.ns < w.silences.Ns+w.view.Stalls().Ns {
+	if 2*stoppedNs < w.silences.Ns+w.view.Stalls().Ns {
 		return nil
 	}
-	if len(n.stops) < w.t.MinCount && (n.longest < w.t.AloneNs || n.worst.StallSigns() < 2) {
+	if len(stops) < w.t.MinCount && (longest < w.t.AloneNs || worst.StallSigns() < 2) {
 		return nil
 	}
-	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return nil
 	}
-	if n.share = f.Share(n.ns); n.share < w.t.WarningShare {
+	share := f.Share(stoppedNs)
+	if share < w.t.WarningShare {
 		severity = findings.Note
 	}
 	x := findings.Finding{
-		Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Inferred,
+		Severity: severity, CostNs: cost, FromNs: worst.From, ToNs: worst.To, Basis: findings.Inferred,
 	}
-	if i := slices.IndexFunc(n.stops, func(s findings.Silence) bool { return s.Running > 0 }); i >= 0 {
-		s := n.stops[i]
+	if i := slices.IndexFunc(stops, func(s findings.Silence) bool { return s.Running > 0 }); i >= 0 {
+		s := stops[i]
 		a := f.Class(findings.Victim, s.Class)
 		a.G, a.P = s.G, findings.OnP(s.P)
 		x.Actors = append(x.Actors, a)
 	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	count := int64(len(n.stops))
-	x.Headline = fmt.Sprintf("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(n.longest))
+	count := int64(len(stops))
+	x.Headline = fmt.Sprintf("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(longest))
 	x.Title = fmt.Sprintf("The whole process did not run %s, for up to %s at a time, %s of the recording: the machine, or whoever stops processes on it, is to blame, not the program",
-		quantity.Plural(count, "time", "times"), quantity.Duration(n.longest), quantity.Percent(n.share))
-	x.Evidence = []findings.Evidence{
-		{What: "stops: silences that no program makes by itself", Value: quantity.Count(count), Limit: fmt.Sprintf("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs))},
-		{What: "their sum", Value: quantity.Duration(n.ns) + " (" + quantity.Percent(n.share) + " of the recording)", Limit: quantity.Percent(w.t.WarningShare), Ns: n.ns},
-		{What: "the longest", Value: quantity.Duration(n.longest), Ns: n.longest},
-		{What: "goroutines that ran into them, and went on together, summed", Value: quantity.Count(n.runs)},
-		{What: "timers that were due in them and fired only afterwards", Value: quantity.Count(n.overdue)},
-	}
+		quantity.Plural(count, "time", "times"), quantity.Duration(longest), quantity.Percent(share))
+	x.Measured("stops: silences that no program makes by itself", findings.Count(count), findings.Text(fmt.Sprintf("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs))))
+	x.Measured("their sum", findings.Time(stoppedNs).With(" ("+quantity.Percent(share)+" of the recording)"), findings.Share(w.t.WarningShare))
+	x.Measured("the longest", findings.Time(longest))
+	x.Measured("goroutines that ran into them, and went on together, summed", findings.Count(runs))
+	x.Measured("timers that were due in them and fired only afterwards", findings.Count(overdue))
 	x.Advice = []string{
 		"See what stopped the process: a debugger or a SIGSTOP, a frozen or migrated virtual machine or container, a CPU limit (cpu.stat of its control group counts nr_throttled), swapping, or neighbours that own the cores. Nothing in the program helps against it.",
 		"Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.",
 	}
+	return []findings.Finding{x}
 }

@@ -227,26 +227,19 @@ func (w *watcher) gini(n int) float64 {
 	return ranked / sum / float64(len(x)-1)
 }
 
-// evidence is what a finding says besides the tallies.
-type evidence struct {
-	gini  float64 // unevenness of queued time over the Ps
-	share float64 // of the time
-	limit float64 // of share
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.long >= 0 {
 		w.pass(f.EndNs)
 		w.end()
 	}
-	n := evidence{gini: w.gini(f.GOMAXPROCS), share: f.Share(w.sumNs), limit: w.t.NoteShare}
+	gini, share, limit := w.gini(f.GOMAXPROCS), f.Share(w.sumNs), w.t.NoteShare
 	var s findings.Severity
 	switch {
-	case n.gini < w.t.Gini && w.intervals < w.t.MinCount:
+	case gini < w.t.Gini && w.intervals < w.t.MinCount:
 		return nil
-	case n.share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
-		s, n.limit = findings.Warning, w.t.WarningShare
-	case n.share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && n.gini >= w.t.Gini:
+	case share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
+		s, limit = findings.Warning, w.t.WarningShare
+	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && gini >= w.t.Gini:
 		s = findings.Note
 	default:
 		return nil
@@ -255,25 +248,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
 	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Headline = fmt.Sprintf("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
 		x.Headline = fmt.Sprintf("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	}
 	x.Title = fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
-		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(n.share))
-	x.Evidence = []findings.Evidence{
-		{What: "time in such intervals", Value: quantity.Percent(n.share), Limit: quantity.Percent(n.limit), Ns: w.sumNs},
-		{What: "intervals", Value: quantity.Count(w.intervals), Limit: quantity.Duration(w.t.LengthNs) + " each"},
-		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
-		{What: "longest queue", Value: quantity.Count(w.peakLen), Limit: quantity.Count(w.t.Over) + " above the mean of the Ps"},
-		{What: "unevenness of queued time over the Ps (Gini)", Value: quantity.Number(n.gini), Limit: quantity.Number(w.t.Gini) + ", or " + quantity.Count(w.t.MinCount) + " intervals for a warning"},
-	}
+		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(share))
+	x.Measured("time in such intervals", findings.Share(share).Of(w.sumNs), findings.Share(limit))
+	x.Measured("intervals", findings.Count(w.intervals), findings.Time(w.t.LengthNs).With(" each"))
+	x.Measured("the longest", findings.Time(w.longest))
+	x.Measured("longest queue", findings.Count(w.peakLen), findings.Count(w.t.Over).With(" above the mean of the Ps"))
+	x.Measured("unevenness of queued time over the Ps (Gini)", findings.Number(gini), findings.Number(w.t.Gini).With(", or "+quantity.Count(w.t.MinCount)+" intervals for a warning"))
 	feeder := "the producer"
 	if top := w.feeders.Top(1); len(top) > 0 {
 		feeder = f.Name(top[0].Class)
@@ -283,7 +268,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	}
 	if top := w.hogs.Top(1); len(top) > 0 {
 		hog := f.Name(top[0].Class)
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of it, beside " + hog + " that had a P to itself", Value: quantity.Duration(top[0].Ns), Ns: top[0].Ns})
+		x.Measured("of it, beside "+hog+" that had a P to itself", findings.Time(top[0].Ns))
 		x.Advice = append(x.Advice, "A P looks into the others' queues only when it runs out of work, and "+hog+" does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.")
 	}
+	return []findings.Finding{x}
 }

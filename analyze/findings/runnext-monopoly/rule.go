@@ -212,59 +212,19 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		Actors:    append(c.victims.Actors(f, findings.Victim, 3), causes...),
 		OutOfTurn: !w.newestFirst(c),
 	}
-	w.phrase(f, &x, c, causes)
-	return x, true
-}
-
-// causes are the parties.
-func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
-	for k, class := range c.classes[:c.n] {
-		if k > 0 && class == c.classes[k-1] {
-			continue
-		}
-		a := f.Class(findings.Cause, class)
-		for j, id := range c.longest.Classes {
-			if id == class && j < int(c.longest.N) {
-				a.G, a.Stack = c.longest.Gs[j], f.Frames(c.woke[j])
-				break
-			}
-		}
-		a.P = findings.OnP(c.longest.P)
-		actors = append(actors, a)
-	}
-	if len(actors) > 0 { // where the last of the chain stopped
-		last := f.Frames(c.longest.Stack)
-		i := max(0, slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) }))
-		if len(actors[i].Stack) == 0 {
-			actors[i].Stack = last
-		}
-	}
-	return actors
-}
-
-// newestFirst reports whether the goroutines that kept a P are parts of work that one goroutine hands
-// out: in which order they run matters to whoever waits for one of them.
-func (w *watcher) newestFirst(c *cell) bool {
-	return c.relay && float64(c.created) < w.t.Relay*float64(c.hops)
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes []findings.Actor) {
 	total, longest := c.victims.Total, c.longest.To-c.longest.From
-	x.Evidence = []findings.Evidence{
-		{What: "run intervals in the longest slice", Value: quantity.Count(int64(c.longest.Runs)), Limit: quantity.Count(int64(w.t.Hops))},
-		{What: "its length", Value: quantity.Duration(longest), Limit: quantity.Duration(w.t.SevereNs), Ns: longest},
-		{What: "such slices", Value: quantity.Count(c.slices)},
-		{What: "Ps that they kept, on average", Value: quantity.Number(f.Share(c.ns)), Limit: quantity.Number(w.t.SevereShare), Ns: c.ns},
-		{What: "passes of the P", Value: rate(c.hops, c.ns)},
-		{What: "times a goroutine was kept waiting", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.WaitNs) + " each"},
-		{What: "longest that one was kept by one slice", Value: quantity.Duration(total.Worst), Ns: total.Worst},
-	}
+	x.Measured("run intervals in the longest slice", findings.Count(int64(c.longest.Runs)), findings.Count(int64(w.t.Hops)))
+	x.Measured("its length", findings.Time(longest), findings.Time(w.t.SevereNs))
+	x.Measured("such slices", findings.Count(c.slices))
+	x.Measured("Ps that they kept, on average", findings.Number(f.Share(c.ns)).Of(c.ns), findings.Number(w.t.SevereShare))
+	x.Measured("passes of the P", findings.Text(rate(c.hops, c.ns)))
+	x.Measured("times a goroutine was kept waiting", findings.Count(total.N), findings.Time(w.t.WaitNs).With(" each"))
+	x.Measured("longest that one was kept by one slice", findings.Time(total.Worst))
 	if c.timers > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the passes, to goroutines that a timer woke", Value: quantity.Percent(float64(c.timers) / float64(c.hops))})
+		x.Measured("of the passes, to goroutines that a timer woke", findings.Share(float64(c.timers)/float64(c.hops)))
 	}
 	if c.yielded > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of those kept waiting, had yielded", Value: quantity.Count(c.yielded)})
+		x.Measured("of those kept waiting, had yielded", findings.Count(c.yielded))
 	}
 	var parties []string
 	for _, a := range causes {
@@ -304,6 +264,39 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, causes
 			"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
 		}
 	}
+	return x, true
+}
+
+// causes are the parties.
+func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
+	for k, class := range c.classes[:c.n] {
+		if k > 0 && class == c.classes[k-1] {
+			continue
+		}
+		a := f.Class(findings.Cause, class)
+		for j, id := range c.longest.Classes {
+			if id == class && j < int(c.longest.N) {
+				a.G, a.Stack = c.longest.Gs[j], f.Frames(c.woke[j])
+				break
+			}
+		}
+		a.P = findings.OnP(c.longest.P)
+		actors = append(actors, a)
+	}
+	if len(actors) > 0 { // where the last of the chain stopped
+		last := f.Frames(c.longest.Stack)
+		i := max(0, slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Runs(last) }))
+		if len(actors[i].Stack) == 0 {
+			actors[i].Stack = last
+		}
+	}
+	return actors
+}
+
+// newestFirst reports whether the goroutines that kept a P are parts of work that one goroutine hands
+// out: in which order they run matters to whoever waits for one of them.
+func (w *watcher) newestFirst(c *cell) bool {
+	return c.relay && float64(c.created) < w.t.Relay*float64(c.hops)
 }
 
 func rate(n, ns int64) string {

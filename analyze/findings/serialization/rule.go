@@ -154,47 +154,39 @@ func (w *watcher) wake(h *findings.HeldUp) {
 	w.starved.Add(&findings.Cell{Class: g.Class, Ns: h.Ns, From: g.BlockedAt, To: h.To, G: g.ID, P: reference.NoP, Stack: g.Stack})
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	limit   float64 // of parallelism
-	waiting bool    // goroutines waited for others meanwhile
-	share   float64 // of the critical path, of its largest part
-	lock    bool    // most of the waiting is for a lock
-	even    int64   // how many goroutines ran side by side and were done together; 0: they did not
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.advance(f.EndNs)
 	r := &f.Span
-	n := evidence{limit: max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)}
+	limit := max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)
+	var even int64 // how many goroutines ran side by side and were done together; 0: they did not
 	busy := float64(r.BusyNs)
-	if busy == 0 || r.Parallelism() >= n.limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
+	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
 		return nil
 	}
 	wait := w.starved.Total
-	n.waiting = wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
+	waiting := wait.N >= w.t.MinWakes && float64(wait.Ns) >= w.t.WaitShare*float64(w.slack)
 	phases := float64(w.view.ParallelNs()) >= w.t.ParallelShare*busy
 	s, ok := w.t.Grade.Severity(int64(w.lost), f.RecordedNs())
-	if !ok || len(r.Path) == 0 || !n.waiting && !phases {
+	if !ok || len(r.Path) == 0 || !waiting && !phases {
 		return nil
 	}
 	top := r.Path[0]
 	if f.RunsTests(top.Class) {
 		return nil // one test after the other is no chain
 	}
-	n.share = float64(top.Ns) / float64(r.SpanNs)
-	n.lock = n.waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
-	if even(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
-		n.even = int64(math.Ceil(r.Parallelism()))
+	share := float64(top.Ns) / float64(r.SpanNs)
+	lock := waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
+	if evenly(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
+		even = int64(math.Ceil(r.Parallelism()))
 	}
 	switch {
-	case n.share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
+	case share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
 		s = findings.Note // a question and its answer: nobody is kept from anything
-	case n.lock:
+	case lock:
 		s = findings.Note
-	case n.even > 0:
+	case even > 0:
 		s = findings.Note // as many goroutines as there are run side by side, and are done together
-	case !n.waiting && int64(r.Hops)+w.view.ClassStat(top.Class).Creates < manyHops:
+	case !waiting && int64(r.Hops)+w.view.ClassStat(top.Class).Creates < manyHops:
 		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
 	case s == findings.Critical:
 		s = findings.Warning // the scheduler does all that can be done here
@@ -202,7 +194,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x := findings.Finding{
 		Severity: s, CostNs: int64(w.lost), FromNs: w.longFrom, ToNs: w.longTo, Basis: findings.Inferred, Feigned: findings.ByStrain,
 	}
-	if n.waiting {
+	if waiting {
 		x.Actors = w.starved.Actors(f, findings.Victim, 3)
 	}
 	for _, part := range parts(r) {
@@ -210,13 +202,52 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		a.Stack = f.Frames(cmp.Or(w.computes(f, part.Class), part.Stack))
 		x.Actors = append(x.Actors, a)
 	}
-	w.phrase(f, &x, &n)
+	name := f.Name(r.Path[0].Class)
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+		name = x.Actors[i].Work()
+	}
+	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
+	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
+		quantity.Percent(float64(w.slack)/busy), quantity.Percent(share), name)
+	if even > 0 {
+		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(even), findings.Short(name))
+		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
+			quantity.Percent(float64(w.slack)/busy), quantity.Count(even), quantity.Percent(share), name)
+	}
+	x.Measured("work / span: the speed-up that any number of Ps could give", findings.Times(r.Parallelism()), findings.Times(limit))
+	x.Measured("work (T1)", findings.Time(r.WorkNs))
+	x.Measured("span (Tinf): the critical path through wake-ups", findings.Time(r.SpanNs).With(" in "+quantity.Plural(r.Hops+1, "part", "parts")))
+	x.Measured("busy time with at least half of the Ps idle and nobody ready to run", findings.Share(float64(w.slack)/busy).Of(w.slack), findings.Share(w.t.SlackShare))
+	x.Measured("busy time", findings.Time(r.BusyNs).With(" ("+quantity.Percent(f.Share(r.BusyNs))+" of the duration)"), findings.Share(w.t.BusyShare))
+	x.Measured("bound of the busy time, max(T1/P, Tinf)", findings.Time(r.BoundNs()))
+	x.Measured("busy time beyond it, which scheduling could gain", findings.Time(r.RecoverableNs()))
+	x.Measured("with the Ps that were usable: T1/Pa + Tinf·P/Pa", findings.Time(r.ABPNs()).With(" (Pa "+quantity.Number(r.Usable)+")"))
+	if waiting {
+		x.Measured("goroutines that waited for others meanwhile, on average", findings.Number(float64(wait.Ns)/float64(w.slack)).Of(wait.Ns), findings.Number(w.t.WaitShare))
+	}
+	for _, part := range parts(r) {
+		x.Measured("of the critical path: "+f.Name(part.Class), findings.Share(float64(part.Ns)/float64(r.SpanNs)).Of(part.Ns))
+	}
+	switch {
+	case even > 0:
+		x.Advice = append(x.Advice, fmt.Sprintf("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps")))
+	case 2*w.pieces > wait.Ns:
+		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
+	case share >= 0.5:
+		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
+	default:
+		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
+	}
+	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
+	if lock {
+		x.Advice = append(x.Advice, "Most of the waiting is for a lock: lock-convoy says more.")
+	}
 	return []findings.Finding{x}
 }
 
-// even reports whether a speed-up is hardly less than a whole number of goroutines that
+// evenly reports whether a speed-up is hardly less than a whole number of goroutines that
 // compute side by side: then the work is divided evenly among so many.
-func even(parallelism float64) bool {
+func evenly(parallelism float64) bool {
 	return parallelism > 1.5 && parallelism >= 0.9*math.Ceil(parallelism)
 }
 
@@ -271,51 +302,3 @@ func parts(r *span.Result) []span.Segment {
 // manyHops is from how many wake-ups on the critical path and creations by
 // its largest part on work changes between serial and parallel phases.
 const manyHops = 10
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	r, wait, busy := &f.Span, w.starved.Total, float64(f.Span.BusyNs)
-	name := f.Name(r.Path[0].Class)
-	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		name = x.Actors[i].Work()
-	}
-	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
-	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
-		quantity.Percent(float64(w.slack)/busy), quantity.Percent(n.share), name)
-	if n.even > 0 {
-		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(n.even), findings.Short(name))
-		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
-			quantity.Percent(float64(w.slack)/busy), quantity.Count(n.even), quantity.Percent(n.share), name)
-	}
-	x.Evidence = []findings.Evidence{
-		{What: "work / span: the speed-up that any number of Ps could give", Value: quantity.Times(r.Parallelism()), Limit: quantity.Times(n.limit)},
-		{What: "work (T1)", Value: quantity.Duration(r.WorkNs), Ns: r.WorkNs},
-		{What: "span (Tinf): the critical path through wake-ups", Value: quantity.Duration(r.SpanNs) + " in " + quantity.Plural(r.Hops+1, "part", "parts"), Ns: r.SpanNs},
-		{What: "busy time with at least half of the Ps idle and nobody ready to run", Value: quantity.Percent(float64(w.slack) / busy), Limit: quantity.Percent(w.t.SlackShare), Ns: w.slack},
-		{What: "busy time", Value: quantity.Duration(r.BusyNs) + " (" + quantity.Percent(f.Share(r.BusyNs)) + " of the duration)", Limit: quantity.Percent(w.t.BusyShare), Ns: r.BusyNs},
-		{What: "bound of the busy time, max(T1/P, Tinf)", Value: quantity.Duration(r.BoundNs()), Ns: r.BoundNs()},
-		{What: "busy time beyond it, which scheduling could gain", Value: quantity.Duration(r.RecoverableNs()), Ns: r.RecoverableNs()},
-		{What: "with the Ps that were usable: T1/Pa + Tinf·P/Pa", Value: quantity.Duration(r.ABPNs()) + " (Pa " + quantity.Number(r.Usable) + ")", Ns: r.ABPNs()},
-	}
-	if n.waiting {
-		x.Evidence = append(x.Evidence, findings.Evidence{
-			What: "goroutines that waited for others meanwhile, on average", Value: quantity.Number(float64(wait.Ns) / float64(w.slack)), Limit: quantity.Number(w.t.WaitShare), Ns: wait.Ns})
-	}
-	for _, part := range parts(r) {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of the critical path: " + f.Name(part.Class), Value: quantity.Percent(float64(part.Ns) / float64(r.SpanNs)), Ns: part.Ns})
-	}
-	switch {
-	case n.even > 0:
-		x.Advice = append(x.Advice, fmt.Sprintf("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(n.even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps")))
-	case 2*w.pieces > wait.Ns:
-		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
-	case n.share >= 0.5:
-		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
-	default:
-		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
-	}
-	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
-	if n.lock {
-		x.Advice = append(x.Advice, "Most of the waiting is for a lock: lock-convoy says more.")
-	}
-}

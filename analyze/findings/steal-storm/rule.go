@@ -127,15 +127,6 @@ func (w *watcher) close(runs int64) {
 	*a = account{}
 }
 
-// evidence is what a finding says besides the account.
-type evidence struct {
-	share    float64 // of the starts
-	medianNs int64   // run interval of the stolen
-	// Of all steals, those from the P that most were from.
-	steals, most int64
-	from         int32
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.close(w.view.Totals().Runs)
 	t := &w.total
@@ -143,46 +134,39 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	n := evidence{share: float64(t.stolen) / float64(t.starts), medianNs: t.lengths.Median(), from: reference.NoP}
-	for p, steals := range w.pairs {
-		n.steals += steals
-		if steals > n.most {
-			n.most, n.from = steals, int32(p)
-		}
-	}
 	x := findings.Finding{
 		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: min(f.EndNs, w.worstAt+w.t.WindowNs), Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
 	}
-	if n.steals > 0 && len(w.wakers.Cells) == 0 {
-		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(n.from)})
-	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	t := &w.total
-	x.Headline = fmt.Sprintf("%s of the starts are steals, of work for %s", quantity.Percent(n.share), quantity.Duration(n.medianNs))
-	x.Title = fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(n.share), quantity.Duration(n.medianNs))
-	x.Evidence = []findings.Evidence{
-		{What: "starts that were stolen", Value: quantity.Percent(n.share), Limit: quantity.Percent(w.t.Share)},
-		{What: "median run interval of these", Value: quantity.Duration(n.medianNs), Limit: quantity.Duration(w.t.RunNs), Ns: n.medianNs},
-		{What: fmt.Sprintf("stolen starts in the worst %s", quantity.Duration(w.t.WindowNs)), Value: quantity.Count(w.worst), Limit: quantity.Count(int64(w.t.Rate * float64(w.t.WindowNs) / 1e9))},
-		{What: "goroutines taken by one steal, on average", Value: quantity.Number(float64(t.moved) / float64(max(1, t.steals)))},
-		{What: "waiting of stolen goroutines while the thief looked for work, on average", Value: quantity.Duration(t.idle / t.stolen), Ns: t.idle / t.stolen},
-	}
-	if n.steals > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("of all steals, from P%d", n.from), Value: quantity.Percent(float64(n.most) / float64(n.steals))})
-	}
+	share, median := quantity.Ratio(t.stolen, t.starts), t.lengths.Median()
+	x.Headline = fmt.Sprintf("%s of the starts are steals, of work for %s", quantity.Percent(share), quantity.Duration(median))
+	x.Title = fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(share), quantity.Duration(median))
+	x.Measured("starts that were stolen", findings.Share(share), findings.Share(w.t.Share))
+	x.Measured("median run interval of these", findings.Time(median), findings.Time(w.t.RunNs))
+	x.Measured("stolen starts in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
+	x.Measured("goroutines taken by one steal, on average", findings.Number(quantity.Ratio(t.moved, max(1, t.steals))))
+	x.Measured("waiting of stolen goroutines while the thief looked for work, on average", findings.Time(t.idle/t.stolen))
 	who := "the producer"
 	if top := w.wakers.Top(1); len(top) > 0 {
 		who = f.Name(top[0].Class)
+	}
+	var all, most int64
+	from := reference.NoP
+	for p, steals := range w.pairs {
+		if all += steals; steals > most {
+			most, from = steals, int32(p)
+		}
+	}
+	if all > 0 {
+		x.Measured(fmt.Sprintf("of all steals, from P%d", from), findings.PartOf(most, all))
+		if len(w.wakers.Cells) == 0 {
+			x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(from)})
+		}
 	}
 	x.Advice = []string{
 		"Make the pieces larger: let " + who + " hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.",
 		"Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.",
 		"Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.",
 	}
+	return []findings.Finding{x}
 }

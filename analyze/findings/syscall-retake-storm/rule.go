@@ -125,75 +125,54 @@ func (w *watcher) leave(s *findings.Residency) {
 	c.Ns += ns
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	cells []cell // of the classes whose calls matter, costliest first
-	sum   cell
-	calls int64 // all of these classes
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	n := w.sums(f)
-	s, ok := w.t.Grade.Severity(n.sum.waits.Ns, f.RecordedNs())
-	if !ok {
-		return nil
-	}
-	top := &n.cells[0]
-	x := findings.Finding{
-		Severity: s, CostNs: n.sum.waits.Ns, FromNs: top.waits.From, ToNs: top.waits.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-	}
-	for _, c := range n.cells[:min(3, len(n.cells))] {
-		a := f.Class(findings.Victim, c.class)
-		a.G, a.P, a.Stack = c.waits.G, findings.OnP(c.waits.P), f.Frames(c.waits.Stack)
-		x.Actors = append(x.Actors, a)
-	}
-	w.phrase(f, &x, &n)
-	return []findings.Finding{x}
-}
-
-// sums adds up the classes whose calls matter.
-func (w *watcher) sums(f *findings.Facts) (n evidence) {
+	var cells []cell // of the classes whose calls matter
+	var sum cell
+	var calls int64 // all of these classes
 	for _, c := range w.cells {
-		calls := w.view.ClassStat(c.class).Calls
-		often := float64(c.short) >= w.t.Share*float64(calls) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
+		all := w.view.ClassStat(c.class).Calls
+		often := float64(c.short) >= w.t.Share*float64(all) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
 		// A wait shorter than the call is a fair price for what others did meanwhile.
 		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
 			continue
 		}
-		n.cells = append(n.cells, c)
-		n.calls += calls
-		n.sum.taken += c.taken
-		n.sum.short += c.short
-		n.sum.shortNs += c.shortNs
-		n.sum.waits.N += c.waits.N
-		n.sum.waits.Ns += c.waits.Ns
+		cells = append(cells, c)
+		calls += all
+		sum.taken += c.taken
+		sum.short += c.short
+		sum.shortNs += c.shortNs
+		sum.waits.N += c.waits.N
+		sum.waits.Ns += c.waits.Ns
 	}
-	slices.SortFunc(n.cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class))
-	})
-	return n
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	sum, top := &n.sum, &n.cells[0]
-	call, wait := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N)
-	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(top.class)))
+	slices.SortFunc(cells, func(x, y cell) int { return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class)) })
+	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	top := &cells[0].waits
+	x := findings.Finding{
+		Severity: s, CostNs: sum.waits.Ns, FromNs: top.From, ToNs: top.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+	}
+	for _, c := range cells[:min(3, len(cells))] {
+		c.waits.Class = c.class
+		x.Actors = append(x.Actors, c.waits.Actor(f, findings.Victim))
+	}
+	call, wait, by := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N), f.Procs.Retakes.ByCause
+	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(cells[0].class)))
 	x.Title = fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
-		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(top.class), quantity.Duration(wait))
-	x.Evidence = []findings.Evidence{
-		{What: "calls that lost the P and came back soon", Value: quantity.Count(sum.short), Limit: quantity.Count(w.t.MinCount) + ", within " + quantity.Duration(w.t.ShortNs)},
-		{What: "share of all calls of these goroutines", Value: quantity.Percent(float64(sum.short) / float64(max(1, n.calls))), Limit: quantity.Percent(w.t.Share)},
-		{What: "such calls a second", Value: quantity.Number(float64(sum.short) * 1e9 / float64(max(1, f.RecordedNs()))), Limit: quantity.Number(w.t.Rate) + ", or the share"},
-		{What: "their mean length", Value: quantity.Duration(call), Limit: quantity.Duration(w.t.ShortNs), Ns: call},
-		{What: "mean wait for a P afterwards", Value: quantity.Duration(wait), Limit: quantity.Duration(call) + ", the call", Ns: wait},
-		{What: "the longest", Value: quantity.Duration(top.waits.Worst), Ns: top.waits.Worst},
-		{What: "calls that lost the P, however long", Value: quantity.Count(sum.taken) + " of " + quantity.Count(n.calls)},
-		{What: "other retakes: by sysmon, by returning calls", Value: quantity.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeSlow.String()]) + ", " + quantity.Count(f.Procs.Retakes.ByCause[reference.WhyRetakeReturn.String()])},
-	}
+		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(cells[0].class), quantity.Duration(wait))
+	x.Measured("calls that lost the P and came back soon", findings.Count(sum.short), findings.Count(w.t.MinCount).With(", within "+quantity.Duration(w.t.ShortNs)))
+	x.Measured("share of all calls of these goroutines", findings.PartOf(sum.short, max(1, calls)), findings.Share(w.t.Share))
+	x.Measured("such calls a second", findings.Rate(float64(sum.short)*1e9/float64(max(1, f.RecordedNs()))), findings.Rate(w.t.Rate).With(", or the share"))
+	x.Measured("their mean length", findings.Time(call), findings.Time(w.t.ShortNs))
+	x.Measured("mean wait for a P afterwards", findings.Time(wait), findings.Time(call).With(", the call"))
+	x.Measured("the longest", findings.Time(top.Worst))
+	x.Measured("calls that lost the P, however long", findings.Count(sum.taken).With(" of "+quantity.Count(calls)))
+	x.Measured("other retakes: by sysmon, by returning calls", findings.Count(by[reference.WhyRetakeSlow.String()]).With(", "+quantity.Count(by[reference.WhyRetakeReturn.String()])))
 	x.Advice = []string{
 		"Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.",
 		"Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.",
 		"The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.",
 	}
+	return []findings.Finding{x}
 }

@@ -128,7 +128,22 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.first >= 0 && slices.Contains(found, unexplained) {
 		x.FromNs, x.ToNs = w.first, w.last
 	}
-	w.phrase(f, &x, found)
+	var what []string
+	for _, p := range found {
+		what = append(what, w.title(f, p))
+	}
+	x.Headline = "About this trace: " + what[0]
+	x.Title = "About this trace: " + strings.Join(what, "; ")
+	slices.Sort(found)
+	for _, p := range found {
+		x.Evidence = append(x.Evidence, w.evidence(f, p)...)
+		if a := w.advice(f, p); a != "" {
+			x.Advice = append(x.Advice, a)
+		}
+	}
+	if len(x.Advice) == 0 {
+		x.Advice = []string{"Read the warnings, and record again if they matter."}
+	}
 	return []findings.Finding{x}
 }
 
@@ -158,26 +173,6 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []problem) {
-	var what []string
-	for _, p := range found {
-		what = append(what, w.title(f, p))
-	}
-	x.Headline = "About this trace: " + what[0]
-	x.Title = "About this trace: " + strings.Join(what, "; ")
-	slices.Sort(found)
-	for _, p := range found {
-		x.Evidence = append(x.Evidence, w.evidence(f, p)...)
-		if a := w.advice(f, p); a != "" {
-			x.Advice = append(x.Advice, a)
-		}
-	}
-	if len(x.Advice) == 0 {
-		x.Advice = []string{"Read the warnings, and record again if they matter."}
-	}
-}
-
 func (w *watcher) title(f *findings.Facts, p problem) string {
 	switch p {
 	case lostBytes:
@@ -205,7 +200,7 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 	case lostBytes:
 		lost := min(1, share(f.LostBytes, f.Bytes))
 		return []findings.Evidence{
-			{What: "bytes that could not be read", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost)), Limit: "0"},
+			findings.Measured("bytes that could not be read", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost))), findings.Text("0")),
 		}
 	case warnings:
 		return evidenceOfWarnings(f.Warnings)
@@ -215,38 +210,38 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 			silent = strings.Join(f.Silent, ", ")
 		}
 		return []findings.Evidence{
-			{What: "detectors that need run queues and did not judge", Value: silent},
+			findings.Measured("detectors that need run queues and did not judge", findings.Text(silent)),
 		}
 	case unexplained:
 		list := []findings.Evidence{
-			{What: "starts without explanation", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts))), Limit: quantity.Percent(w.t.Unexplained)},
+			findings.Measured("starts without explanation", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts)))), findings.Share(w.t.Unexplained)),
 		}
 		if w.first >= 0 {
-			list = append(list, findings.Evidence{What: "the first of them", Value: "at " + quantity.Duration(w.first), Ns: w.first})
+			list = append(list, findings.Measured("the first of them", findings.Text("at "+quantity.Duration(w.first)).Of(w.first)))
 		}
 		return list
 	case tracer:
 		return []findings.Evidence{
-			{What: "P-time of the tracer's goroutines", Value: quantity.Duration(f.TracerNs) + " (" + quantity.Percent(share(f.TracerNs, f.PT())) + ")", Limit: quantity.Percent(w.t.Tracer), Ns: f.TracerNs},
+			findings.Measured("P-time of the tracer's goroutines", findings.Time(f.TracerNs).With(" ("+quantity.Percent(share(f.TracerNs, f.PT()))+")"), findings.Share(w.t.Tracer)),
 		}
 	case annotations:
 		n := f.Annotations
 		each := f.PT() / n
 		return []findings.Evidence{
-			{What: "P-time for each region, task or log", Value: quantity.Duration(each), Limit: quantity.Duration(w.t.AnnotationNs), Ns: each},
-			{What: "their share of all events, without the ends of regions and tasks", Value: fmt.Sprintf("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events))))},
+			findings.Measured("P-time for each region, task or log", findings.Time(each), findings.Time(w.t.AnnotationNs)),
+			findings.Measured("their share of all events, without the ends of regions and tasks", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events)))))),
 		}
 	case short:
 		return []findings.Evidence{
-			{What: "duration", Value: quantity.Duration(f.RecordedNs()), Limit: quantity.Duration(w.t.ShortNs), Ns: f.RecordedNs()},
+			findings.Measured("duration", findings.Time(f.RecordedNs()), findings.Time(w.t.ShortNs)),
 		}
 	case fewCycles:
 		return []findings.Evidence{
-			{What: "duration, in periods of the slowest GC cycle", Value: quantity.Number(float64(f.RecordedNs()) / float64(w.slowestGC)), Limit: quantity.Count(w.t.Periods)},
+			findings.Measured("duration, in periods of the slowest GC cycle", findings.Number(float64(f.RecordedNs())/float64(w.slowestGC)), findings.Count(w.t.Periods)),
 		}
 	}
 	return []findings.Evidence{
-		{What: "Ps without an account", Value: quantity.Count(int64(f.Procs.OmittedPs))},
+		findings.Measured("Ps without an account", findings.Count(int64(f.Procs.OmittedPs))),
 	}
 }
 
@@ -255,10 +250,10 @@ func evidenceOfWarnings(all []string) (list []findings.Evidence) {
 	const shown = 3
 	for _, m := range all[:min(shown, len(all))] {
 		m, _, _ = strings.Cut(m, "\n")
-		list = append(list, findings.Evidence{What: "warning", Value: m})
+		list = append(list, findings.Measured("warning", findings.Text(m)))
 	}
 	if n := len(all) - shown; n > 0 {
-		list = append(list, findings.Evidence{What: "further warnings", Value: quantity.Count(int64(n))})
+		list = append(list, findings.Measured("further warnings", findings.Count(int64(n))))
 	}
 	return list
 }

@@ -72,13 +72,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if f.RecordedNs() <= 0 {
 		return nil
 	}
-	busy := f.PT()
-	for i := range f.Procs.Ps {
-		busy -= f.Procs.Ps[i].IdleNs
-	}
 	var out []findings.Finding
 	for _, x := range w.sites(f) {
-		x.share = float64(x.Ns) / float64(max(1, busy))
+		x.share = float64(x.Ns) / float64(max(1, f.BusyNs()))
 		x.perSecond = float64(x.N) / (float64(f.RecordedNs()) / 1e9)
 		if s, ok := w.severity(x); ok && len(out) < maxSites {
 			out = append(out, w.finding(f, x, s))
@@ -176,15 +172,10 @@ func (t *Thresholds) short(frames []string) int64 {
 const innermost = 4
 
 func (w *watcher) severity(x *site) (s findings.Severity, ok bool) {
-	switch {
-	case x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs || x.share < w.t.NoteShare:
+	if x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs {
 		return "", false
-	case x.share >= w.t.CriticalShare:
-		return findings.Critical, true
-	case x.share >= w.t.WarningShare:
-		return findings.Warning, true
 	}
-	return findings.Note, true
+	return findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
 }
 
 func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findings.Finding {
@@ -193,12 +184,6 @@ func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findi
 	y := findings.Finding{
 		Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
-	w.phrase(&y, x)
-	return y
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(y *findings.Finding, x *site) {
 	rate := quantity.Plural(int64(x.perSecond), "time", "times")
 	mean := quantity.Duration(x.Ns / max(1, x.N))
 	y.Headline = fmt.Sprintf("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
@@ -208,16 +193,14 @@ func (w *watcher) phrase(y *findings.Finding, x *site) {
 	if x.place != "" {
 		at = " (" + x.place + ")"
 	}
-	y.Evidence = []findings.Evidence{
-		{What: "system calls in " + x.function + at, Value: quantity.Count(x.N)},
-		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
-		{What: "in a run interval (mean)", Value: quantity.Number(float64(x.N) / float64(max(1, x.Runs))), Limit: quantity.Number(w.t.MinRow)},
-		{What: "each took (mean)", Value: mean, Limit: quantity.Duration(x.shortNs / max(1, x.N))},
-		{What: "all, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.Ns},
-	}
+	y.Measured("system calls in "+x.function+at, findings.Count(x.N))
+	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
+	y.Measured("in a run interval (mean)", findings.Number(float64(x.N)/float64(max(1, x.Runs))), findings.Number(w.t.MinRow))
+	y.Measured("each took (mean)", findings.Time(x.Ns/max(1, x.N)), findings.Time(x.shortNs/max(1, x.N)))
+	y.Measured("all, of the P-time that was not idle", findings.Share(x.share).Of(x.Ns), findings.Share(w.t.WarningShare))
+	y.Advice = []string{"Write through a bufio.Writer in " + x.function + ", or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record."}
 	if x.verb == "reads" {
 		y.Advice = []string{"Read through a bufio.Reader in " + x.function + ", or larger pieces at once: a system call costs as much for one byte as for thousands."}
-		return
 	}
-	y.Advice = []string{"Write through a bufio.Writer in " + x.function + ", or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record."}
+	return y
 }

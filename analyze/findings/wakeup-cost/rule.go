@@ -190,10 +190,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		x.add(s)
 	}
-	busy := f.PT()
-	for i := range f.Procs.Ps {
-		busy -= f.Procs.Ps[i].IdleNs
-	}
+	busy := f.BusyNs()
 	for _, x := range groups {
 		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, busy))
 		x.perSecond = float64(x.short) / (float64(max(1, f.RecordedNs())) / 1e9)
@@ -227,15 +224,10 @@ func (x *group) add(s *site) {
 func (x *group) cost() int64 { return x.shortNs + x.switchNs }
 
 func (w *watcher) severity(x *group) (s findings.Severity, ok bool) {
-	switch {
-	case x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs || x.share < w.t.NoteShare:
+	if x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs {
 		return "", false
-	case x.share >= w.t.CriticalShare:
-		return findings.Critical, true
-	case x.share >= w.t.WarningShare:
-		return findings.Warning, true
 	}
-	return findings.Note, true
+	return findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
 }
 
 func (w *watcher) finding(f *findings.Facts, x *group, s findings.Severity) findings.Finding {
@@ -299,11 +291,11 @@ func (w *watcher) evidence(x *group, place string) []findings.Evidence {
 		at = " at " + place
 	}
 	return []findings.Evidence{
-		{What: fmt.Sprintf("wake-ups%s, after which the one woken ran for at most %s and waited again", at, quantity.Duration(w.t.ShortNs)), Value: quantity.Count(x.short)},
-		{What: "a second", Value: quantity.Count(int64(x.perSecond)), Limit: quantity.Count(int64(w.t.PerSecond))},
-		{What: "of all wake-ups at these places", Value: quantity.Percent(float64(x.short) / float64(max(1, x.n))), Limit: quantity.Percent(w.t.ShortShare)},
-		{What: "they ran", Value: quantity.Duration(x.shortNs), Ns: x.shortNs},
-		{What: "Ps took from one goroutine to the next", Value: quantity.Duration(x.switchNs), Ns: x.switchNs},
-		{What: "both, of the P-time that was not idle", Value: quantity.Percent(x.share), Limit: quantity.Percent(w.t.WarningShare), Ns: x.cost()},
+		findings.Measured(fmt.Sprintf("wake-ups%s, after which the one woken ran for at most %s and waited again", at, quantity.Duration(w.t.ShortNs)), findings.Count(x.short)),
+		findings.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond)),
+		findings.Measured("of all wake-ups at these places", findings.Share(float64(x.short)/float64(max(1, x.n))), findings.Share(w.t.ShortShare)),
+		findings.Measured("they ran", findings.Time(x.shortNs)),
+		findings.Measured("Ps took from one goroutine to the next", findings.Time(x.switchNs)),
+		findings.Measured("both, of the P-time that was not idle", findings.Share(x.share).Of(x.cost()), findings.Share(w.t.WarningShare)),
 	}
 }

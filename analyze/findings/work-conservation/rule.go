@@ -155,14 +155,6 @@ func (w *watcher) over(d *reference.Decision) {
 	}
 }
 
-// evidence is what a finding says besides the tally.
-type evidence struct {
-	share  float64 // of the P-time
-	limit  float64 // of share
-	meanNs int64   // of the intervals
-	late   bool    // threads were late to wake up
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if dt := f.EndNs - w.last; dt > 0 {
 		w.cost += w.lost * dt
@@ -176,20 +168,20 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if total.N < w.t.MinCount || pt == 0 {
 		return nil
 	}
-	n := evidence{share: float64(total.Ns) / float64(pt), limit: w.t.NoteShare, meanNs: w.length / total.N}
+	share, limit, meanNs := float64(total.Ns)/float64(pt), w.t.NoteShare, w.length/total.N
 	var s findings.Severity
 	switch {
-	case n.share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:
-		s, n.limit = findings.Critical, w.t.CriticalShare
-	case n.share >= w.t.WarningShare && total.Ns >= w.t.WarningNs:
-		s, n.limit = findings.Warning, w.t.WarningShare
-	case n.share >= w.t.NoteShare && total.Ns >= w.t.NoteNs:
+	case share >= w.t.CriticalShare && total.Ns >= w.t.CriticalNs:
+		s, limit = findings.Critical, w.t.CriticalShare
+	case share >= w.t.WarningShare && total.Ns >= w.t.WarningNs:
+		s, limit = findings.Warning, w.t.WarningShare
+	case share >= w.t.NoteShare && total.Ns >= w.t.NoteNs:
 		s = findings.Note
 	default:
 		return nil
 	}
-	n.late = n.meanNs >= w.t.LateNs
-	if !n.late && n.share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
+	late := meanNs >= w.t.LateNs // threads were late to wake up
+	if !late && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
 		s = findings.Note
 	}
 	x := findings.Finding{
@@ -199,51 +191,35 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.worstP >= 0 {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 	}
-	w.phrase(f, &x, &n)
-	if x.Kind == findings.KindMachine {
-		if !f.StoodStill() {
-			x.Basis, x.Guessed = findings.Suspected, true
-		}
-	} else { // else a lack of CPUs is what it says
-		x.Feigned = findings.ByStall
-	}
-	return []findings.Finding{x}
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
-	total := w.victims.Total
-	x.Headline = fmt.Sprintf("Ps stood idle beside work for %s of the P-time", quantity.Percent(n.share))
+	x.Headline = fmt.Sprintf("Ps stood idle beside work for %s of the P-time", quantity.Percent(share))
 	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
-		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(n.share))
-	x.Evidence = []findings.Evidence{
-		{What: "P-time that was idle beside work", Value: quantity.Percent(n.share), Limit: quantity.Percent(n.limit), Ns: total.Ns},
-		{What: "intervals", Value: quantity.Count(total.N), Limit: quantity.Duration(w.t.IntervalNs) + " each"},
-		{What: "the longest", Value: quantity.Duration(w.longest), Ns: w.longest},
-		{What: "their mean", Value: quantity.Duration(n.meanNs), Limit: quantity.Duration(w.t.LateNs) + ", or " + quantity.Percent(w.t.ManyShare) + " of the P-time, if more than a note", Ns: n.meanNs},
-		{What: "their length, summed", Value: quantity.Duration(w.length), Ns: w.length},
-	}
+		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(share))
+	x.Measured("P-time that was idle beside work", findings.Share(share).Of(total.Ns), findings.Share(limit))
+	x.Measured("intervals", findings.Count(total.N), findings.Time(w.t.IntervalNs).With(" each"))
+	x.Measured("the longest", findings.Time(w.longest))
+	x.Measured("their mean", findings.Time(meanNs), findings.Time(w.t.LateNs).With(", or "+quantity.Percent(w.t.ManyShare)+" of the P-time, if more than a note"))
+	x.Measured("their length, summed", findings.Time(w.length))
 	switch m := f.Records(); {
 	case m != nil && 2*m.Wakeups.LateNs >= w.length:
 		x.Title += ", since the kernel ran woken threads late, up to " + quantity.Duration(m.Wakeups.LongestNs) + " after it woke them"
 	case m != nil:
 		x.Title += ", though the kernel ran most woken threads at once: the runtime woke them late, or none"
-	case n.late:
+	case late:
 		x.Title += ", since the machine seems to have woken threads late"
-		x.Headline = fmt.Sprintf("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(n.share))
+		x.Headline = fmt.Sprintf("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(share))
 		x.Kind = findings.KindMachine
 		if f.StoodStill() {
 			x.Title += "; threads with a P stood still " + quantity.Plural(f.Stalls.N, "time", "times")
 		}
 	}
 	if m := f.Records(); m != nil {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "wake-ups of threads that took 100 µs or more, by the kernel's records", Value: quantity.Count(m.Wakeups.Late) + " of " + quantity.Count(m.Wakeups.Count) + ", " + quantity.Duration(m.Wakeups.LateNs), Ns: m.Wakeups.LateNs})
+		x.Measured("wake-ups of threads that took 100 µs or more, by the kernel's records", findings.Count(m.Wakeups.Late).With(" of "+quantity.Count(m.Wakeups.Count)+", "+quantity.Duration(m.Wakeups.LateNs)).Of(m.Wakeups.LateNs))
 	}
 	if w.worstP >= 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: fmt.Sprintf("in the worst, P%d was idle for", w.worstP), Value: quantity.Duration(w.worstFor), Ns: w.worstFor})
+		x.Measured(fmt.Sprintf("in the worst, P%d was idle for", w.worstP), findings.Time(w.worstFor))
 	}
 	if w.restarts > 0 {
-		x.Evidence = append(x.Evidence, findings.Evidence{What: "of them right after a stop-the-world", Value: quantity.Count(w.restarts)})
+		x.Measured("of them right after a stop-the-world", findings.Count(w.restarts))
 		if 2*w.restarts > total.N {
 			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
 		}
@@ -252,4 +228,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 		"Check what keeps this machine from waking threads in time: "+f.TakesCPUs()+", power saving. The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs.",
 		"Try the newest Go version: waking Ps has changed often.",
 		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
+	if x.Kind == findings.KindMachine {
+		if !f.StoodStill() {
+			x.Basis, x.Guessed = findings.Suspected, true
+		}
+	} else { // else a lack of CPUs is what it says
+		x.Feigned = findings.ByStall
+	}
+	return []findings.Finding{x}
 }

@@ -3,9 +3,14 @@
 package gcdisplacement
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -355,3 +360,75 @@ func (w *watcher) over(d *reference.Decision) {
 	w.advance(d)
 	w.close(d.Time)
 }
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	w.sums = &sums{}
+	for _, stack := range slices.Sorted(maps.Keys(w.requested)) {
+		if f.Part(stack) != findings.Harness {
+			w.add(w.requested[stack])
+		}
+	}
+	total := w.victims.Total
+	share := float64(total.Ns) / float64(max(1, f.Waits.User.TotalNs))
+	if share < w.t.MinShare || w.long < w.t.MinCount && w.ignored < w.t.MinCount {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok {
+		return nil
+	}
+	if share < w.t.Share || float64(total.Ns) < w.t.Ran*float64(f.RanNs()) {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+		Actors: w.victims.Actors(f, findings.Victim, 3),
+	}
+	if w.mostIdle() {
+		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
+	}
+	x.Headline = fmt.Sprintf("The garbage collector holds Ps that goroutines wait for: %s of the waiting", quantity.Percent(share))
+	x.Title = fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
+		quantity.Percent(share), quantity.Duration(total.Worst))
+	x.Measured("waiting that would not have been with the workers' Ps", findings.Time(total.Ns).With(", "+quantity.Percent(share)+" of all"), findings.Share(w.t.Share))
+	x.Measured("waits with such a part", findings.Count(total.N))
+	x.Measured("of them, with a long one", findings.Count(w.long), findings.Time(w.t.LongNs).With(" each"))
+	x.Measured("the longest such part", findings.Time(total.Worst), findings.Time(w.t.LongNs))
+	x.Measured("goroutine-time displaced by idle workers", findings.Time(int64(w.idleCost)))
+	x.Measured("idle workers that ran on beside goroutines that waited", findings.Count(w.ignored), findings.Time(w.t.LongNs).With(" each"))
+	for i, m := range w.modes {
+		if m.n > 0 {
+			x.Measured("P-time of "+modeNames[i]+" workers", findings.Time(m.ns).With(" in "+quantity.Plural(m.n, "run", "runs")))
+		}
+	}
+	if top, all := w.allocators.Top(f); all >= minCycles {
+		for _, a := range top {
+			x.Measured("cycles that allocations in "+a.Function+" started", findings.Count(a.Cycles).With(" of "+quantity.Count(all)))
+		}
+	}
+	room := &f.Headroom
+	if room.Cycles > 0 {
+		x.Measured("heap goal, beside what was alive after a cycle", findings.Times(1+room.Growth()))
+	}
+	x.Advice = []string{w.allocators.Advice(f)}
+	if f.MoreRoom() != "" {
+		x.Headline = fmt.Sprintf("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
+	}
+	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
+		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
+	}
+	if w.mostIdle() {
+		x.Advice = append(x.Advice, "Most of it is idle workers: a P that runs one does not look into the queues of other Ps, and no thread is woken for what is queued there, since no P is idle. Spread the work over more Ps before it has to wait, and try the newest Go version.")
+	} else {
+		x.Advice = append(x.Advice, "The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
+	}
+	return []findings.Finding{x}
+}
+
+// mostIdle reports whether idle workers displaced more than half of it.
+func (w *watcher) mostIdle() bool { return 2*w.idleCost > w.cost }
+
+// minCycles is how many cycles there must be to say who allocates.
+const minCycles = 3
+
+var modeNames = [...]string{"dedicated", "fractional", "idle"}

@@ -3,9 +3,15 @@
 package thunderingherd
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	wakeupcost "github.com/gmpscope/gmpscope/analyze/findings/wakeup-cost"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -309,4 +315,164 @@ func (w *watcher) settle(h *herd) {
 	}
 	// By number, so that the class that was woken most comes first.
 	c.victims.Add(&findings.Cell{Class: h.class, Ns: h.n, From: h.from, To: h.to, G: h.sample, P: reference.NoP})
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	for i := range w.herds {
+		w.settle(&w.herds[i])
+	}
+	var out []findings.Finding
+	for _, c := range w.cells {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y findings.Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+	})
+	return out[:min(maxFindings, len(out))]
+}
+
+// maxFindings is how many places are reported, the costliest ones.
+const maxFindings = 2
+
+// how the members of a herd were woken.
+type how uint8
+
+const (
+	other how = iota // each got something
+	broadcast
+	closing
+	unknown
+)
+
+// call reports from the waker's stack how it woke those who waited for a Cond or for
+// a channel. The leaf is the function of the runtime or of package sync that was
+// called first (Go 1.22 to 1.27).
+func call(frames []string) how {
+	if len(frames) == 0 {
+		return unknown
+	}
+	for _, fr := range frames {
+		switch fn, _, _ := strings.Cut(fr, " "); fn {
+		case "sync.(*Cond).Broadcast":
+			return broadcast
+		}
+	}
+	// Sends show the runtime's function, and package sync its own; a close shows
+	// none of them.
+	for _, p := range [...]string{"runtime.", "reflect.", "sync.", "internal/"} {
+		if strings.HasPrefix(frames[0], p) {
+			return other
+		}
+	}
+	return closing
+}
+
+// evidence is what a finding says besides the cell.
+type evidence struct {
+	mean  float64 // goroutines in a herd
+	usual float64 // that timers wake in as long a time, on average
+	how   how
+}
+
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	cost := c.wait
+	if !c.timer {
+		cost += c.ran + c.waking
+	}
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok || float64(c.vain) < w.t.Vain*float64(c.n) {
+		return findings.Finding{}, false
+	}
+	if c.herds < w.t.MinHerds {
+		s = findings.Note
+	}
+	switch {
+	case c.timer && c.wait < w.t.MinWaitNs*c.n:
+		s = findings.Note
+	case c.timer && s == findings.Critical:
+		s = findings.Warning // each waits for a moment, and then they are through
+	}
+	n := evidence{mean: float64(c.n) / float64(c.herds)}
+	x := findings.Finding{
+		Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
+		Actors: c.victims.Actors(f, findings.Victim, 1),
+	}
+	x.Actors[0].Stack = f.Frames(c.worst.stack)
+	if c.timer {
+		n.usual = float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.RecordedNs()))
+		if n.mean < w.t.Peak*n.usual {
+			return findings.Finding{}, false
+		}
+		w.phrase(f, &x, c, &n)
+		return x, true
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.Stack = f.Frames(c.stack)
+	a.G = c.worst.by
+	x.Actors = append(x.Actors, a)
+	n.how = call(a.Stack)
+	switch {
+	case n.how == other, n.how == closing && c.reason == reference.ReasonCond, n.how == unknown && c.reason != reference.ReasonCond:
+		return findings.Finding{}, false
+	case n.how == unknown:
+		x.Basis = findings.Suspected
+	}
+	w.phrase(f, &x, c, &n)
+	return x, true
+}
+
+// phrase writes title, evidence and advice.
+func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *evidence) {
+	x.Measured("goroutines woken at once, on average", findings.Number(n.mean), findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))).With(" within "+quantity.Duration(w.t.WindowNs)))
+	x.Measured("at most", findings.Count(c.worst.n))
+	x.Measured("times", findings.Count(c.herds), findings.Count(w.t.MinHerds))
+	short := w.t.ShortNs
+	if c.timer {
+		short = w.t.TickNs
+	}
+	x.Evidence = append(x.Evidence,
+		findings.Measured("of them, waited again at the same place after "+quantity.Duration(short)+" of running or less", findings.Share(float64(c.vain)/float64(c.n)), findings.Share(w.t.Vain)),
+		findings.Measured("time for these: run intervals, and the scheduler's turn before each", findings.Time(c.ran)))
+	if c.timer {
+		w.phraseTimer(x, c, n)
+	} else {
+		phraseWaker(x, c, n)
+	}
+}
+
+func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *evidence) {
+	name := x.Actors[0].Work()
+	x.Headline = fmt.Sprintf("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
+	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
+		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
+	x.Evidence = append(x.Evidence,
+		findings.Measured("goroutines that timers wake in "+quantity.Duration(w.t.WindowNs)+" on average", findings.Number(n.usual), findings.Times(1/w.t.Peak).With(" of a herd")),
+		findings.Measured("they waited for a P, summed", findings.Time(c.wait)))
+	x.Advice = []string{
+		"Spread the timers of " + name + ": begin each at a random part of its period.",
+		"Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of " + quantity.Number(n.mean) + ".",
+	}
+}
+
+func phraseWaker(x *findings.Finding, c *cell, n *evidence) {
+	x.Measured("time that it took to wake these", findings.Time(c.waking))
+	x.Measured("those that had something to do waited for a P behind them, summed", findings.Time(c.wait))
+	means := ""
+	switch n.how {
+	case broadcast:
+		means = " with sync.Cond.Broadcast"
+		x.Advice = []string{"Call Signal instead of Broadcast where one goroutine can take what there is. Where the waiters wait for different things, give each kind a Cond, or a channel, of its own."}
+	case closing:
+		means = " by closing a channel"
+		x.Advice = []string{"Send to as many as have something to do, instead of closing a channel that all of them wait on; or let each waiter have a channel of its own."}
+	case unknown:
+		x.Advice = []string{"If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is."}
+	}
+	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
+	x.Headline = fmt.Sprintf("%s wakes up to %s goroutines at once; %s find nothing to do",
+		x.Actors[1].Short(), quantity.Count(c.worst.n), quantity.Percent(float64(c.vain)/float64(c.n)))
+	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
+		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
 }

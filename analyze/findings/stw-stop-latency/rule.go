@@ -3,9 +3,14 @@
 package stwstoplatency
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	stoptheworldcalls "github.com/gmpscope/gmpscope/analyze/findings/stop-the-world-calls"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -273,4 +278,97 @@ func (w *watcher) count(label int32) {
 	if len(w.labels) < maxLabels {
 		w.labels = append(w.labels, labelled{label, 1})
 	}
+}
+
+// evidence is what a finding says: sums over the classes that were late.
+type evidence struct {
+	cells        []cell // costliest first
+	worst        *cell
+	cost         int64
+	late, lateNs int64 // stops
+	severe       int64 // of late
+	seen         int64 // CPU samples of those who were late
+	seldom       bool  // the first of cells mostly stopped when asked
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	n := w.sums()
+	if len(n.cells) == 0 || n.severe < w.t.MinCount && n.worst.worst < w.t.AloneNs {
+		return nil
+	}
+	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	if !ok {
+		s = findings.Note
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: n.cost, FromNs: n.worst.from, ToNs: n.worst.from + n.worst.worst, Basis: findings.Inferred,
+		Actors: w.victims.Actors(f, findings.Victim, 2),
+	}
+	for _, c := range n.cells[:min(2, len(n.cells))] {
+		a := f.Class(findings.Cause, c.class)
+		a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
+		x.Actors = append(x.Actors, a)
+	}
+	if n.seldom {
+		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
+	}
+	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
+	top, worst := &n.cells[0], n.worst
+	name := f.Name(top.class)
+	x.Headline = fmt.Sprintf("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
+	x.Title = fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
+		quantity.Plural(n.late, "time", "times"), quantity.Duration(w.t.LateNs), name, quantity.Duration(worst.worst))
+	x.Measured("late stops", findings.Count(n.late).With(" of "+quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
+	x.Measured("the latest, from the request to the stop of the last P", findings.Time(worst.worst), findings.Time(w.t.SevereNs))
+	x.Measured("all late stops, summed", findings.Time(n.lateNs))
+	x.Measured("times that "+name+" was asked to stop, and stopped late", findings.Count(top.requests).With(", "+quantity.Count(top.slow)))
+	x.Measured("longest pause, stopping included", findings.Time(w.longest))
+	if top.itself > 0 {
+		x.Measured("late stops of it that came only when it blocked, yielded or ended", findings.Count(top.itself))
+	}
+	if n.seen > 0 {
+		x.Measured("CPU samples of those who were late, taken meanwhile", findings.Count(n.seen))
+	}
+	for _, l := range w.labels[:min(3, len(w.labels))] {
+		if word := f.Word(l.label); word != "" {
+			x.Measured("late stops asked for: "+word, findings.Count(l.n))
+		}
+	}
+	x.Advice = []string{
+		"Look in " + name + ", where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.",
+		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).",
+	}
+	if n.seldom {
+		x.Advice = append(x.Advice, "Most of the time "+name+" stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.")
+	}
+	if n.seen == 0 { // samples prove that it ran
+		x.Feigned = findings.ByStall
+	}
+	return []findings.Finding{x}
+}
+
+// sums adds up the classes that were late.
+func (w *watcher) sums() evidence {
+	n := evidence{cells: slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })}
+	if len(n.cells) == 0 {
+		return n
+	}
+	slices.SortFunc(n.cells, func(x, y cell) int {
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.lateNs, x.lateNs), cmp.Compare(x.class, y.class))
+	})
+	top := &n.cells[0]
+	n.worst = top
+	for i := range n.cells {
+		c := &n.cells[i]
+		n.cost += c.cost
+		n.late += c.n
+		n.lateNs += c.lateNs
+		n.severe += c.severe
+		n.seen += c.seen
+		if c.worst > n.worst.worst {
+			n.worst = c
+		}
+	}
+	n.seldom = n.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
+	return n
 }

@@ -4,10 +4,14 @@
 package yieldspinning
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -268,4 +272,159 @@ func caller(frames []string) string {
 		}
 	}
 	return ""
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var alive []*spinner
+	for i := int32(1); i < w.gs.Len(); i++ {
+		if s := w.gs.At(i); s.g >= 0 {
+			alive = append(alive, s)
+		}
+	}
+	slices.SortFunc(alive, func(x, y *spinner) int { return cmp.Compare(x.slot, y.slot) })
+	for _, s := range alive {
+		if g := w.view.ByID(s.g); g != nil {
+			s.stops = g.Stops
+		}
+		w.fold(s)
+	}
+	var out []findings.Finding
+	for _, c := range w.byFunction(f) {
+		if x, ok := w.finding(f, c); ok {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y findings.Finding) int {
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+	})
+	out = out[:min(maxFindings, len(out))]
+	for _, c := range w.polite {
+		if x, ok := w.maybe(f, c); ok && len(out) < maxFindings {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// byFunction sums up the cells of those that yield in one function, however they came there.
+func (w *watcher) byFunction(f *findings.Facts) (out []*cell) {
+	at := map[string]*cell{}
+	for _, x := range w.cells {
+		frames := f.Frames(x.stack)
+		if !own(frames) {
+			continue
+		}
+		function := caller(frames)
+		c := at[function]
+		if function == "" || c == nil {
+			at[function] = x
+			out = append(out, x)
+			continue
+		}
+		c.add(x)
+	}
+	return out
+}
+
+// major is the share of all running, and majorNs the time, from which on it is worth a note
+// that it ends in yields after longer runs: the trace does not tell a courtesy from a poll.
+const (
+	major   = 0.5
+	majorNs = 50_000_000
+)
+
+// maybe is a note about goroutines that yield after longer runs.
+func (w *watcher) maybe(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	frames := f.Frames(c.stack)
+	if c.own < majorNs || c.n < w.t.MinYields || float64(c.own) < major*float64(f.RanNs()) || !own(frames) {
+		return findings.Finding{}, false
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.G, a.Stack = c.worst.g, frames
+	x := findings.Finding{
+		Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected,
+		Actors: []findings.Actor{a},
+	}
+	w.phraseMaybe(&x, c, caller(frames))
+	return x, true
+}
+
+// maxFindings is how many places are reported, the costliest ones.
+const maxFindings = 2
+
+// maxTaken is the share of all running below which goroutines that are starved do not keep
+// others from the Ps.
+const maxTaken = 0.3
+
+func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+	frames := f.Frames(c.stack)
+	cost := c.own + c.sched + c.held
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok {
+		return findings.Finding{}, false
+	}
+	if s == findings.Critical {
+		// What nobody else wanted is wasted, but it stops nobody.
+		if h, ok := w.t.Grade.Severity(c.held, f.RecordedNs()); !ok || h == findings.Note {
+			s = findings.Warning
+		}
+	}
+	if float64(c.line) >= w.t.Starved*float64(c.own) && float64(c.own) < maxTaken*float64(f.RanNs()) {
+		s = findings.Note
+	}
+	if s == findings.Note && float64(c.n)*1e9 >= w.t.Often*float64(f.RecordedNs()) {
+		s = findings.Warning
+	}
+	a := f.Class(findings.Cause, c.class)
+	a.G, a.Stack = c.worst.g, frames
+	x := findings.Finding{
+		Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
+		Actors: []findings.Actor{a},
+	}
+	w.phrase(&x, c, caller(frames))
+	return x, true
+}
+
+// phrase writes title, evidence and advice; where is the function that polled, "" if
+// all of it is inside the runtime.
+func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
+	if where == "" {
+		where = x.Actors[0].Class
+	}
+	x.Headline = fmt.Sprintf("%s polls and yields, %s", findings.Short(where), quantity.Plural(c.n, "time", "times"))
+	x.Title = fmt.Sprintf("%s polled for something and called runtime.Gosched %s, each after %s on average",
+		where, quantity.Plural(c.n, "time", "times"), quantity.Duration(c.own/c.n))
+	x.Measured("yields after a short run", findings.Count(c.n), findings.Time(w.t.ShortNs).With(" each"))
+	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
+	x.Measured("of all stops of the program", findings.Share(float64(c.n)/float64(max(1, w.view.Totals().Stops))))
+	x.Measured("for each goroutine and second of it", findings.Count(int64(float64(c.n)*1e9/float64(max(1, c.span)))), findings.Number(w.t.PerSecond))
+	x.Measured("goroutines", findings.Count(c.gs), findings.Count(w.t.MinYields).With(" yields each"))
+	x.Measured("time that they ran for it", findings.Time(c.own))
+	x.Measured("time that the scheduler took to come back to them", findings.Time(c.sched))
+	x.Measured("time that others stood in the same P's queue meanwhile", findings.Time(c.held))
+	x.Measured("longest stretch", findings.Time(c.worst.longTo-c.worst.longFrom))
+	x.Advice = []string{
+		"Let " + where + " block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.",
+		"If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.",
+		"Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.",
+	}
+}
+
+// phraseMaybe is phrase, of goroutines that yield after longer runs.
+func (w *watcher) phraseMaybe(x *findings.Finding, c *cell, where string) {
+	if where == "" {
+		where = x.Actors[0].Class
+	}
+	mean := quantity.Duration(c.own / c.n)
+	x.Headline = fmt.Sprintf("%s yields %s, after %s each: does it poll?", findings.Short(where), quantity.Plural(c.n, "time", "times"), mean)
+	x.Title = fmt.Sprintf("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
+		where, quantity.Duration(c.own), quantity.Plural(c.n, "time", "times"), mean)
+	x.Measured("yields", findings.Count(c.n), findings.Count(w.t.MinYields))
+	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
+	x.Measured("time that they ran before them", findings.Time(c.own))
+	x.Measured("goroutines", findings.Count(c.gs))
+	x.Advice = []string{
+		"If " + where + " polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.",
+		"If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.",
+	}
 }

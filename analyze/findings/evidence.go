@@ -1,0 +1,93 @@
+package findings
+
+import (
+	"math"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
+
+// Evidence is a number that crossed, or frames, a threshold.
+type Evidence struct {
+	What        string   `json:"what"`                   // what was measured
+	Value       string   `json:"value"`                  // with unit, for people
+	Limit       string   `json:"limit,omitempty"`        // the threshold, with unit; absent if there is none
+	Ns          int64    `json:"ns,omitempty"`           // the value, or what it is a part of, where that is a time
+	Amount      *float64 `json:"amount,omitempty"`       // the value as a number; absent if it is none
+	LimitAmount *float64 `json:"limit_amount,omitempty"` // the threshold as a number; absent if it is none of the same unit
+	Unit        string   `json:"unit,omitempty"`         // of both: "ns", "1", "share" or "per_s"; absent if the value is no number
+}
+
+// A Measure is a number with its unit, and how it is said.
+type Measure struct {
+	text, unit string
+	amount     float64
+	ns         int64
+}
+
+// Time is a Measure of ns.
+func Time(ns int64) Measure { return Measure{quantity.Duration(ns), "ns", float64(ns), ns} }
+
+// Count is a Measure of how many.
+func Count(n int64) Measure { return Measure{quantity.Count(n), "1", float64(n), 0} }
+
+// Number is a Measure without a unit.
+func Number(f float64) Measure { return Measure{quantity.Number(f), "1", f, 0} }
+
+// Times is Number, said as a multiple.
+func Times(f float64) Measure { return Measure{quantity.Times(f), "1", f, 0} }
+
+// Share is a Measure from 0 to 1.
+func Share(f float64) Measure { return Measure{quantity.Percent(f), "share", f, 0} }
+
+// PartOf is the Share that a part is of a whole.
+func PartOf(part, whole int64) Measure { return Share(quantity.Ratio(part, whole)) }
+
+// Rate is a Measure of how many a second.
+func Rate(f float64) Measure {
+	text := quantity.Number(f)
+	if f >= 100 {
+		text = quantity.Count(int64(f))
+	}
+	return Measure{text, "per_s", f, 0}
+}
+
+// Text stands for a Measure that is no number.
+func Text(s string) Measure { return Measure{text: s} }
+
+// With returns m, said with something more.
+func (m Measure) With(more string) Measure {
+	m.text += more
+	return m
+}
+
+// Of returns m as a part of so many ns, or a form of them.
+func (m Measure) Of(ns int64) Measure {
+	m.ns = ns
+	return m
+}
+
+// Measured returns evidence: what was measured, and its threshold if there is one.
+func Measured(what string, m Measure, limit ...Measure) Evidence {
+	e := Evidence{What: what, Value: m.text, Ns: m.ns}
+	e.Amount, e.Unit = m.number(), m.unit
+	for _, l := range limit {
+		e.Limit = l.text
+		if l.unit == m.unit {
+			e.LimitAmount = l.number()
+		}
+	}
+	return e
+}
+
+// number is the amount; nil if it is none.
+func (m *Measure) number() *float64 {
+	if m.unit == "" || math.IsNaN(m.amount) || math.IsInf(m.amount, 0) {
+		return nil
+	}
+	return &m.amount
+}
+
+// Measured adds evidence.
+func (x *Finding) Measured(what string, m Measure, limit ...Measure) {
+	x.Evidence = append(x.Evidence, Measured(what, m, limit...))
+}

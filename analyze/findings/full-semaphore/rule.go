@@ -1,0 +1,490 @@
+// Package fullsemaphore is the detector full-semaphore: do goroutines stand in line
+// because a function lets only a few through at a time? doc.md explains it.
+package fullsemaphore
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/std"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "full-semaphore"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Count is how many goroutines at least must have waited for a place.
+	Count int64 `json:"count"`
+	// MeanNs is for how long they must have waited on average.
+	MeanNs int64 `json:"mean_ns"`
+	// Line is how many must have waited at a time, on average while one did.
+	Line float64 `json:"line"`
+	// Share is the share of the duration in which one must have waited.
+	Share float64 `json:"share"`
+	// Blocked is the share of the time for which places were held in which those who had
+	// them must have been blocked: a limit for work that computes is as it should be.
+	Blocked float64 `json:"blocked"`
+	// Passed is the share of the waits that must have been ended by one who had got a
+	// place there before, and gave it up.
+	Passed float64 `json:"passed"`
+	// Grade of the waiting. It is at most a warning: the limit may be meant.
+	Grade findings.Grade `json:"grade"`
+}
+
+// Default returns the default thresholds; the numbers are our own.
+func Default() Thresholds {
+	return Thresholds{Count: 20, MeanNs: 1_000_000, Line: 2, Share: 0.3, Blocked: 0.5, Passed: 0.6, Grade: findings.DefaultGrade()}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
+		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}
+			view.Decisions(findings.DecisionFilter{
+				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
+			}, w.goesOn)
+			view.Decisions(findings.DecisionFilter{
+				Kinds:   []reference.Kind{reference.KindReady},
+				Reasons: []reference.Reason{reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond},
+			}, w.ready)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t     Thresholds
+	view  *findings.View
+	at    map[stacks]*site
+	sites []*site
+	lines map[int32]*line // by the stack of the waits
+	// Sites that were looked up, by their stacks.
+	recent [64]*site
+	// Who was let through last and still has a place, by ID; one overwrites another.
+	through [tableSize]entry
+}
+
+const (
+	maxSites   = 1024 // bounds memory; what comes later is not told
+	tableSize  = 1024
+	maxReasons = 32 // more than there are
+	maxStacks  = 16 // of a site that are told apart
+)
+
+// stacks are where a goroutine waited for a place, where another gave up its own, and
+// where that one had waited for it; 0 if it is not known to have had one.
+type stacks struct{ wait, leave, got int32 }
+
+// entry is a goroutine whose waits others ended: each of them may have been for a place.
+type entry struct {
+	g    int64
+	gots [4]got // the last ones; the newest first
+}
+
+// drop forgets a wait.
+func (e *entry) drop(i int) {
+	for ; i+1 < len(e.gots); i++ {
+		e.gots[i].set(&e.gots[i+1])
+	}
+	e.gots[i].set(&got{})
+}
+
+// got is the end of a wait: where it was, and when it ended; and where the goroutine was
+// blocked longest since, and for how long there.
+type got struct {
+	at   int64
+	wait int32
+
+	blocked int64 // ns
+	in      int32 // stack
+	class   int32 // of the goroutine
+	reason  reference.Reason
+}
+
+// set makes x equal to y. OPT: word by word, as a part of y may just have been written.
+func (x *got) set(y *got) {
+	x.at, x.wait, x.blocked, x.in, x.class, x.reason = y.at, y.wait, y.blocked, y.in, y.class, y.reason
+}
+
+// line is those who waited at one stack.
+type line struct {
+	lined int64 // ns in which somebody waited
+	last  int64 // when the last one got a place
+}
+
+// site is what happened between some stacks.
+type site struct {
+	stacks
+	line   *line
+	reason reference.Reason // of the waits
+	waits  findings.Tally
+	// If those that ended the waits had waited for the place which they gave up:
+	passed  int64 // so many waits
+	held    int64 // for how long they had it, ns
+	blocked [maxReasons]int64
+	in      []held // of that, by the stack where they were
+}
+
+// held is for how long those of a class that had a place were blocked at a stack, ns.
+type held struct {
+	stack, class int32
+	ns           int64
+}
+
+// add adds what one did that had a place until now, since it had got it.
+func (s *site) add(x *got, now int64) {
+	s.passed++
+	s.held += now - x.at
+	if x.blocked == 0 {
+		return
+	}
+	s.blocked[min(x.reason, maxReasons-1)] += x.blocked
+	for i := range s.in {
+		if s.in[i].stack == x.in && s.in[i].class == x.class {
+			s.in[i].ns += x.blocked
+			return
+		}
+	}
+	if len(s.in) < maxStacks {
+		s.in = append(s.in, held{x.in, x.class, x.blocked})
+	}
+}
+
+// goesOn is for one that was blocked, perhaps with a place.
+func (w *watcher) goesOn(d *reference.Decision) {
+	e := &w.through[uint64(d.G)%tableSize]
+	if e.g != d.G {
+		return
+	}
+	g := w.view.Goroutine()
+	for i := range e.gots {
+		x := &e.gots[i]
+		switch {
+		case x.at == 0 || g.BlockedAt < x.at:
+		case x.in == g.Stack && x.blocked > 0: // again and again, as for each of several things
+			x.blocked += g.BlockedNs
+		case g.BlockedNs > x.blocked:
+			x.blocked, x.in, x.class, x.reason = g.BlockedNs, g.Stack, g.Class, g.Reason
+		}
+	}
+}
+
+// ready is for one that waited and goes on: another has made room.
+func (w *watcher) ready(d *reference.Decision) {
+	g := w.view.Goroutine()
+	if d.By < 0 || d.By == d.G || g.BlockedNs < 0 || g.Stack == 0 || d.Stack == 0 {
+		return
+	}
+	e := &w.through[uint64(d.By)%tableSize]
+	// Which of its waits was for what it gives up now, if any was, their functions tell in
+	// the end.
+	at := stacks{wait: g.Stack, leave: d.Stack}
+	var s *site
+	if e.g == d.By {
+		at.got = e.gots[0].wait
+		for i := range e.gots {
+			x := &e.gots[i]
+			if x.at == 0 {
+				break
+			}
+			by := w.site(stacks{at.wait, at.leave, x.wait}, g.Reason)
+			if i == 0 {
+				s = by
+			}
+			if by == nil {
+				continue
+			}
+			by.add(x, d.Time)
+			if x.wait == g.Stack {
+				e.drop(i) // it has given up its place
+				break
+			}
+		}
+	}
+	if s == nil {
+		s = w.site(at, g.Reason)
+	}
+	if s != nil {
+		s.waits.Add(&findings.Cell{Class: g.Class, Ns: g.BlockedNs, From: g.BlockedAt, To: d.Time, G: g.ID, P: reference.NoP, Stack: g.Stack})
+		s.line.lined += d.Time - max(s.line.last, g.BlockedAt)
+		s.line.last = d.Time
+	}
+	mine := &w.through[uint64(d.G)%tableSize]
+	if mine.g != d.G {
+		*mine = entry{g: d.G}
+	}
+	// A wait there before is over: it waited again, and so had no place any more.
+	last := len(mine.gots) - 1
+	for i := range mine.gots[:last] {
+		if mine.gots[i].wait == g.Stack {
+			last = i
+			break
+		}
+	}
+	for i := last; i > 0; i-- {
+		mine.gots[i].set(&mine.gots[i-1])
+	}
+	mine.gots[0].set(&got{at: d.Time, wait: g.Stack})
+}
+
+func (w *watcher) site(at stacks, reason reference.Reason) *site {
+	recent := &w.recent[uint32(at.wait+7*at.leave+31*at.got)%uint32(len(w.recent))]
+	if s := *recent; s != nil && s.stacks == at {
+		return s
+	}
+	s := w.at[at]
+	if s == nil {
+		if len(w.sites) == maxSites {
+			return nil
+		}
+		l := w.lines[at.wait]
+		if l == nil {
+			l = &line{}
+			w.lines[at.wait] = l
+		}
+		s = &site{stacks: at, line: l, reason: reason}
+		w.at[at] = s
+		w.sites = append(w.sites, s)
+	}
+	*recent = s
+	return s
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	var all []*semaphore
+	at := map[string]*semaphore{}
+	homeOf := func(stack int32) string { return guard(f.Frames(stack)) }
+	for _, s := range w.sites {
+		function := homeOf(s.wait)
+		if function == "" {
+			continue
+		}
+		m := at[function]
+		if m == nil {
+			m = &semaphore{function: function, stack: s.wait}
+			at[function] = m
+			all = append(all, m)
+		}
+		// Whoever makes room in a channel in the same function had a place, whether it
+		// had to wait for it or not.
+		waited := s.got != 0 && homeOf(s.got) == function
+		m.reasons[min(s.reason, maxReasons-1)] = true
+		m.add(s, waited, s.reason == reference.ReasonChanSend && homeOf(s.leave) == function)
+	}
+	slices.SortStableFunc(all, func(x, y *semaphore) int {
+		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
+	})
+	for _, m := range all {
+		if x, ok := w.assess(f, m); ok {
+			return []findings.Finding{x}
+		}
+	}
+	return nil
+}
+
+// semaphore is what a function takes places of.
+type semaphore struct {
+	function string
+	stack    int32            // of a wait
+	reasons  [maxReasons]bool // for which goroutines wait
+	waits    findings.Tally
+	passed   int64 // waits that one ended who had had a place
+	held     int64 // for how long those had it who had waited for it, ns
+	blocked  [maxReasons]int64
+	in       map[holding]int64
+	lined    int64 // ns in which somebody waited
+	lines    []*line
+}
+
+// holding is where one of a class that had a place was blocked, and where it had waited for the
+// place.
+type holding struct{ blocked, class, got int32 }
+
+// add adds a site. Those that end its waits had waited for a place, or had one anyway.
+func (m *semaphore) add(s *site, waited, had bool) {
+	m.waits.Merge(&s.waits)
+	if !slices.Contains(m.lines, s.line) {
+		m.lines = append(m.lines, s.line)
+		m.lined += s.line.lined
+	}
+	switch {
+	case had:
+		m.passed += s.waits.Total.N
+	case waited:
+		m.passed += s.passed
+	default:
+		return
+	}
+	m.held += s.held
+	for i, ns := range s.blocked {
+		m.blocked[i] += ns
+	}
+	for _, x := range s.in {
+		if m.in == nil {
+			m.in = map[holding]int64{}
+		}
+		m.in[holding{x.stack, x.class, s.got}] += x.ns
+	}
+}
+
+// keeper is those that keep a place while they are blocked: the function in which they are, and
+// the one that has the place: what the stacks of the wait for it and of this one have in common
+// innermost.
+type keeper struct {
+	in, has string
+	class   int32
+	stack   int32 // where they are blocked
+	ns      int64
+}
+
+// keeps returns who keeps places longest, nil where less than half is known to be there.
+func (m *semaphore) keeps(f *findings.Facts) *keeper {
+	type at struct{ in, has string }
+	all := map[at]*keeper{}
+	var best *keeper
+	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
+		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
+	}) {
+		blocked := (&findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}).AtInnermost()
+		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
+		if p.has == "" || p.in == "" {
+			continue
+		}
+		k := all[p]
+		if k == nil {
+			k = &keeper{p.in, p.has, h.class, h.blocked, 0}
+			all[p] = k
+		}
+		if k.ns += m.in[h]; best == nil || k.ns > best.ns {
+			best = k
+		}
+	}
+	if best == nil || 2*best.ns < m.held {
+		return nil
+	}
+	return best
+}
+
+// guard is the function that gives places to those that wait at a stack: the innermost one
+// outside of the packages that make goroutines wait, be it of a library.
+func guard(frames []string) string {
+	for _, fr := range frames {
+		function, _, _ := strings.Cut(fr, " ")
+		switch pkg, _ := std.Split(function); {
+		case pkg == "testing":
+			return "" // the places of t.Parallel
+		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"), strings.HasPrefix(pkg, "golang.org/x/sync/"):
+		default:
+			return home(function)
+		}
+	}
+	return ""
+}
+
+// home is the function in which a literal stands.
+func home(function string) string {
+	for {
+		i := strings.LastIndex(function, ".")
+		if i < 0 {
+			return function
+		}
+		last := function[i+1:]
+		if rest := strings.TrimPrefix(strings.TrimPrefix(last, "deferwrap"), "func"); rest == last || strings.Trim(rest, "0123456789") != "" {
+			return function
+		}
+		function = function[:i]
+	}
+}
+
+// slots is some number of places: how long they were held, while somebody waited.
+func (m *semaphore) slots() float64 { return float64(m.held) / float64(max(1, m.lined)) }
+
+// line is how many waited, on average while one did.
+func (m *semaphore) line() float64 { return float64(m.waits.Total.Ns) / float64(max(1, m.lined)) }
+
+func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, bool) {
+	total := m.waits.Total
+	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
+	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
+		return findings.Finding{}, false
+	}
+	if m.reasons[reference.ReasonChanSend] && m.reasons[reference.ReasonChanReceive] {
+		return findings.Finding{}, false // they hand something over: a place in a channel is taken or given without a wait
+	}
+	if float64(m.passed) < w.t.Passed*float64(total.N) {
+		return findings.Finding{}, false // who ends the waits is not one who had a place
+	}
+	if doing, _ := m.most(); float64(doing) < w.t.Blocked*float64(m.held) || m.held == 0 {
+		return findings.Finding{}, false
+	}
+	if s == findings.Critical {
+		s = findings.Warning
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
+		Actors: m.waits.Actors(f, findings.Victim, 2),
+	}
+	k := m.keeps(f)
+	if k != nil {
+		cause := f.Class(findings.Cause, k.class)
+		cause.Stack = f.Frames(k.stack)
+		x.Actors = append(x.Actors, cause)
+	}
+	few := "few"
+	if n := math.Round(m.slots()); n >= 1 {
+		few = quantity.Count(int64(n))
+	}
+	doing, reason := m.most()
+	const hold = "make shorter what is done with a place: hold it for the slow call only."
+	waited := fmt.Sprintf("others waited for a place there %s, %s in all, up to %s", quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst))
+	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
+	x.Title = fmt.Sprintf("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
+	x.Advice = []string{"Give " + m.function + " more places if what it guards can take more at a time, or " + hold}
+	if k != nil && (k.in != m.function || k.has != m.function) {
+		keeps, who, while := k.in, k.in, "while it waits"
+		switch {
+		case k.in == m.function:
+			keeps, who, while = k.has, k.has, "while it waits for another"
+		case k.has != k.in && k.has != m.function:
+			who += ", within " + k.has + ","
+		}
+		x.Headline = fmt.Sprintf("%s keeps places of %s; others wait for one: %s in all", keeps, m.function, quantity.Duration(total.Ns))
+		x.Title = fmt.Sprintf("%s keeps places of %s, which lets %s through at a time, %s: %s; who is through spends %s of the time blocked %s",
+			who, m.function, few, while, waited, quantity.Part(doing, m.held), reason)
+		if k.has != m.function {
+			x.Advice[0] = fmt.Sprintf("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
+		}
+	}
+	x.Measured("waits for a place", findings.Count(total.N), findings.Count(w.t.Count))
+	x.Measured("their mean", findings.Time(total.Ns/max(1, total.N)), findings.Time(w.t.MeanNs))
+	x.Measured("ended by one that had a place before", findings.PartOf(m.passed, total.N), findings.Share(w.t.Passed))
+	x.Measured("in line, on average", findings.Number(m.line()), findings.Number(w.t.Line))
+	x.Measured("time with such a line", findings.Share(f.Share(m.lined)).With(" of the duration").Of(m.lined), findings.Share(w.t.Share))
+	x.Measured("places held by those that had waited, on average", findings.Number(m.slots()).Of(m.held))
+	x.Measured("of that, blocked "+reason, findings.PartOf(doing, m.held).Of(doing), findings.Share(w.t.Blocked))
+	x.Advice = append(x.Advice,
+		"Where the limit is meant, admit or refuse work before it waits here, so that its callers know; more Ps do not help.")
+	return x, true
+}
+
+// most is what those that had a place were blocked for longest.
+func (m *semaphore) most() (ns int64, reason string) {
+	best := 0
+	for i, n := range m.blocked {
+		if n > m.blocked[best] {
+			best = i
+		}
+	}
+	return m.blocked[best], findings.BlockedFor(reference.Reason(best))
+}

@@ -1,0 +1,428 @@
+// Package runnableburst is the detector runnable-burst: did far more goroutines
+// become runnable at once than the Ps can serve? doc.md explains it.
+package runnableburst
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	globalqueueneglect "github.com/gmpscope/gmpscope/analyze/findings/global-queue-neglect"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/reference"
+)
+
+// ID of the detector.
+const ID = "runnable-burst"
+
+// Thresholds of the detector.
+type Thresholds struct {
+	// Queue and SevereQueue are runnable goroutines for each P.
+	Queue       int64 `json:"queue"`
+	SevereQueue int64 `json:"severe_queue"`
+	LengthNs    int64 `json:"length_ns"` // a burst shorter than this drains by itself
+	// Share of the duration, and the time, in bursts above Queue make it worth a note;
+	// the time above SevereQueue makes it a warning from WarningShare on, and critical
+	// from CriticalShare and CriticalNs on.
+	Share         float64 `json:"share"`
+	WarningShare  float64 `json:"warning_share"`
+	MinBurstNs    int64   `json:"ns"`
+	CriticalShare float64 `json:"critical_share"`
+	CriticalNs    int64   `json:"critical_ns"`
+}
+
+// Default returns the default thresholds. Five for each P is where schedstat,
+// a tool that counts runnable goroutines, speaks of a burst; 32 is where
+// CockroachDB's admission control takes a node for overloaded. The rest is a
+// guess, checked on traces.
+func Default() Thresholds {
+	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, WarningShare: 0.05, MinBurstNs: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
+}
+
+// New returns the detector with thresholds t.
+func New(t Thresholds) findings.Detector {
+	return findings.Detector{
+		ID: ID, Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),
+		Delays: true, Explains: []string{globalqueueneglect.ID}, // what overflows a local queue goes to the global one
+		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
+		New: func(view *findings.View) findings.Watcher {
+			w := &watcher{t: t, view: view, from: -1}
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
+			w.starts = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
+			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
+			w.starts.Set(false)
+			return w
+		},
+	}
+}
+
+type watcher struct {
+	t    Thresholds
+	view *findings.View
+
+	starts *findings.Switch // on in a burst
+
+	from    int64 // of the burst; -1: there is none
+	last    int64
+	lastN   int64
+	limit   int64 // of the burst, goroutines
+	peak    int64
+	peakAt  int64
+	excess  int64 // goroutine-ns beyond the limit
+	severe  int64 // ns
+	build   bool  // there are more than one for each P
+	entries int64
+	whys    [32]int64
+	samples []sample
+
+	bursts   int64
+	ns       int64
+	severeNs int64
+	cost     int64
+	biggest  burst
+	longest  int64
+	total    [32]int64 // entries by Why
+	victims  findings.Tally
+	timed    findings.Tally // of them, those that timers woke
+	wakers   findings.Tally
+	creators findings.Tally
+}
+
+// burst is the one with the highest peak.
+type burst struct {
+	from, to, peakAt, peak int64
+	procs                  int64
+}
+
+// sample is one goroutine that became runnable, and who made it so.
+type sample struct {
+	victim, waker findings.Cell
+	why           reference.Why
+}
+
+// Of those that become runnable while a burst builds up, one of every is looked
+// at closely, and at most maxSamples: that costs a look-up.
+const (
+	every      = 8
+	maxSamples = 32
+)
+
+func (w *watcher) ready(d *reference.Decision) {
+	n := w.view.Runnable() - w.view.Yielded()
+	if w.view.UncrowdedSince() {
+		w.build = false
+	}
+	if !w.build && w.from < 0 {
+		w.build, w.entries, w.whys, w.samples = true, 0, [32]int64{}, w.samples[:0]
+	}
+	g := w.view.Goroutine()
+	if g != nil && !g.System && !g.Self {
+		w.whys[d.Why&31]++
+		if w.entries%every == 0 && len(w.samples) < maxSamples {
+			s := sample{why: d.Why, victim: findings.Cell{Class: g.Class, Ns: 1, G: g.ID, P: g.P, Stack: g.Stack}}
+			if by := w.view.ByID(d.By); by != nil {
+				s.waker = findings.Cell{Class: by.Class, Ns: 1, G: by.ID, P: by.RanOn, Stack: d.Stack}
+			}
+			w.samples = append(w.samples, s)
+		}
+		w.entries++
+	}
+	w.step(n)
+}
+
+func (w *watcher) start(*reference.Decision) {
+	if w.from >= 0 {
+		w.step(w.view.Runnable() - w.view.Yielded())
+	}
+}
+
+// lose ends a burst that a gap in the trace cuts off.
+func (w *watcher) lose(d *reference.Decision) {
+	if w.from >= 0 {
+		w.pass(d.Time)
+		w.over(d.Time)
+	}
+}
+
+// step records that n goroutines are runnable now.
+func (w *watcher) step(n int64) {
+	now := w.view.Now()
+	if w.from < 0 {
+		if limit := w.t.Queue * w.view.Procs(); n > limit {
+			w.from, w.last, w.lastN, w.limit, w.peak, w.peakAt, w.excess, w.severe = now, now, n, limit, n, now, 0, 0
+			w.starts.Set(true)
+		}
+		return
+	}
+	w.pass(now)
+	w.lastN = n
+	if n > w.peak {
+		w.peak, w.peakAt = n, now
+	}
+	if n <= w.limit {
+		w.over(now)
+	}
+}
+
+func (w *watcher) pass(now int64) {
+	dt := now - w.last
+	w.last = now
+	w.excess += dt * (w.lastN - w.limit)
+	if w.lastN*w.t.Queue > w.t.SevereQueue*w.limit {
+		w.severe += dt
+	}
+}
+
+// over ends the burst.
+func (w *watcher) over(now int64) {
+	from := w.from
+	w.from, w.build = -1, false
+	w.starts.Set(false)
+	if now-from < w.t.LengthNs {
+		return
+	}
+	w.bursts++
+	w.ns += now - from
+	w.severeNs += w.severe
+	w.cost += w.excess
+	w.longest = max(w.longest, now-from)
+	if w.peak > w.biggest.peak {
+		w.biggest = burst{from, now, w.peakAt, w.peak, w.limit / w.t.Queue}
+	}
+	for i, n := range w.whys {
+		w.total[i] += n
+	}
+	for _, s := range w.samples {
+		w.victims.Add(&s.victim)
+		if s.why == reference.WhyTimer {
+			w.timed.Add(&s.victim)
+		}
+		switch {
+		case s.waker.Class == 0:
+		case s.why == reference.WhyCreate:
+			w.creators.Add(&s.waker)
+		default:
+			w.wakers.Add(&s.waker)
+		}
+	}
+}
+
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	if w.from >= 0 {
+		w.pass(max(w.last, f.EndNs))
+		w.over(w.last)
+	}
+	var s findings.Severity
+	ns, limit, forEach := w.ns, w.t.Queue, float64(w.biggest.peak)/float64(w.biggest.procs)
+	switch enough := func(ns int64, share float64) bool { return ns >= w.t.MinBurstNs && f.Share(ns) >= share }; {
+	case enough(w.severeNs, w.t.WarningShare):
+		s, limit, ns = findings.Warning, w.t.SevereQueue, w.severeNs
+		if w.severeNs >= w.t.CriticalNs && f.Share(w.severeNs) >= w.t.CriticalShare {
+			s = findings.Critical
+		}
+	case enough(w.ns, w.t.Share):
+		s = findings.Note
+	default:
+		return nil
+	}
+	victims, causes := &w.victims, &w.wakers
+	if causes.Total.N == 0 {
+		causes = &w.creators
+	}
+	if whys := w.why(); len(whys) > 0 {
+		switch {
+		case whys[0].why == reference.WhyTimer && w.timed.Total.N > 0:
+			victims = &w.timed // whose stacks tell where they slept
+		case whys[0].why == reference.WhyCreate:
+			causes = &w.creators
+		}
+	}
+	x := findings.Finding{
+		Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
+		Actors: append(victims.Actors(f, findings.Victim, 2), causes.Actors(f, findings.Cause, 2)...),
+	}
+	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 && marks(&x.Actors[i]) {
+		x.Severity = findings.Note // gc-assist-wait names who allocates
+	}
+	b := &w.biggest
+	whys := w.why()
+	x.Headline = headline(&x, whys, b.peak)
+	x.Title = title(&x, whys, b.peak)
+	x.Title += fmt.Sprintf(", %s for each P; for %s of the time they were more than %d for each", quantity.Number(forEach), quantity.Percent(f.Share(ns)), limit)
+	x.Measured("runnable at once for each P, at most", findings.Number(forEach), findings.Count(limit))
+	x.Measured(fmt.Sprintf("time with more than %d for each P", limit), findings.Share(f.Share(ns)).Of(ns), findings.Share(w.t.Share))
+	x.Measured("bursts", findings.Count(w.bursts), findings.Time(w.t.LengthNs).With(" each"))
+	x.Measured("the longest", findings.Time(w.longest))
+	x.Measured("from the highest peak to its end", findings.Time(b.to-b.peakAt))
+	for _, y := range whys[:min(3, len(whys))] {
+		x.Measured("became runnable then: "+words(y.why), findings.Count(y.n))
+	}
+	if len(whys) > 0 {
+		why := whys[0].why
+		if why == reference.WhyCreate && !slices.ContainsFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }) {
+			why = reference.WhyTimer // which creates them where no goroutine does
+		}
+		x.Advice = append(x.Advice, advice(why, x.Actors))
+	}
+	x.Advice = append(x.Advice,
+		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
+	return []findings.Finding{x}
+}
+
+type entry struct {
+	why reference.Why
+	n   int64
+}
+
+// why lists how the goroutines became runnable, the commonest way first.
+func (w *watcher) why() []entry {
+	var out []entry
+	for i, n := range w.total {
+		if n > 0 {
+			out = append(out, entry{reference.Why(i), n})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y entry) int { return cmp.Compare(y.n, x.n) })
+	return out
+}
+
+// headline is the short title.
+func headline(x *findings.Finding, whys []entry, peak int64) string {
+	many := "up to " + quantity.Plural(peak, "goroutine", "goroutines")
+	for i := range x.Actors {
+		a := &x.Actors[i]
+		if len(whys) > 0 && a.Role == findings.Cause {
+			switch whys[0].why {
+			case reference.WhyCreate:
+				return fmt.Sprintf("%s creates goroutines faster than they run: %s wait", a.Short(), many)
+			case reference.WhyUnblock:
+				return fmt.Sprintf("%s wakes %s at once", waker(a, a.Short()), many)
+			}
+		}
+	}
+	if len(whys) > 0 && len(x.Actors) > 0 {
+		switch whys[0].why {
+		case reference.WhyTimer:
+			in := "of"
+			if a := &x.Actors[0]; a.Short() != findings.Short(a.Class) {
+				in = "in"
+			}
+			return fmt.Sprintf("Timers wake %s %s %s at once", many, in, x.Actors[0].Short())
+		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
+			return fmt.Sprintf("Timers start %s of %s at once", many, x.Actors[0].Short())
+		}
+	}
+	return "Too much work at once: " + many + " are runnable"
+}
+
+// marks reports whether an actor is a mark worker: it wakes those that wait for a cycle of the collector to end.
+func marks(a *findings.Actor) bool { return strings.HasPrefix(a.Class, "runtime.gcBgMarkWorker") }
+
+// waker is what an actor that wakes others is called.
+func waker(a *findings.Actor, name string) string {
+	if marks(a) {
+		return "The garbage collector"
+	}
+	return name
+}
+
+// title reports who made so many goroutines runnable.
+func title(x *findings.Finding, whys []entry, peak int64) string {
+	many := quantity.Plural(peak, "goroutine", "goroutines")
+	if len(whys) > 0 {
+		for i := range x.Actors {
+			a := &x.Actors[i]
+			switch {
+			case a.Role != findings.Cause:
+			case whys[0].why == reference.WhyCreate:
+				return fmt.Sprintf("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
+			case whys[0].why == reference.WhyUnblock:
+				return fmt.Sprintf("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, how(a.Stack))
+			}
+		}
+		if len(x.Actors) > 0 {
+			switch whys[0].why {
+			case reference.WhyTimer:
+				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
+			case reference.WhyCreate:
+				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Work())
+			}
+		}
+	}
+	return "Up to " + many + " were runnable at once"
+}
+
+// ways are the calls by which one goroutine wakes many, and what to do instead.
+var ways = [...]struct {
+	call, how, instead string
+	holds              string // in the name of the function, too
+}{
+	{"runtime.closechan", " by closing a channel", "send a token to as many as there is work for, instead of closing the channel", ""},
+	{"sync.(*Cond).Broadcast", " with sync.Cond.Broadcast", "Signal instead of Broadcast", ""},
+	{"context.", " by cancelling a context", "let those that have more to do than to end finish it some milliseconds apart", "cancel"},
+	{"sync.(*WaitGroup)", " through a sync.WaitGroup", "have one wait for the WaitGroup, and hand on to the others", ""},
+	{"sync.(*RWMutex)", " by unlocking a sync.RWMutex", "hold the write lock for less, or swap what it guards by an atomic.Pointer", ""},
+}
+
+// way returns the number in ways of the call by which goroutines were woken, as far as the stack
+// shows it; -1 if it does not.
+func way(frames []string) int {
+	for _, fr := range frames {
+		name, _, _ := strings.Cut(fr, " ")
+		for i := range ways {
+			if strings.HasPrefix(name, ways[i].call) && strings.Contains(name, ways[i].holds) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func how(frames []string) string {
+	if i := way(frames); i >= 0 {
+		return ways[i].how
+	}
+	return ""
+}
+
+func words(why reference.Why) string {
+	switch why {
+	case reference.WhyCreate:
+		return "created"
+	case reference.WhyUnblock:
+		return "woken by a goroutine"
+	case reference.WhyTimer:
+		return "woken by a timer"
+	case reference.WhyNetwork:
+		return "woken by the network poller"
+	case reference.WhySyscallExit:
+		return "came back from a system call"
+	case reference.WhySlice:
+		return "preempted"
+	}
+	return why.String()
+}
+
+func advice(why reference.Why, actors []findings.Actor) string {
+	switch why {
+	case reference.WhyCreate:
+		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
+	case reference.WhyUnblock:
+		instead := "Signal instead of Broadcast, a token instead of a closed channel"
+		if i := slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
+			if w := way(actors[i].Stack); w >= 0 {
+				instead = ways[w].instead
+			}
+		}
+		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (" + instead + "), or let them go in groups, some milliseconds apart."
+	case reference.WhyTimer:
+		return "Most of them were woken or started by timers that were due together: spread their times."
+	case reference.WhyNetwork:
+		return "Most of them had waited for the network: limit the connections or requests that are worked on at once."
+	case reference.WhySyscallExit:
+		return "Most of them came back from system calls without a P: bound how many such calls are made at once."
+	}
+	return "See in the timeline what came before the peak."
+}
