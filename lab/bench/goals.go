@@ -100,19 +100,19 @@ Of %d such goals, %d are met. The others:
 const reasons = `
 Why, and what would have to change (November 2026):
 
-* **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of 2.0 at most, all steps together. No step stands out (see the table
-  of steps): a dozen accumulators each do some 20 ns of work on each decision, and on the mixed load no instruction has 1 % of the
-  samples. What saved most at last: to make no timeline that the output does not show (6 % on the mixed load, 15 % on a service, 16 % with
-  net/http's tests); to write records field by field where they belong, as a copy of what was just written waits until the store buffer is
-  empty; to count in bytes, which stay in the cache; to keep the memory of copies for tests of hypotheses; and for who answers over the
-  network, to search by bit masks: together 13, 18 and 26 % on the mixed load, a service, and goroutines that end at once. What is around
-  that work was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so that handing out
-  decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as large costs 3 % with
-  goroutines that end at once and at most 1 % else, so that arrays of fields or one shared record would gain as little; blocks of 512,
-  1,024 and 2,048 decisions instead of 4,096, and steps that are one or two blocks ahead of the next instead of three: nothing, or 1 to
-  2 %; varints of up to eight bytes read at once: decoding takes 4 % more; records fetched into the cache ahead of their turn, by an
-  instruction for that: 2 % with goroutines that end at once. What is left are first touches of records, and the work itself. To be as
-  fast as the plain loop an analysis would have to know less, or to be asked for less.
+* **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of 2.0 at most, all steps together, and no step is that cheap alone by
+  much (see the cost by step): a dozen accumulators each do some 20 ns of work on each decision. What saved most: to make no timeline that the
+  output does not show (6 % on the mixed load, 15 % on a service, 16 % with net/http's tests); to write records field by field where they
+  belong, as a copy of what was just written waits until the store buffer is empty; to count in bytes, which stay in the cache; to keep the
+  memory of copies for tests of hypotheses; to search by bit masks for who answers over the network; and a profile for the compiler that
+  has all steps in it (9 % with many locks, 14 % with pebble's tests, when units of work came into it). Of the time of units of work half
+  is the walk along their paths, and most of that waits for intervals that have left the cache; they are in huge pages, which saved a
+  twentieth with many locks. What was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so
+  that handing out decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as large
+  costs 3 % with goroutines that end at once and at most 1 % else; other sizes of blocks, and fewer of them on the way: at most 2 %; varints
+  of up to eight bytes read at once: decoding takes 4 % more; records fetched into the cache ahead of their turn, by an instruction for
+  that: 2 %; copies for tests of hypotheses that take only what is asked for: each look at a goroutine becomes too large for the compiler
+  to inline. To be as fast as the plain loop an analysis would have to know less, or to be asked for less.
 * **Goroutines that end at once** are all beginning and end: the plain loop forgets a goroutine with one deletion from a map,
   while each accumulator makes an account, settles it and clears it. Accounts could be made late, for goroutines that do more than
   run once; but all that makes, finds and clears accounts has 18 % of the samples of the profile, the search for the goroutine included,
