@@ -137,7 +137,7 @@ func (w *wording) detail() string {
 	s := w.inWords()
 	switch {
 	case w.Small && f.Counted:
-		s += fmt.Sprintf(" That costs running more than waiting: it is %s of all waits for a P.", quantity.Part(f.CostNs, f.WholeNs))
+		s += fmt.Sprintf(" That costs running more than waiting: it explains %s of all waits for a P.", quantity.Part(f.CostNs, f.WholeNs))
 	case w.Small:
 		s += fmt.Sprintf(" That is %s of all run-queue wait.", quantity.Part(f.CostNs, f.WholeNs))
 	}
