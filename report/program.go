@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on what is said of the program.
+// Bounds on what is said about the program.
 const (
 	longestTests = 5
 	mostLegs     = 12   // benchmarks that have a line

@@ -135,7 +135,7 @@ func StatesLead(r *analyze.Result) string {
 
 // Shares of a life in the verdict.
 const (
-	minLifePart = 0.1 // from which on a part of it besides scheduling is told
+	minLifePart = 0.1 // from which on a part of it besides scheduling is shown
 	mostParts   = 2   // how many of them at most
 )
 

@@ -25,9 +25,9 @@ const (
 	shortTrace   = 50_000_000 // so does a shorter trace, ns
 	longHeadline = 160        // characters; a headline has some 90
 	headlineLen  = 90         // beyond which a shorter headline is taken
-	openWaiting  = 0.01       // share of all waiting from which on waits that were not over are told
-	smallInLine  = 0.2        // share of waiting behind others below which it is not told who they are
-	largeSelf    = 0.1        // self-inflicted per other waiting from which on it is told
+	openWaiting  = 0.01       // share of all waiting from which on waits that were not over are shown
+	smallInLine  = 0.2        // share of waiting behind others below which they are not named
+	largeSelf    = 0.1        // self-inflicted per other waiting from which on it is shown
 	maxSufferers = 2
 )
 
@@ -350,7 +350,7 @@ func (w *wording) causers() string {
 	return s + "."
 }
 
-// lackOfCPUs reports whether threads had a CPU: what is told, and what was found.
+// lackOfCPUs reports whether threads had a CPU: what is shown, and what was found.
 func (w *wording) lackOfCPUs() string {
 	if k := w.r.Kernel; k != nil && 10*k.UnknownNs <= k.RunningNs {
 		return fmt.Sprintf(" By the kernel's records threads had a CPU for %s of the running time.", quantity.Part(k.OnCPUNs, k.RunningNs))

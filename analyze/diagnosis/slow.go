@@ -23,7 +23,7 @@ type Slow struct {
 	Machine *findings.Finding
 }
 
-// smallShare is the share of the time of units of work below which nobody minds.
+// smallShare is the share of the time of units of work below which no user minds.
 const smallShare = 0.2
 
 // farLonger is how many times as long as typical ones slow units run, at least, that may have had no CPU.

@@ -18,7 +18,7 @@ type Allocators struct {
 	at    map[int32]int64 // cycles by stack
 }
 
-// maxAllocators bounds memory; stacks that come later are not told.
+// maxAllocators bounds memory; stacks that come later are not shown.
 const maxAllocators = 1024
 
 // NewAllocators returns a collection that fills as w goes on.

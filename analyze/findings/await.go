@@ -2,7 +2,7 @@ package findings
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// unawaited is from how many steps on a goroutine is part of a larger job, and nobody waits for
+// unawaited is from how many steps on a goroutine is part of a larger job, and no goroutine waits for
 // it alone: see [Goroutine.await].
 const unawaited = 8
 

@@ -97,7 +97,7 @@ func stands(x *Finding) bool {
 }
 
 // crowd reports whether a finding was counted, and is behind half of all waiting: it is mild only because
-// nobody waited for one of those that stood in line.
+// no goroutine waited for one of those that stood in line.
 func (f *Finding) crowd() bool { return f.Counted && f.InLine && 2*f.CostNs >= f.WholeNs }
 
 // alike returns, of the findings as severe as x that cost about as much, always the same one: their

@@ -27,7 +27,7 @@ type Class struct {
 	Waker                 int32
 	BlockedNs             int64 // before these wake-ups
 	// WaitedNs is how long its goroutines waited for a P, but those that yielded; AwaitedNs is the
-	// part of those for each of which somebody waited: see [Goroutine.await].
+	// part of those for each of which a goroutine waited: see [Goroutine.await].
 	WaitedNs, AwaitedNs int64
 	Ended               int64 // goroutines that have come to their end, of those that were created
 	// Of the run intervals on the same P as the last before, those of goroutines
@@ -78,7 +78,7 @@ const maxStructuralEnds = 20
 // Serves reports whether the goroutines of a class have to do with nobody but those of
 // another: they last, only goroutines wake them, and most of these are of that class. They
 // are a stage of the same work: where the others are [Class.Busy], what they wait for behind
-// these delays nobody.
+// these delays no goroutine.
 func (c *Class) Serves(class int32) bool {
 	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }

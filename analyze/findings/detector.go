@@ -33,7 +33,7 @@ type Detector struct {
 	// cannot feign, as it can how long something took.
 	Counted bool
 	// InLine are the causes of waiting for which its victims only stood in line. Where that was
-	// most of their waiting, and nobody waited for one of them, its findings are notes.
+	// most of their waiting, and no goroutine waited for one of them, its findings are notes.
 	InLine []waits.Cause
 	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
 	// something else, or to let so many through at a time.
@@ -67,7 +67,7 @@ type Facts struct {
 	CPUs       float64         // that the process had, as told; 0: nobody said
 	Quota      *sidecar.Quota  // a CPU quota, and what it did while all of the trace was recorded; nil: none is known
 	Bytes      int64           // uncompressed
-	Machine    *kernel.Machine // what the kernel's records tell; nil: there are none
+	Machine    *kernel.Machine // what the kernel's records show; nil: there are none
 	LostBytes  int64           // of them, what could not be read
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt

@@ -75,7 +75,7 @@ type Finding struct {
 	Guessed   bool    `json:"-"` // that threads lacked CPUs: nothing shows it but how long things took
 	OutOfTurn bool    `json:"-"` // others went ahead of its victims: these did not just stand in line
 	OfTest    bool    `json:"-"` // who waits most, or the culprit, is test code
-	// InLine: it is about waiting of goroutines that only stood in line, and nobody waited for one
+	// InLine: it is about waiting of goroutines that only stood in line, and no goroutine waited for one
 	// of them.
 	InLine bool `json:"-"`
 }

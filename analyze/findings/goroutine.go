@@ -74,7 +74,7 @@ func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason referen
 // Slot is a small number for it: see [View.Slot].
 func (g *Goroutine) Slot() int32 { return g.slot }
 
-// goroutine returns the decision's goroutine, and takes over what its note says of it.
+// goroutine returns the decision's goroutine, and takes over what its note says about it.
 func (w *View) goroutine() *Goroutine {
 	n := w.note
 	g := w.gs.At(n.G)
@@ -100,7 +100,7 @@ func (w *View) newGoroutine(g *Goroutine) {
 	w.learn(g)
 }
 
-// learn copies what the note says of g's class, and whether it is the program's.
+// learn copies what the note says about g's class, and whether it is the program's.
 func (w *View) learn(g *Goroutine) {
 	n := w.note
 	g.Class, g.class = w.block.Classes[n.Class], n.Class

@@ -20,7 +20,7 @@ type Remedy struct {
 	Policy     string // of package sim
 	NoGC       bool
 	Unlocked   bool    // no goroutine is locked to a thread
-	FreeLock   bool    // nobody waits for the lock that the victims waited for
+	FreeLock   bool    // no goroutine waits for the lock that the victims waited for
 	Speed      float64 // how much faster the goroutines of the first cause compute
 	YieldNs    int64   // after how long they call runtime.Gosched
 	// Makespan: the advice is about how long all takes, since what it takes away is

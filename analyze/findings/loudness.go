@@ -25,7 +25,7 @@ func Idle(used, of, longestWait int64) bool {
 // soften makes a finding milder that is true but changes little:
 //
 //   - the machine is suspected, and nothing from outside proves it;
-//   - all Ps were busy, and whoever was runnable meanwhile was part of a larger job;
+//   - all Ps were busy, and any goroutine that was runnable meanwhile was part of a larger job;
 //   - it is in doubt whether threads had CPUs, for half of the waiting or more;
 //   - the program is idle, and what was lost is little of what it did not use, unless it was counted.
 func (w *View) soften(f *Facts, d *Detector, x *Finding) {
@@ -45,14 +45,14 @@ func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 	}
 }
 
-// Sure reports whether what a finding says of the machine is proven from outside the trace.
+// Sure reports whether what a finding says about the machine is proven from outside the trace.
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
 // Queued returns the causes of waiting behind what was there before.
 func Queued() []waits.Cause { return []waits.Cause{waits.CauseBehind, waits.CauseGC} }
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the
-// causes that count as that, and nobody waited for one of them: in whatever order they run, all is
+// causes that count as that, and no goroutine waited for one of them: in whatever order they run, all is
 // done at the same time.
 func (w *View) inLine(f *Facts, x *Finding, by []waits.Cause) bool {
 	var waited, awaited, all, queued int64

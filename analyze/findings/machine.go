@@ -15,7 +15,7 @@ const (
 	minCoverage = 0.9
 )
 
-// Records returns what the kernel's records tell; nil if there are none, or they tell of
+// Records returns what the kernel's records show; nil if there are none, or they show
 // too little of the running time to rule anything out.
 func (f *Facts) Records() *kernel.Machine {
 	m := f.Machine
@@ -30,7 +30,7 @@ func Had(m *kernel.Machine) string {
 	return fmt.Sprintf("The program had %s of the %s that it needed", quantity.Number(m.HadCPUs), quantity.Amount(m.NeededCPUs, "CPU", "CPUs"))
 }
 
-// EvidenceOf is what the kernel's records say of the running time.
+// EvidenceOf is what the kernel's records say about the running time.
 func EvidenceOf(m *kernel.Machine) []Evidence {
 	return []Evidence{
 		Measured("goroutines ran, by the trace", Time(m.RunningNs)),

@@ -152,7 +152,7 @@ func repository(pkg string) string {
 	return pkg[:min(end, len(pkg))]
 }
 
-// frame parses a frame, and leaves out what package funcname says of wrappers.
+// frame parses a frame, and leaves out what package funcname says about wrappers.
 func frame(s string) (function, place string) {
 	function, _, _ = strings.Cut(s, " ")
 	if i := strings.LastIndex(s, " ("); i >= 0 {

@@ -279,7 +279,7 @@ func (w *View) leave(g *Goroutine, t *turn) {
 	t.list = inNone
 }
 
-// residencyOver emits that a goroutine is about to leave its queue, if somebody
+// residencyOver emits that a goroutine is about to leave its queue, if a goroutine
 // subscribed.
 func (w *View) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
 	if t.watched {

@@ -42,7 +42,7 @@ type Run struct {
 	G         int64
 	From, To  int64
 	SyscallNs int64 // of it, in system calls
-	OffNs     int64 // of the rest, on no CPU, if the kernel's records tell
+	OffNs     int64 // of the rest, on no CPU, if the kernel's records show it
 	AssistNs  int64 // in assists of the garbage collector, system calls left out
 	Wait      int64 // before it; -1 if unknown
 	// Load is how many goroutines of the program wanted each usable P, at least

@@ -10,7 +10,7 @@ import (
 // Use is what the program makes of its Ps. Goroutines in system calls that keep
 // their P are busy outside the program: they count neither way.
 type Use struct {
-	// Slack: somebody runs, nobody is ready to, and half of the Ps could run more.
+	// Slack: a goroutine runs, none is ready to, and half of the Ps could run more.
 	Slack bool
 	// Parallel: at least half of the Ps run the program, and two.
 	Parallel bool
@@ -93,7 +93,7 @@ func (w *View) see(d *reference.Decision) {
 	}
 }
 
-// idlers reports whether there is Slack if somebody runs.
+// idlers reports whether there is Slack if a goroutine runs.
 func (w *View) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }

@@ -22,7 +22,7 @@ type firstView struct {
 	Basis  string      // how that is known; empty if the headline is about no finding
 	Href   string      // to its card
 	Window string      // to where it is worst in the timeline
-	Moment *moment     // nil if no wait of its victims is told
+	Moment *moment     // nil if no wait of its victims is shown
 	Also   []firstAlso
 	Notes  int // findings that are notes, and not told
 	Bars   []firstBar
@@ -58,7 +58,7 @@ func (v *view) first(d *report.Document) {
 	if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
 		blocked = r.Findings[i].CostOf == findings.OfBlocked
-		if x := &r.Findings[i]; !blocked || x.Kind == findings.KindSymptom { // else no wait for a P tells of it
+		if x := &r.Findings[i]; !blocked || x.Kind == findings.KindSymptom { // else no wait for a P shows it
 			if m := newMoment(&r.Waits, x, names); m != nil {
 				v.First.Moment = m
 				v.Gaps = v.Gaps || slices.Contains(m.Legend, notKept)

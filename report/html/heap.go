@@ -8,7 +8,7 @@ type packedHeap struct {
 	BinNs int64 `json:"bin"`
 }
 
-// packHeap adds the size of the heap; nil if the trace does not tell.
+// packHeap adds the size of the heap; nil if the trace does not show it.
 func packHeap(b *block, h *timeline.Heap) *packedHeap {
 	if h == nil {
 		return nil

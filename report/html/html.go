@@ -140,7 +140,7 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.Buffer.Write(p)
 }
 
-// less removes detail, half the windows first, then bins. It says whether
+// less removes detail, half the windows first, then bins. It reports whether
 // there was anything left to take.
 func (d *detail) less(doc *report.Document) bool {
 	if doc.Result == nil {

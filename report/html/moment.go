@@ -33,7 +33,7 @@ const (
 	momentHigh  = 70
 )
 
-// newMoment returns nil if no wait that is told is one of a victim of f.
+// newMoment returns nil if no wait that is shown is one of a victim of f.
 func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment {
 	s := worstWait(w, f)
 	if s == nil {

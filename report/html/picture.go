@@ -322,7 +322,7 @@ func (c *canvas) bins(n int, f func(x, b int, w float64)) {
 	}
 }
 
-// marks draws a line where goroutines of these classes run, and says if there
+// marks draws a line where goroutines of these classes run, and reports whether there
 // was any.
 func (c *canvas) marks(d *drawing, lane int, classes []int32, height float64) bool {
 	if c.exact == nil || len(classes) == 0 {
@@ -372,7 +372,7 @@ func (c *canvas) depth(lane int) []float64 {
 	return out
 }
 
-// bands draws the stops of the world across all lanes, and says if there were
+// bands draws the stops of the world across all lanes, and reports whether there were
 // any.
 func (c *canvas) bands(d *drawing, y, height float64) bool {
 	var shown []timeline.Span

@@ -77,7 +77,7 @@ type packed struct {
 	Took     []string         `json:"took"`            // the words for each of Sources
 	Words    []string         `json:"words"`           // that run intervals refer to; the first is empty
 	States   []legendItem     `json:"states"`          // by number of the state: colour and word
-	Waits    []packedWait     `json:"waits"`           // that are told, longest first
+	Waits    []packedWait     `json:"waits"`           // that are shown, longest first
 	Keys     map[uint8]string `json:"keys"`            // colours of the Words for which goroutines are blocked
 	Named    []packedUnit     `json:"named"`           // the slowest units of work
 	Notes    []string         `json:"notes,omitempty"` // types of tasks and regions

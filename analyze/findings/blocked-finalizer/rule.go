@@ -55,7 +55,7 @@ type watcher struct {
 	at    map[int32]int // by stack
 }
 
-// maxSites bounds memory; what comes later is not told.
+// maxSites bounds memory; what comes later is not shown.
 const maxSites = 1024
 
 // site is a place where a goroutine of the runtime was blocked.

@@ -11,7 +11,7 @@ import (
 
 // Both ends of a connection may be goroutines of the program: then what comes over the
 // network was written a moment before, and what the one that wrote it did since it was
-// asked is why it took so long. The trace does not tell who is connected with whom, so it
+// asked is why it took so long. The trace does not show who is connected with whom, so it
 // is inferred from what comes after what, again and again.
 
 const (

@@ -21,7 +21,7 @@ type group struct {
 	vain     int64
 	children int64
 	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
-	outside  int32 // what ends these waits, where that is nobody of the program: bySystem or the like; else 0
+	outside  int32 // what ends these waits, where that is no goroutine of the program: bySystem or the like; else 0
 	ends     int64 // times at which they ended
 	longest  *cell
 	top      *cell // of those with the waker that ended most
@@ -146,7 +146,7 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	return out
 }
 
-// before reports whether h is to be told rather than g: answers last, for they are what was
+// before reports whether h is to be shown rather than g: answers last, for they are what was
 // asked for, and of the others the longest.
 func (g *group) before(h *group) bool {
 	if answers := g.outside == byAnswer; answers != (h.outside == byAnswer) {
@@ -264,7 +264,7 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 }
 
 // mostOf is who ended the most of what links tell, if it is at least so much, and where that
-// one was, or those that waited if nobody of the program ended it; else empty.
+// one was, or those that waited if no goroutine of the program ended it; else empty.
 func mostOf(f *findings.Facts, links []link, least float64) (most link, name string) {
 	type end struct {
 		by int32

@@ -104,7 +104,7 @@ const stopNs = 50_000
 // maxStops is how many stacks of those that end waits are told apart in a cell.
 const maxStops = 8
 
-// maxCells bounds memory; what comes later is not told.
+// maxCells bounds memory; what comes later is not shown.
 const maxCells = 4096
 
 // key is who waited where, and who ended it; by is byCollector or the like where no
@@ -149,7 +149,7 @@ type link struct {
 const maxLinks = 8
 
 // stops is the waits that were ended at a stack, after each of which the goroutine came to
-// its end and did nothing more, but wake somebody at the stack told; 0 is nobody.
+// its end and did nothing more, but wake a goroutine at one stack; 0 is none.
 type stops struct {
 	stack, notified int32
 	ns              int64
@@ -223,7 +223,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 }
 
 // exited notes the last wait of a goroutine that has come to its end right after it: no
-// system call, nobody created, and nobody woken but at one stack.
+// system call, no goroutine created, and none woken but at one stack.
 func (w *watcher) exited(*findings.Run) {
 	g := w.view.Goroutine()
 	if g == nil || g.ReadyWhy == reference.WhyCreate { // nobody has ended a wait of its

@@ -85,7 +85,7 @@ type watcher struct {
 }
 
 const (
-	// maxClasses bounds memory; what comes later is not told.
+	// maxClasses bounds memory; what comes later is not shown.
 	maxClasses = 1024
 	// maxStacks and maxGoroutines are how many of a class are told apart.
 	maxStacks     = 64
@@ -169,7 +169,7 @@ func (w *watcher) assess(f *findings.Facts, c *class) (n evidence, ok bool) {
 }
 
 // works reports whether goroutines that were looking when they were preempted have work
-// between looks. Assembly, as of a hash, cannot be preempted: whoever is in it is found at
+// between looks. Assembly, as of a hash, cannot be preempted: a goroutine that is in it is found at
 // the next call, be it a look.
 func (w *watcher) works(f *findings.Facts, n *evidence, stat *findings.Class) bool {
 	if float64(stat.CallNs) >= w.t.WorkCalls*float64(stat.RunNs+stat.CallNs) {

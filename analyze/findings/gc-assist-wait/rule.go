@@ -72,7 +72,7 @@ type watcher struct {
 	nblock  int64
 	atEnd   int64 // long ones that only the end of the cycle ended
 
-	wakes, others *findings.Switch // on while somebody waits
+	wakes, others *findings.Switch // on while a goroutine waits
 
 	waiting int64 // goroutines that are blocked
 	rate    int64 // of them, those that could run on Ps which the program does not use

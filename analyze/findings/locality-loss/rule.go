@@ -84,7 +84,7 @@ const (
 	ways
 )
 
-// maxClasses bounds memory; what comes later is not told.
+// maxClasses bounds memory; what comes later is not shown.
 const maxClasses = 1024
 
 func (w *watcher) gc(d *reference.Decision) { w.marking = d.Kind == reference.KindGCBegin }

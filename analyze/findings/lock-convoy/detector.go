@@ -109,13 +109,13 @@ type late struct {
 	kept  findings.Cell // that one's run interval, of which Ns is for how long the timer may have been due
 }
 
-// waker is who was woken at a lock, or woke somebody there.
+// waker is who was woken at a lock, or woke a goroutine there.
 type waker struct {
 	g    int64
 	run  int64 // as in wait; -1: it did not wait
 	wait int64 // how long it had waited for a P then
 	pass int64 // by which it got the lock, or gave it up, last; 0: by none that is known
-	site *site // where it woke somebody last
+	site *site // where it woke a goroutine last
 }
 
 // pass is a lock that goes from one who held it to one who waited for it.

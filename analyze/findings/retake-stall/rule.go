@@ -59,7 +59,7 @@ type watcher struct {
 
 	victims findings.Tally
 	calls   findings.Tally // by class of the caller; Ns is their victims'
-	stalls  int64          // ns of the calls, while somebody waited
+	stalls  int64          // ns of the calls, while a goroutine waited
 	longest int64
 	taken   int64   // ended by sysmon
 	back    int64   // over before sysmon came

@@ -94,7 +94,7 @@ const (
 	maxHerds = 256
 	// small is how many wake-ups begin a herd that is worth following.
 	small = 8
-	// maxCells bounds memory; what comes later is not told.
+	// maxCells bounds memory; what comes later is not shown.
 	maxCells = 1024
 	// maxTurn is the longest pause of a P between two goroutines that is the
 	// scheduler's switch.

@@ -85,7 +85,7 @@ type place struct {
 	timer bool
 }
 
-// maxSites bounds memory; what comes later is not told.
+// maxSites bounds memory; what comes later is not shown.
 const maxSites = 4096
 
 // site is what happened at a place.

@@ -120,7 +120,7 @@ type cell struct {
 	worst spinner
 }
 
-// maxCells bounds memory; what comes later is not told.
+// maxCells bounds memory; what comes later is not shown.
 const maxCells = 1024
 
 func (w *watcher) spinner(g int64) *spinner {

@@ -84,7 +84,7 @@ func CostChange(f *compare.FindingChange) string {
 	return b + " before, " + a + " after"
 }
 
-// Titles are what is said of a finding on the sides that have it: each for
+// Titles are what is said about a finding on the sides that have it: each for
 // itself, because the numbers in it are those of that side.
 func Titles(f *compare.FindingChange) []string {
 	b, a := Cut(Visible(f.BeforeTitle), 300), Cut(Visible(f.AfterTitle), 300)
