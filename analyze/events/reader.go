@@ -52,7 +52,7 @@ func newReader(data []byte, v1 bool) (*reader, error) {
 	}}, nil
 }
 
-// badStack is what the reader says of a stack that names what is not there. Which
+// badStack is what the reader says about a stack that names what is not there. Which
 // of several it finds first depends on the order of a map.
 var badStack = regexp.MustCompile(`found (unknown pc|invalid (func|file) string ID) \w+ for stack \d+`)
 

@@ -44,7 +44,7 @@ func (o *order) runningElsewhere(t *thread, state State) *goroutine {
 // user reports whether a goroutine has a thread and a processor.
 func (t *thread) user() bool { return t.p != None && t.g != None }
 
-// known returns a processor; nil if nothing was said of it.
+// known returns a processor; nil if nothing was said about it.
 func (o *order) known(id uint64) *proc {
 	if id >= uint64(len(o.procs)) || o.procs[id].status == 0 {
 		return nil

@@ -60,7 +60,7 @@ type Salvage struct {
 	Samples    wire.Entries // of the CPU profiler
 	Lost       int64        // bytes of its tables
 	CutNames   int          // that were longer than others may be
-	// Partial is set if events of threads are missing: any may have done more than is told between
+	// Partial is set if events of threads are missing: any may have done more than is shown between
 	// From and To, in ns since the first event.
 	Partial  bool
 	From, To int64

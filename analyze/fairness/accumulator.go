@@ -62,7 +62,7 @@ type Accumulator struct {
 	gaps     int64 // ns before now that are not recorded
 
 	runnable, running int64  // goroutines of the program
-	clock             uint64 // ideal service of whoever was always active, in ticks
+	clock             uint64 // ideal service of a goroutine that was always active, in ticks
 
 	settled         int64          // the next three are right up to here: see settle
 	some, full      int64          // ns

@@ -14,7 +14,7 @@ const firstPositions = 1 << 10
 // exclusion). It also counts the starts that were out of order.
 //
 // Waits are numbered in the order in which they begin. A start is out of order
-// if somebody with a lower number waits. Those that bypassed a wait are the
+// if a goroutine with a lower number waits. Those that bypassed a wait are the
 // starts out of order with a higher number: they can only have come while it
 // lasted. A set of bits has them by number, and a Fenwick tree counts them by word
 // (P. Fenwick: A New Data Structure for Cumulative Frequency Tables, Software:

@@ -32,7 +32,7 @@ func (x *index) add(v float64) {
 }
 
 // jain is (sum x)^2 / (n sum x^2): 1 if all shares are equal, 1/n if one has
-// all. Without shares, and where all are 0 alike, nobody is treated worse than
+// all. Without shares, and where all are 0 alike, no class is treated worse than
 // anybody else: 1.
 func (x *index) jain() float64 {
 	if x.n == 0 || x.sumSq == 0 {

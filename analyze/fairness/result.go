@@ -46,7 +46,7 @@ type Worst struct {
 
 // Age is for how long the goroutine had waited that waited longest, over time:
 // of those that were runnable, that of the program, and had not yielded. It
-// rises where somebody starves, long before quantiles of finished waits do.
+// rises where a goroutine starves, long before quantiles of finished waits do.
 type Age struct {
 	MaxNs int64   `json:"max_ns"` // the most
 	AtNs  int64   `json:"at_ns"`  // when it was reached

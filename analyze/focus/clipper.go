@@ -9,7 +9,7 @@ import (
 
 // Clipper makes of a stream of decisions one of a window of it. Times stay as they are;
 // what comes before the window is a gap in it, as if it was lost, and what there is at
-// its beginning is told there ([Snapshot]). At its end all that run or are runnable are
+// its beginning is emitted there ([Snapshot]). At its end all that run or are runnable are
 // stopped because of [reference.WhyLost], and a stop of the world or a mark phase ends.
 type Clipper struct {
 	from, to int64 // ns

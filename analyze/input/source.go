@@ -202,7 +202,7 @@ func (s *Source) parseHeader(p []byte) (int, error) {
 // Name returns the name the trace was opened by; of a URL, what [ShownName] leaves.
 func (s *Source) Name() string { return s.name }
 
-// Sidecar returns what the file beside the trace says of its recording, nil if there is none, and a
+// Sidecar returns what the file beside the trace says about its recording, nil if there is none, and a
 // line if it cannot be used.
 func (s *Source) Sidecar() (m *sidecar.Meta, warning string) { return s.sidecar, s.sidecarBad }
 

@@ -35,7 +35,7 @@ const finer = 1 << 15
 // did in the same tick; the reader then refuses it.
 //
 // It returns nil for what does not make sense, or holds times or Ps for which
-// that cannot be done; and an error where the frequency of the clock is told more
+// that cannot be done; and an error where the frequency of the clock is given more
 // than once: the reader takes the one that it happens to read last.
 func WithoutTies(data []byte) ([]byte, error) {
 	if len(data) < headerSize {

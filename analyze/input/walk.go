@@ -414,7 +414,7 @@ func (s *Source) finish(g *building) error {
 	return nil
 }
 
-// deliver completes a generation; whole tells whether its end was seen.
+// deliver completes a generation; whole reports whether its end was seen.
 func (s *Source) deliver(g *building, whole bool) {
 	g.Skipped = g.damaged
 	g.Complete = whole && !g.damaged && !g.cut && (s.marked() || g.synced)

@@ -78,7 +78,7 @@ type Accumulator struct {
 	onPs      []*task      // by P: the thread that ran a goroutine there last
 }
 
-// part is what is told of running time, ns.
+// part is what is known of running time, ns.
 type part struct{ off, unknown int64 }
 
 func (p *part) add(q part) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// CgroupStat is what the cpu.stat of a control group says of its CPU quota.
+// CgroupStat is what the cpu.stat of a control group says about its CPU quota.
 type CgroupStat struct {
 	Periods     int64 `json:"periods"`      // of the quota that have passed
 	Throttled   int64 `json:"throttled"`    // of them, in which the quota was used up

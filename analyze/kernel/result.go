@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Machine is what the kernel's records tell about the time for which goroutines ran. Times
+// Machine is what the kernel's records show about the time for which goroutines ran. Times
 // are in ns of the trace.
 type Machine struct {
 	ShiftNs      int64   `json:"shift_ns"`         // time of the records less that of the trace; 0 if both are of one clock
@@ -174,7 +174,7 @@ type POnOff struct {
 // maxProcesses is how many a result names.
 const maxProcesses = 16
 
-// Facts are what [Accumulator.Finish] is told.
+// Facts are the inputs of [Accumulator.Finish].
 type Facts struct {
 	EndNs      int64 // time of the last event
 	RecordedNs int64 // of the window

@@ -1,7 +1,7 @@
 package ledger
 
 // CPUs reports who had the CPUs, and which run intervals lacked one, as far as the kernel's
-// records tell. A stretch is told once, in the block in which it ends; what is not over at
+// records show. A stretch is emitted once, in the block in which it ends; what is not over at
 // the end of a block is told in each, as Open.
 type CPUs struct {
 	On, OpenOn   []OnCPU      // those of each CPU in the order of time

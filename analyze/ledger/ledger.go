@@ -299,7 +299,7 @@ func (l *Ledger) turn(d *reference.Decision, n *Note, slot int32, to Activity) {
 	g.activity, g.since = to, l.now
 }
 
-// learn copies what d says of its goroutine and was not known.
+// learn copies what d says about its goroutine and was not known.
 func (l *Ledger) learn(g *goroutine, d *reference.Decision, n *Note) {
 	before := *g
 	if d.Class != 0 {

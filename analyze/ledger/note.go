@@ -90,12 +90,12 @@ type Block struct {
 	// OffCPU are run intervals that end in the block and lacked a CPU for a part of their
 	// time, if that is known, in the order of their ends.
 	OffCPU []OffCPU
-	// CPUs is what the kernel's records tell of the time up to the end of the block.
+	// CPUs is what the kernel's records show of the time up to the end of the block.
 	CPUs CPUs
 }
 
 // PInterval is an interval [From, To), ns, in which a P was in one state, and what it did next. Those
-// of a P follow one another without a gap, from the first decision on that tells of it.
+// of a P follow one another without a gap, from the first decision on that shows it.
 type PInterval struct {
 	From, To int64
 	P        int32 // below MaxPs

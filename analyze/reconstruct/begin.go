@@ -46,7 +46,7 @@ func (r *beginning) begin() {
 	r.seed(s)
 }
 
-// survey is what the first events say of the time before them.
+// survey is what the first events say about the time before them.
 type survey struct {
 	created  int64      // number of the first goroutine to be created, 0 if none is
 	running  []int32    // Ps that ran

@@ -59,7 +59,7 @@ func (a *Accumulator) updateMode() {
 	}
 }
 
-// stwBegin begins a stop-the-world. The P that asks for it serves nobody until
+// stwBegin begins a stop-the-world. The P that asks for it serves no goroutine until
 // the end (stopTheWorldWithSema sets its status to _Pgcstop), so it counts as
 // stopped from here on.
 func (a *Accumulator) stwBegin(d *reference.Decision) {

@@ -10,7 +10,7 @@
 // # What is true at an instant
 //
 // Decisions take effect at their time. A P is usable below GOMAXPROCS (as long
-// as that is unknown, every P seen is). A P that nothing was said of is idle.
+// as that is unknown, every P seen is). A P that nothing was said about is idle.
 //
 //   - P idle: it has no thread ([reference.KindPStop], or [reference.KindRetake],
 //     until [reference.KindPStart]).

@@ -13,7 +13,7 @@ type goroutine struct {
 	class int32 // index
 	wait  int32 // 0: does not wait
 	p     int32 // P on which it last ran, or none
-	slot  int32 // 0: it is nobody, or has ended
+	slot  int32 // 0: none, or has ended
 	flags reference.Flags
 	// counted reports whether it is among the goroutines of its class.
 	counted bool
@@ -259,7 +259,7 @@ func (a *Accumulator) syscallExit(d *reference.Decision, n *ledger.Note) {
 }
 
 // briefCalls processes brief system calls, of which n is the first note. It reports false,
-// and does nothing, if somebody waits in the global queue or is about to be moved, or
+// and does nothing, if a goroutine waits in the global queue or is about to be moved, or
 // the P is not known to run the goroutine.
 func (a *Accumulator) briefCalls(calls []reference.Decision, n *ledger.Note) bool {
 	g := a.gors.At(n.G)

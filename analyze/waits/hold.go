@@ -37,7 +37,7 @@ func (a *Accumulator) reason(handle int32) int32 {
 	return int32(len(a.reasons) - 1)
 }
 
-// holdOf is what keeps p from running anyone, 0 for nothing that is told.
+// holdOf is what keeps p from running anyone, 0 for nothing that is shown.
 func (a *Accumulator) holdOf(p *proc) culprit {
 	switch {
 	case p.state == pUnavail:

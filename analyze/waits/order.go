@@ -7,7 +7,7 @@ import "math"
 // later? A run interval adds its length to the value of all that became runnable
 // earlier.
 //
-// Most queues are served nearly in that order: then a run adds to nobody, to
+// Most queues are served nearly in that order: then a run adds to no goroutine, to
 // everybody, or to all but a few at one end, and those who come are the last. So
 // they form a list as long as that holds. When it does not, all of the list go
 // into a treap, which takes O(log n) for anything.

@@ -88,7 +88,7 @@ type proc struct {
 	runG       int64   // its id
 	runClass   int32   // index
 	last       int32   // its own index, which may be another's by now
-	hold       culprit // keeps it from running anyone; 0: nothing that is told
+	hold       culprit // keeps it from running anyone; 0: nothing that is shown
 	unavail    culprit // while pUnavail: why
 	stack      int32   // of the last system call
 	state      pstate

@@ -35,7 +35,7 @@ type queue struct {
 	order order
 	named int32 // slots in use
 	len   int32
-	used  slotSet   // slots whose gauge is good; others count nobody, and their integral is zero
+	used  slotSet   // slots whose gauge is good; others count no goroutine, and their integral is zero
 	class [32]int32 // by slot, as slots
 	last  [16]uint8 // the slot that a class with these low bits had last
 	slots [32]gauge // the first numSlots; 32, so that an index that is masked needs no check

@@ -1,7 +1,7 @@
 package waits
 
 // Cause specifies why a runnable goroutine did not run at some instant. The package
-// comment defines each exactly; gmpscope explain tells more.
+// comment defines each exactly; gmpscope explain has more.
 type Cause string
 
 // The causes, in the order in which they are tried: the first that holds at an
@@ -152,7 +152,7 @@ func (c *Class) User() *Summary {
 	return &c.Waits
 }
 
-// PHold is what a class, or one goroutine, waited for where nobody ran ahead of
+// PHold is what a class, or one goroutine, waited for where no goroutine ran ahead of
 // it. In a [Class], Ns sums to the causes stw, p-unavailable, gc and
 // idle-p/missed over all, with these exceptions: open waits count in Ns already;
 // what is left after the first 32; a stop-the-world, for those in no queue; Ps

@@ -9,7 +9,7 @@ type pInterval struct {
 	runSeq   int64         // of the goroutine that the P runs, if it runs one, or ran last
 	runG     int64         // its id
 	runClass int32         // index
-	hold     culprit       // keeps the P from running anyone; 0: nothing that is told
+	hold     culprit       // keeps the P from running anyone; 0: nothing that is shown
 	stack    int32         // of the last system call
 	why      reference.Why // its goroutine stopped; known of the past only
 	state    pstate

@@ -36,7 +36,7 @@ type task struct {
 	g             int64
 }
 
-// notes are what the program says of a task.
+// notes are what the program says about a task.
 type notes struct {
 	logs                  []logged
 	regions               []region

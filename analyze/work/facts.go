@@ -20,7 +20,7 @@ type Frame struct {
 	inTests  bool  // it is in a file of tests
 }
 
-// trait is what the frames of a stack say of an event there.
+// trait is what the frames of a stack say about an event there.
 type trait uint16
 
 const (

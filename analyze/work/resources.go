@@ -9,7 +9,7 @@ import (
 const (
 	maxResources = 256
 	maxHolders   = 8  // classes; of further ones it is not known how long they hold it
-	fewWaits     = 20 // below which nothing is said of a resource
+	fewWaits     = 20 // below which nothing is said about a resource
 )
 
 // resource is what goroutines stand in line for at a site: a lock, or one of several places, as

@@ -24,7 +24,7 @@ type Units struct {
 type UnitKind struct {
 	Name string `json:"name"` // the handler or test function, or what is annotated; else the class
 	// Basis is how well the units are known: "observed", "inferred", "ambiguous" if there is
-	// another reading, which alternative has, or "assumed" if --home says where home is.
+	// another reading, which alternative has, or "assumed" if --home sets it.
 	Basis string `json:"basis"`
 	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
 	// "test", "benchmark", "calibration" (a run of a benchmark that finds out how often to
@@ -191,7 +191,7 @@ type Resource struct {
 	What   string `json:"what"`    // "lock", "select" or "channel"
 	Waits  int64  `json:"waits"`   // that ended
 	WaitNs int64  `json:"wait_ns"` // summed
-	LineNs int64  `json:"line_ns"` // time in which somebody stood in line
+	LineNs int64  `json:"line_ns"` // time in which a goroutine stood in line
 	// Places is how many held it on average while there was a line, by the holders, which are
 	// inferred from who ends waits: rather too few, or several locks at one site.
 	Places  Share    `json:"places"`

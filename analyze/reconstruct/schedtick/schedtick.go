@@ -109,7 +109,7 @@ func (p *Posterior) Next() {
 }
 
 // Candidate returns the number of the candidate that the tick is now. It stays the same while
-// others are counted: what is learned later tells of it, too.
+// others are counted: what is learned later shows it, too.
 func (p *Posterior) Candidate() uint16 { return p.now }
 
 // Of returns the probability of a candidate.
