@@ -126,7 +126,7 @@ type Bar struct {
 	After  float64 `json:"after"`   // and after it
 }
 
-// CauseChange is one cause's part.
+// CauseChange is how the waiting by one cause changed.
 type CauseChange struct {
 	Cause    string `json:"cause"`     // one of the causes of waiting
 	BeforeNs int64  `json:"before_ns"` // a mean over the traces
@@ -134,7 +134,7 @@ type CauseChange struct {
 	DeltaNs  int64  `json:"delta_ns"`  // after less before
 }
 
-// ClassChange is one class's part. Classes are matched by start function and
+// ClassChange is how the waiting of one class changed. Classes are matched by start function and
 // creator.
 type ClassChange struct {
 	Name             string `json:"name"`              // start function, as classes have it in the document of analyze

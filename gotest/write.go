@@ -105,7 +105,7 @@ func (x *Part) inWords() string {
 	return via + " (" + x.Who + ": " + what + ")"
 }
 
-// WriteText writes what is to be said about tests and benchmarks.
+// WriteText writes the report about the tests and benchmarks, for people.
 func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for i := range r.Packages {

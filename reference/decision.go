@@ -330,7 +330,7 @@ var ruleNames = [numRules]string{
 
 func (r Rule) String() string { return name(ruleNames[:], int(r)) }
 
-// Known builds a Basis.
+// Known returns the Basis of a level and a rule.
 func Known(l Level, r Rule) Basis { return Basis(uint8(l)<<5 | uint8(r)) }
 
 // Level returns how well the fact is known.

@@ -106,7 +106,7 @@ func (q *Queues) CopyFrom(o *Queues) {
 	q.node, q.local = node, local
 }
 
-// Place reports where g is.
+// Place returns the queue that holds g, and whose it is.
 func (q *Queues) Place(g int32) Place { return q.node[g].place() }
 
 // Runnext returns the goroutine in p's runnext, or None.

@@ -26,14 +26,14 @@ type AuditResult struct {
 	MoreDivergences int64        `json:"more_divergences"` // how many were left out
 }
 
-// Tally counts judgements.
+// Tally counts judgements by verdict.
 type Tally struct {
 	Explained   int64 `json:"explained"`   // a rule holds exactly
 	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race
 	Unexplained int64 `json:"unexplained"` // no rule holds
 }
 
-// Verdict is a judgement.
+// Verdict is whether the rules explain a start.
 type Verdict string
 
 // The verdicts.

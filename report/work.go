@@ -31,7 +31,7 @@ const (
 	waterKinds = 6  // of which the slowest units are drawn
 )
 
-// WorkLead reports what the section about units of work shows.
+// WorkLead returns the sentences at the head of the section about units of work.
 func WorkLead(kinds []*work.UnitKind) string {
 	lead := "Requests, jobs and tests, as the trace shows them: those that lose most first. A unit lasts from when its goroutine becomes runnable to its end. " +
 		"A typical unit is the mean between p40 and p60, a slow one the mean above p95."

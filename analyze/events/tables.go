@@ -63,7 +63,7 @@ type View struct {
 // View returns what the tables hold now.
 func (t *Tables) View() View { return View{t.stacks, t.strings} }
 
-// Frames is [Tables.Frames].
+// Frames returns the frames of a stack, as [Tables.Frames].
 func (v View) Frames(h Handle) []*Frame {
 	if int(h) >= len(v.stacks) {
 		return nil
@@ -71,7 +71,7 @@ func (v View) Frames(h Handle) []*Frame {
 	return v.stacks[h]
 }
 
-// Name is [Tables.Name].
+// Name returns the string of a handle, as [Tables.Name].
 func (v View) Name(h Handle) string {
 	if int(h) >= len(v.strings) {
 		return ""

@@ -59,7 +59,8 @@ type Watcher interface {
 	Finish(f *Facts) []Finding
 }
 
-// Facts are what else is known when the stream is over.
+// Facts are the results of the other steps of the analysis, which detectors use in Finish:
+// totals of the trace, its waits, classes and work. Times are ns.
 type Facts struct {
 	EndNs      int64           // time of the last event
 	GapsNs     int64           // before that, what is not recorded. A [Set] fills it in

@@ -44,7 +44,7 @@ type Silence struct {
 // StallSigns is how many signs there are that nothing ran.
 func (s *Silence) StallSigns() int64 { return s.Freaks + s.Overdue }
 
-// Ns is the length.
+// Ns returns the length of the silence.
 func (s *Silence) Ns() int64 { return s.To - s.From }
 
 // usual is how many run intervals of a class tell how long they are.

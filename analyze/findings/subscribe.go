@@ -25,7 +25,7 @@ type DecisionFilter struct {
 	When When
 }
 
-// When is a condition of a [DecisionFilter].
+// When is a condition that a decision must meet to pass a [DecisionFilter].
 type When uint8
 
 // The conditions.
@@ -33,7 +33,7 @@ const (
 	Always      When = iota
 	MarkWorker       // the goroutine is a mark worker
 	FirstOnP         // KindStart: the first on the P since it got its thread
-	Unexplained      // KindStart: nobody knows where the goroutine was taken from
+	Unexplained      // KindStart: the queue that the goroutine was taken from is unknown
 	WithoutP         // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
 	Crowded          // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
 	OfRuntime        // KindReady: of a goroutine of the runtime, or of the tracer

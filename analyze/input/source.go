@@ -206,7 +206,7 @@ func (s *Source) Name() string { return s.name }
 // line if it cannot be used.
 func (s *Source) Sidecar() (m *sidecar.Meta, warning string) { return s.sidecar, s.sidecarBad }
 
-// Header returns what the header says.
+// Header returns the format of the trace, by its first bytes.
 func (s *Source) Header() Header { return s.header }
 
 // Stats returns the totals. They are final once Next has returned an error or io.EOF.

@@ -144,7 +144,7 @@ func NewAccumulator(r *Reader, o Options) *Accumulator {
 	return &Accumulator{opt: o, r: r, every: 1, last: math.MinInt64, known: map[int32]bool{}, tasks: map[int32]*task{}, stretches: &ledger.CPUs{}}
 }
 
-// Sample processes what a thread did at a raw trace time, ns.
+// Sample records that a thread had an event at a raw trace time, ns, and so was on a CPU.
 func (m *Accumulator) Sample(at, thread int64) {
 	if thread <= 0 || thread >= maxTID {
 		return

@@ -8,7 +8,7 @@ type CPUs struct {
 	Off, OpenOff []OffCPUSpan // those of each P in the order of time
 }
 
-// Clear forgets all.
+// Clear removes all records.
 func (c *CPUs) Clear() {
 	c.On, c.OpenOn, c.Off, c.OpenOff = c.On[:0], c.OpenOn[:0], c.Off[:0], c.OpenOff[:0]
 }

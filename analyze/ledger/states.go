@@ -92,7 +92,7 @@ type pstate struct {
 	known  bool
 }
 
-// Apply follows one decision.
+// Apply updates the states by one decision.
 func (t *States) Apply(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindStart:

@@ -128,7 +128,7 @@ var hypotheses = [...]Hypothesis{
 	},
 }
 
-// Hypotheses returns all.
+// Hypotheses returns all hypotheses.
 func Hypotheses() []Hypothesis { return hypotheses[:] }
 
 // Set is a set of hypotheses.

@@ -87,7 +87,7 @@ func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 // Class returns what is known of a class, by its handle. It may be more later.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
-// Add adds the next events.
+// Add processes the next events, in their order.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.step.ahead.traits.Grow()
 	r.step.ahead.classes.Grow()

@@ -142,7 +142,7 @@ const (
 	NotRecorded
 )
 
-// PInterval is one interval of one P in one state.
+// PInterval is one interval of one P in one state. Times are ns since the first event.
 type PInterval struct {
 	P     int32 `json:"p"`     // the P
 	From  int64 `json:"from"`  // ns

@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Stretch is a time [From, To), ns, on a P.
+// Stretch is an interval [From, To), ns, of one P.
 type Stretch struct {
 	From, To int64
 	P        int32

@@ -89,7 +89,7 @@ type BinPart struct {
 // Share is a number that is not whole.
 type Share = float64
 
-// Home is a place in the program.
+// Home is the place in the program at which goroutines of a class wait for the next unit of work.
 type Home struct {
 	Function string `json:"function"` // its name
 	Line     int64  `json:"line"`     // in its file

@@ -117,7 +117,7 @@ func Ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Times writes a factor.
+// Times formats a factor, such as 1.5×.
 func Times(f float64) string { return Number(f) + "×" }
 
 // Change writes how a value went from one number to another, whose ratio is
@@ -151,7 +151,7 @@ func Factor(ratio float64) string {
 	return "×" + Number(ratio)
 }
 
-// Count writes a whole number.
+// Count formats a whole number, with thousands separated.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	neg := strings.HasPrefix(s, "-")

@@ -38,7 +38,7 @@ const (
 	Whole    Kind = "whole"    // of which a cost is a part
 )
 
-// Term is one entry.
+// Term is a word of the vocabulary, with its explanations.
 type Term struct {
 	Name    string // as the JSON spells it; a metric or state by its path
 	Kind    Kind

@@ -69,28 +69,28 @@ func (o *Op) reason() reference.Reason {
 	return reference.ReasonChanReceive
 }
 
-// Run computes for ns.
+// Run returns the step that computes for ns.
 func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 
-// Go starts a goroutine.
+// Go returns the step that starts a goroutine of a class, which does s.
 func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
 
-// Send sends on c.
+// Send returns the step that sends on c.
 func Send(c *Chan) Op { return Op{Kind: OpSend, Chan: c} }
 
-// Recv receives from c.
+// Recv returns the step that receives from c.
 func Recv(c *Chan) Op { return Op{Kind: OpRecv, Chan: c} }
 
-// Sleep sleeps for ns.
+// Sleep returns the step that sleeps for ns, by a timer.
 func Sleep(ns int64) Op { return Op{Kind: OpSleep, Ns: ns} }
 
-// Poll waits for the network, which answers after ns.
+// Poll returns the step that waits for the network, which answers after ns.
 func Poll(ns int64) Op { return Op{Kind: OpPoll, Ns: ns} }
 
-// Syscall is in a system call for ns.
+// Syscall returns the step that is in a system call for ns.
 func Syscall(ns int64) Op { return Op{Kind: OpSyscall, Ns: ns} }
 
-// Gosched yields.
+// Gosched returns the step that yields to all others.
 func Gosched() Op { return Op{Kind: OpGosched} }
 
 // Func is a Script in the form of a function.
@@ -107,10 +107,10 @@ type Program struct {
 	i   int
 }
 
-// Steps does ops, in order.
+// Steps returns a Script that does ops, in order.
 func Steps(ops ...Op) *Program { return Times(1, ops...) }
 
-// Times does ops, in order, n times.
+// Times returns a Script that does ops, in order, n times.
 func Times(n int, ops ...Op) *Program { return &Program{ops: ops, n: n} }
 
 // Next is for a Program that only one goroutine does.

@@ -16,7 +16,7 @@ type Beside struct {
 	make func(w io.Writer, size Size)
 }
 
-// Besides returns all of them.
+// Besides returns all inputs besides traces that are made to cost much.
 func Besides() []Beside {
 	kernel := func(us func(i int) int) func(io.Writer, Size) {
 		return func(w io.Writer, size Size) {

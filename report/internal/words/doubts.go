@@ -17,7 +17,7 @@ func Doubt(id string) string {
 	return Visible(id)
 }
 
-// Doubts names several.
+// Doubts returns the names of doubts, as an enumeration.
 func Doubts(ids []string) string {
 	var list []string
 	for _, id := range ids {

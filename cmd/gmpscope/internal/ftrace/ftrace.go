@@ -16,7 +16,7 @@ package ftrace
 
 import "errors"
 
-// Options say what is recorded.
+// Options select what is recorded.
 type Options struct {
 	// PID is the process on whose CPUs the recording is made. 0 means this process, and
 	// what it starts.

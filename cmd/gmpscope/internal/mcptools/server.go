@@ -65,7 +65,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close closes the roots.
+// Close closes the folders that the server may read.
 func (s *Server) Close() {
 	for _, r := range s.roots {
 		r.dir.Close()
