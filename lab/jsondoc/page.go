@@ -65,6 +65,9 @@ func (d *document) describe(b *bytes.Buffer, s *shape) {
 			last = f.embedded
 			continue
 		}
+		if s == d.shapes[0] && (f.key == "schema" || f.key == "tool") { // head.md has them
+			continue
+		}
 		key := f.key
 		if f.optional {
 			key += "?"
