@@ -188,24 +188,17 @@ func (a *Actor) Work() string {
 	case function == "" || function == a.start():
 		return a.start()
 	case user != "":
-		return function + calledBy + user + ")"
+		return function + " (called by " + user + ")"
 	case ofLibrary(a.start()):
 		return function
 	default:
 		by := a.Caller()
 		if by == "" || packageOf(by) == packageOf(function) {
-			return function + runBy + a.start() + ")"
+			return function + " (run by " + a.start() + ")"
 		}
-		return by + within + function + ", run by " + a.start() + ")"
+		return by + " (in " + function + ", run by " + a.start() + ")"
 	}
 }
-
-// What Work puts in brackets begins with one of these.
-const (
-	runBy    = " (run by "
-	calledBy = " (called by "
-	within   = " (in "
-)
 
 // CalledBy is the program's own function that called the one in which the stack of an actor lies, if
 // that one is of a module that the program requires and the actor named by it (see AtInnermost); else "".
@@ -233,16 +226,13 @@ func (a *Actor) Short() string {
 	return a.start()
 }
 
-// Short is a class without what started its goroutines, and without what Work puts in
-// brackets.
+// Short is a class, the function that its goroutines run, without what started them, unless that is
+// all that is known.
 func Short(class string) string {
 	if strings.HasPrefix(class, funcname.NotShown) {
-		return class // who started it is all that is known
+		return class
 	}
 	class, _, _ = strings.Cut(class, funcname.StartedBy)
-	for _, more := range [...]string{runBy, calledBy, within} {
-		class, _, _ = strings.Cut(class, more)
-	}
 	return class
 }
 
@@ -301,15 +291,8 @@ func (a *Actor) Caller() string {
 	return ""
 }
 
-// start is the function that the goroutines of an actor's class run, without what
-// started them, unless that is all that is known.
-func (a *Actor) start() string {
-	if strings.HasPrefix(a.Class, funcname.NotShown) {
-		return a.Class
-	}
-	name, _, _ := strings.Cut(a.Class, funcname.StartedBy)
-	return name
-}
+// start is the Short of an actor's class.
+func (a *Actor) start() string { return Short(a.Class) }
 
 // Internal reports whether goroutines of an actor's class are how the standard library does
 // its work, for instance a connection of net/http: a package of it starts them, and runs what is

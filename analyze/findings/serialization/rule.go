@@ -203,14 +203,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	name := f.Name(r.Path[0].Class)
+	short := findings.Short(name)
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		name = x.Actors[i].Work()
+		name, short = x.Actors[i].Work(), x.Actors[i].Brief()
 	}
-	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", findings.Short(name), quantity.Percent(float64(w.slack)/busy))
+	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", short, quantity.Percent(float64(w.slack)/busy))
 	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(share), name)
 	if even > 0 {
-		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(even), findings.Short(name))
+		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(even), short)
 		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
 			quantity.Percent(float64(w.slack)/busy), quantity.Count(even), quantity.Percent(share), name)
 	}

@@ -432,7 +432,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		after = "behind it"
 	}
 	if n.siblings >= hotShard {
-		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait %s", findings.Short(where), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("One goroutine of %s has most of the work: %s others wait %s", stage.Brief(), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("One goroutine of %s was busy for %s of the time, while others of its like had nothing to do: %s, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{
@@ -440,7 +440,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 			"Let who hands out the work not block on a full channel while the others have room: a larger buffer moves the limit only.",
 		}
 	} else {
-		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait %s", findings.Short(where), quantity.Number(n.line), after)
+		x.Headline = fmt.Sprintf("%s is the bottleneck: %s goroutines wait %s", stage.Brief(), quantity.Number(n.line), after)
 		x.Title = fmt.Sprintf("%s is the stage that others wait for: it was busy for %s of the time, and %s, while %s of the P-time was idle",
 			where, quantity.Percent(n.busy), waited, quantity.Percent(n.idle))
 		x.Advice = []string{

@@ -252,7 +252,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			findings.Measured("timers that fired at the end of a long run", findings.Count(sum.late).With(" of "+quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.LateNs))),
 			findings.Measured("how long they may have been due, summed; the cost is half of it", findings.Time(sum.held)),
 			findings.Measured("the longest", findings.Time(sum.worst), findings.Time(w.t.LateNs)))
-		name, short := f.Name(w.causes.Top(1)[0].Class), ""
+		name := f.Name(w.causes.Top(1)[0].Class)
+		short := findings.Short(name)
 		for i := range x.Actors {
 			if a := &x.Actors[i]; a.Role == findings.Cause {
 				name, short = a.Work(), a.Brief()
@@ -266,7 +267,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Advice[0] = w.allocators.Advice(f)
 			name, short = "a mark worker of the garbage collector", "mark workers of the garbage collector"
 		}
-		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), cmp.Or(short, findings.Short(name)))
+		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), short)
 		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
 	if sum.waits > 0 {
