@@ -13,7 +13,7 @@ type Options struct {
 	// SliceNs is the time slice in ns: what is longer counts in
 	// [Summary.BehindLongNs]. Default 10 ms (reference.Rules.Slice).
 	SliceNs int64
-	// Worst is the number of longest waits that are told, WorstPerClass that of
+	// Worst is the number of longest waits that are shown, WorstPerClass that of
 	// each of the WorstClasses classes with the longest ones. Defaults 20, 3
 	// and 50; negative for none.
 	Worst, WorstPerClass, WorstClasses int
@@ -27,7 +27,7 @@ type Options struct {
 	// stream. Of what reaches out of it, the part inside counts: the accounts of
 	// neighbouring windows add up to that of both. See package focus.
 	From, To int64
-	// Only, if set, says of which goroutines and classes (handles) the running, starts
+	// Only, if set, selects the goroutines and classes (handles) whose running, starts
 	// and waits are counted.
 	Only func(g int64, class int32) bool
 	// Ended has Accumulator.Ended filled.
@@ -135,7 +135,7 @@ type Accumulator struct {
 
 	// The goroutines.
 	seq   int64                // of the last one that became runnable
-	gors  ids.Parts[goroutine] // by slot; 0 is nobody
+	gors  ids.Parts[goroutine] // by slot; 0 is none
 	slots int32
 	moved []int32 // waits that were moved at this instant, perhaps
 	waitRecords

@@ -108,7 +108,7 @@ func (c *cell) count(stack int32, from int64) {
 	a.most = max(a.most, a.n)
 }
 
-// maxPairs bounds memory; what comes later is not told.
+// maxPairs bounds memory; what comes later is not shown.
 const maxPairs = 8192
 
 // maxGlobal is how many goroutines of the global queue are looked at after one

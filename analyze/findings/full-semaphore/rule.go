@@ -76,7 +76,7 @@ type watcher struct {
 }
 
 const (
-	maxSites   = 1024 // bounds memory; what comes later is not told
+	maxSites   = 1024 // bounds memory; what comes later is not shown
 	tableSize  = 1024
 	maxReasons = 32 // more than there are
 	maxStacks  = 16 // of a site that are told apart
@@ -119,7 +119,7 @@ func (x *got) set(y *got) {
 
 // line is those who waited at one stack.
 type line struct {
-	lined int64 // ns in which somebody waited
+	lined int64 // ns in which a goroutine waited
 	last  int64 // when the last one got a place
 }
 
@@ -303,7 +303,7 @@ type semaphore struct {
 	held     int64 // for how long those had it who had waited for it, ns
 	blocked  [maxReasons]int64
 	in       map[holding]int64
-	lined    int64 // ns in which somebody waited
+	lined    int64 // ns in which a goroutine waited
 	lines    []*line
 }
 
@@ -407,7 +407,7 @@ func home(function string) string {
 	}
 }
 
-// slots is some number of places: how long they were held, while somebody waited.
+// slots is some number of places: how long they were held, while a goroutine waited.
 func (m *semaphore) slots() float64 { return float64(m.held) / float64(max(1, m.lined)) }
 
 // line is how many waited, on average while one did.

@@ -26,7 +26,7 @@ type Thresholds struct {
 	// each comes after one of the goroutine that creates them all.
 	Relay   float64 `json:"relay"`
 	Creator float64 `json:"creator"`
-	WaitNs  int64   `json:"wait_ns"` // somebody waited so long meanwhile
+	WaitNs  int64   `json:"wait_ns"` // a goroutine waited so long meanwhile
 	// SevereNs and SevereShare: a slice so long, or this share of the duration in
 	// such slices, is more than a note and may be critical.
 	SevereNs    int64          `json:"severe_ns"`
@@ -294,7 +294,7 @@ func (c *cell) causes(f *findings.Facts) (actors []findings.Actor) {
 }
 
 // newestFirst reports whether the goroutines that kept a P are parts of work that one goroutine hands
-// out: in which order they run matters to whoever waits for one of them.
+// out: in which order they run matters to any goroutine that waits for one of them.
 func (w *watcher) newestFirst(c *cell) bool {
 	return c.relay && float64(c.created) < w.t.Relay*float64(c.hops)
 }

@@ -24,11 +24,11 @@ type Thresholds struct {
 	// twice as many Ps, half of the Ps.
 	Parallelism float64 `json:"parallelism"`
 	// SlackShare is the share of the busy time in which half of the Ps had
-	// nothing to do, although somebody ran and nobody was ready to.
+	// nothing to do, although a goroutine ran and none was ready to.
 	SlackShare float64 `json:"slack_share"`
 	// BusyShare is the share of the duration in which the program must be busy.
 	BusyShare float64 `json:"busy_share"`
-	// There must be somebody who could have worked meanwhile: goroutines that
+	// There must be a goroutine that could have worked meanwhile: goroutines that
 	// waited for others, not for their own children, at least WaitShare of that time on average, and were woken
 	// MinWakes times; or a share ParallelShare of the busy time in which at least
 	// half of the Ps, and two, did run the program.
@@ -79,7 +79,7 @@ type watcher struct {
 	starvedBySemaphore int64 // ns of it
 	pieces             int64 // ns of it, for one of several goroutines that the one who waited had created
 	// What ran when a time slice was over, by class and stack: only that tells what is
-	// computed, for who wakes somebody or blocks has done it before.
+	// computed, for who wakes a goroutine or blocks has done it before.
 	sliced map[sliceEnd]int64
 }
 
@@ -187,7 +187,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case even > 0:
 		s = findings.Note // as many goroutines as there are run side by side, and are done together
 	case !waiting && int64(r.Hops)+w.view.ClassStat(top.Class).Creates < manyHops:
-		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps nobody
+		s = findings.Note // one goroutine that computes alone for long is a fact, but keeps no goroutine waiting
 	case s == findings.Critical:
 		s = findings.Warning // the scheduler does all that can be done here
 	}

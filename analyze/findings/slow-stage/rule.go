@@ -83,7 +83,7 @@ type watcher struct {
 }
 
 const (
-	// maxStages bounds memory; what comes later is not told.
+	// maxStages bounds memory; what comes later is not shown.
 	maxStages = 4096
 	// maxVictims is how many classes that wait for a stage are told apart.
 	maxVictims = 3

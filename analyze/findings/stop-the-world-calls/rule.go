@@ -85,7 +85,7 @@ type watcher struct {
 	at      map[int32]int // by stack
 }
 
-// maxSites bounds memory; what comes later is not told.
+// maxSites bounds memory; what comes later is not shown.
 const maxSites = 1024
 
 // site is the stops that were asked for at one stack.
