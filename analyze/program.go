@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/work"
 )
@@ -14,7 +15,7 @@ type ProgramKind string
 
 // The kinds.
 const (
-	Server     ProgramKind = "server"     // does units of work that begin from outside, again and again
+	Server     ProgramKind = "server"     // does units of work that begin from outside, again and again, or accepts connections
 	Tests      ProgramKind = "tests"      // built by go test
 	Benchmarks ProgramKind = "benchmarks" // likewise, and only benchmarks ran
 	Batch      ProgramKind = "batch"      // does one job; so is what is none of the others
@@ -66,8 +67,17 @@ func (a *analysis) program(r *Result, f *findings.Facts) Program {
 		kind = Server
 	case findings.Idle(used, of, r.Waits.User.MaxNs):
 		kind = Idle
+	case r.Work.Serves && !r.mainComputes():
+		kind = Server
 	}
 	return Program{kind, findings.Inferred}
+}
+
+// mainComputes reports whether main does most of what is done.
+func (r *Result) mainComputes() bool {
+	return slices.ContainsFunc(r.Breakdown.Classes, func(c breakdown.Class) bool {
+		return c.Name == "main.main" && 2*c.RunningNs > r.Breakdown.Program.RunningNs
+	})
 }
 
 // served returns the kinds of units that a server does: main's, and lives of goroutines that no

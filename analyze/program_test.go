@@ -32,13 +32,14 @@ func TestProgramKind(t *testing.T) {
 		{"main waits for parts", "", findings.Facts{}, []work.UnitKind{units("main.main", "cycle", false)}, 90 * ms, Batch, false},
 		{"one job", "", findings.Facts{}, nil, 90 * ms, Batch, false},
 		{"at rest", "", findings.Facts{}, nil, ms, Idle, false},
+		{"few requests", "", findings.Facts{}, []work.UnitKind{units("main.pack", "run", false)}, 90 * ms, Server, false},
 		{"tests", "", findings.Facts{Tested: "shop"}, []work.UnitKind{units("main.serve", "cycle", true)}, 90 * ms, Tests, false},
 		{"benchmarks", "", findings.Facts{Tested: "shop", Tests: findings.Tests{Benchmarks: true}}, nil, 90 * ms, Benchmarks, false},
 		{"js/wasm", "", host, nil, 90 * ms, Wasm, false},
 		{"as told", Server, host, nil, 90 * ms, Server, true},
 	} {
 		r := &Result{}
-		r.Work.Kinds = c.kinds
+		r.Work.Kinds, r.Work.Serves = c.kinds, c.name == "few requests" || c.name == "at rest"
 		r.Procs.Ps = []procs.Proc{{LifetimeNs: 100 * ms, RunningNs: c.runs, IdleNs: 100*ms - c.runs}}
 		basis := findings.Inferred
 		if c.assume {

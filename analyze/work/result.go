@@ -18,6 +18,8 @@ type Units struct {
 	Resources []Resource `json:"resources,omitempty"`
 	// Reason reports why there is no unit; absent if there is one.
 	Reason string `json:"reason,omitempty"`
+	// Serves reports whether the program accepted connections, or began goroutines for requests.
+	Serves bool `json:"-"`
 }
 
 // A UnitKind is one kind of units: those of a route, a worker, a test function.
@@ -294,6 +296,7 @@ func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 		r.Kinds = append(r.Kinds, a.result(x, recorded, n))
 	}
 	r.Resources = a.shared(n)
+	r.Serves = slices.ContainsFunc(a.classes, func(c *class) bool { return c.served })
 	return r
 }
 
