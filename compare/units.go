@@ -339,13 +339,13 @@ func (c *candidate) moved() (share float64) {
 	return share
 }
 
-// lasting reports whether the units are goroutines that live for most of a trace, as those of a pool do.
+// lasting reports whether the units are goroutines that live for three quarters of a trace, as those of a pool do.
 func (s *kindSum) lasting() bool {
 	recorded := int64(0)
 	for i := range s.per {
 		recorded += s.per[i].ns
 	}
-	return (s.key.how == units.Lifetime.String() || s.key.how == units.Run.String()) && 2*s.ns/s.count > recorded/int64(len(s.per))
+	return (s.key.how == units.Lifetime.String() || s.key.how == units.Run.String()) && 4*s.ns/s.count > 3*recorded/int64(len(s.per))
 }
 
 // total is the time of the kind with the most, or of all entry kinds if that is more.

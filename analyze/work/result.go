@@ -365,7 +365,7 @@ func (a *Accumulator) lone(k *kind) bool {
 
 // entryIn reports whether the units of a kind that may begin from outside do so in a program.
 // Phases of main do only where no others do, and then the lives of a few goroutines are parts of
-// them. Where others do, those that live for most of the time do not. Where package testing runs,
+// them. Where others do, those that live for three quarters of the time do not. Where package testing runs,
 // what tests begin is a part of theirs, but requests that they make in numbers.
 func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 	switch {
@@ -375,7 +375,7 @@ func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 		return true
 	case p.tests && !x.server:
 		return false
-	case x.how == Lifetime && !x.server && p.others && 2*x.total > recorded*x.count:
+	case x.how == Lifetime && !x.server && p.others && 4*x.total > 3*recorded*x.count:
 		return false
 	case !a.lone(x.kind):
 		return true
