@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,7 +22,8 @@ const maxBenchLabel = 1024
 
 // WriteBench writes the numbers of doc as benchmark results, for benchstat and other
 // readers of the format (golang.org/design/14313-benchmark-format). The trace, each
-// cause of waiting, each detector and each class has a line. Times are in seconds: readers
+// cause of waiting, each detector and each class has a line; a kind of units of which there are enough
+// has six more, of its throughput and mean latency in parts of the trace. Times are in seconds: readers
 // would turn ns into those, but leave 0 ns as it is (benchfmt.Reader).
 func WriteBench(w io.Writer, doc *Document) error {
 	if doc == nil || doc.Result == nil {
@@ -30,12 +32,21 @@ func WriteBench(w io.Writer, doc *Document) error {
 	config := benchConfig(&doc.Result.Trace)
 	out := benchfmt.NewWriter(term.Lines(w))
 	for _, s := range subjectsOf(doc) {
-		res := &benchfmt.Result{Config: config, Name: benchfmt.Name(benchName(s)), Iters: 1}
-		for _, n := range s.numbers {
-			res.Values = append(res.Values, benchfmt.Value{Value: n.inUnit(), Unit: benchUnit(n)})
+		sampled := map[string]bool{}
+		for _, numbers := range s.samples {
+			for _, n := range numbers {
+				sampled[n.name] = true
+			}
 		}
-		if err := out.Write(res); err != nil {
-			return fmt.Errorf("bench: %w", err)
+		whole := slices.DeleteFunc(slices.Clone(s.numbers), func(n number) bool { return sampled[n.name] })
+		for _, numbers := range append([][]number{whole}, s.samples...) {
+			res := &benchfmt.Result{Config: config, Name: benchfmt.Name(benchName(s)), Iters: 1}
+			for _, n := range numbers {
+				res.Values = append(res.Values, benchfmt.Value{Value: n.inUnit(), Unit: benchUnit(n)})
+			}
+			if err := out.Write(res); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
 		}
 	}
 	return nil

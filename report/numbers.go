@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -17,6 +18,7 @@ type measured struct {
 	kind    string // "" for the trace
 	tags    []tag
 	numbers []number
+	samples [][]number // of numbers in parts of the trace, where there is enough for each
 }
 
 // A tag distinguishes one measured from others of its kind.
@@ -62,7 +64,7 @@ func subjectsOf(doc *Document) []measured {
 	r := doc.Result
 	out := []measured{{numbers: numbersOfTrace(r)}}
 	for _, c := range r.Waits.User.Causes {
-		out = append(out, measured{"cause", []tag{{"cause", string(c.Cause)}}, []number{
+		out = append(out, measured{kind: "cause", tags: []tag{{"cause", string(c.Cause)}}, numbers: []number{
 			duration("wait", "waiting of the program's goroutines that the cause owns", c.Ns),
 		}})
 	}
@@ -75,7 +77,7 @@ func subjectsOf(doc *Document) []measured {
 			if seen[key]++; seen[key] > 1 {
 				name += fmt.Sprintf("#%02d", seen[key]-1)
 			}
-			out = append(out, measured{"work", []tag{{"kind", name}, {"class", class}, {"how", k.How}}, []number{
+			out = append(out, measured{kind: "work", tags: []tag{{"kind", name}, {"class", class}, {"how", k.How}}, samples: samplesOf(k, r.EndNs()), numbers: []number{
 				count("units", "units of work that ended", k.Count),
 				{"throughput", "units that ended, a second", none, k.PerS},
 				{"concurrency", "units under way, on average", none, k.Concurrency},
@@ -88,6 +90,38 @@ func subjectsOf(doc *Document) []measured {
 		}
 	}
 	return append(out, classSubjects(r)...)
+}
+
+// benchSamples is how many samples benchstat wants for its intervals; unitsOfSample is how many units
+// make one.
+const benchSamples, unitsOfSample = 6, 5
+
+// samplesOf returns throughput and latency of a kind in consecutive parts of the trace, which ends at
+// a time, ns; nil if one of them has few units.
+func samplesOf(k *work.UnitKind, end int64) (out [][]number) {
+	s := &k.Series
+	if s.BinNs == 0 || len(s.Cells) == 0 {
+		return nil
+	}
+	bins := int((end - s.FromNs + s.BinNs - 1) / s.BinNs)
+	for i := range benchSamples {
+		from, to := i*bins/benchSamples, (i+1)*bins/benchSamples
+		var n, ns int64
+		for _, c := range s.Cells {
+			if from <= c.Bin && c.Bin < to {
+				n, ns = n+c.Count, ns+c.TotalNs
+			}
+		}
+		if n < unitsOfSample {
+			return nil
+		}
+		wide := min(s.FromNs+int64(to)*s.BinNs, end) - s.FromNs - int64(from)*s.BinNs
+		out = append(out, []number{
+			{"throughput", "", none, float64(n) * 1e9 / float64(wide)},
+			duration("latency_mean", "", ns/n),
+		})
+	}
+	return out
 }
 
 func numbersOfTrace(r *analyze.Result) []number {
@@ -162,7 +196,7 @@ func findingSubjects(r *analyze.Result) []measured {
 	}
 	var out []measured
 	for _, d := range r.Detectors {
-		out = append(out, measured{"finding", []tag{{"id", d.ID}}, []number{
+		out = append(out, measured{kind: "finding", tags: []tag{{"id", d.ID}}, numbers: []number{
 			count("found", "findings of the detector, without those that are suppressed", found[d.ID]),
 			duration("cost", "goroutine-time lost, by all findings of the detector", cost[d.ID]),
 		}})
@@ -180,7 +214,7 @@ func classSubjects(r *analyze.Result) []measured {
 		if seen[key]++; seen[key] > 1 { // as package testing tells subtests of one name apart
 			creator += fmt.Sprintf("#%02d", seen[key]-1)
 		}
-		out = append(out, measured{"class", []tag{{"class", name}, {"creator", creator}}, numbersOfClass(c)})
+		out = append(out, measured{kind: "class", tags: []tag{{"class", name}, {"creator", creator}}, numbers: numbersOfClass(c)})
 	}
 	return out
 }

@@ -14,9 +14,10 @@ type Series struct {
 
 // A SeriesCell is the units that ended in a bin and took about as long as Ns.
 type SeriesCell struct {
-	Bin   int
-	Ns    int64
-	Count int64
+	Bin     int
+	Ns      int64
+	Count   int64
+	TotalNs int64 // of all of them
 }
 
 const (
@@ -27,32 +28,38 @@ const (
 // series counts units in bins whose width doubles when they become too few.
 type series struct {
 	shift uint // of the width, above seriesShift
-	count map[seriesKey]int64
+	cells map[seriesKey]seriesSum
 }
+
+type seriesSum struct{ n, ns int64 }
+
+func (x seriesSum) plus(n, ns int64) seriesSum { return seriesSum{x.n + n, x.ns + ns} }
 
 type seriesKey struct{ bin, latency uint16 } // latency: as binOf has it
 
 // add counts a unit that ended so long after the begin of the window.
 func (s *series) add(at, ns int64) {
-	if s.count == nil {
-		s.count = map[seriesKey]int64{}
+	if s.cells == nil {
+		s.cells = map[seriesKey]seriesSum{}
 	}
 	for at>>(seriesShift+s.shift) >= seriesBins {
 		s.shift++
-		wide := make(map[seriesKey]int64, len(s.count))
-		for k, n := range s.count {
-			wide[seriesKey{k.bin / 2, k.latency}] += n
+		wide := make(map[seriesKey]seriesSum, len(s.cells))
+		for k, x := range s.cells {
+			k.bin /= 2
+			wide[k] = wide[k].plus(x.n, x.ns)
 		}
-		s.count = wide
+		s.cells = wide
 	}
-	s.count[seriesKey{uint16(at >> (seriesShift + s.shift)), uint16(binOf(ns))}]++
+	k := seriesKey{uint16(at >> (seriesShift + s.shift)), uint16(binOf(ns))}
+	s.cells[k] = s.cells[k].plus(1, ns)
 }
 
 // result returns the cells that are not empty.
 func (s *series) result(from int64) Series {
 	out := Series{FromNs: from, BinNs: 1 << (seriesShift + s.shift)}
-	for k, n := range s.count {
-		out.Cells = append(out.Cells, SeriesCell{int(k.bin), (leastOf(int(k.latency)) + leastOf(int(k.latency)+1)) / 2, n})
+	for k, x := range s.cells {
+		out.Cells = append(out.Cells, SeriesCell{int(k.bin), (leastOf(int(k.latency)) + leastOf(int(k.latency)+1)) / 2, x.n, x.ns})
 	}
 	slices.SortFunc(out.Cells, func(x, y SeriesCell) int { return cmp.Or(cmp.Compare(x.Bin, y.Bin), cmp.Compare(x.Ns, y.Ns)) })
 	return out

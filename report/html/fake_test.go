@@ -350,8 +350,8 @@ func fakeWork(r *analyze.Result, names []string) {
 	lock := &work.Via{What: "lock", Site: names[0]}
 	serve := work.UnitKind{Name: names[1], Class: names[1], How: "cycle", Basis: "inferred", Entry: true, Count: 100, PerS: 24, Concurrency: 0.1, TotalNs: 400 * ms,
 		Home: &work.Home{Function: names[2], Line: 12}, Latency: work.Latency{P50Ns: 3 * ms, P95Ns: 8 * ms, P99Ns: 11 * ms, MaxNs: 12 * ms},
-		Path: []work.TimePart{{Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 300 * ms, TypicalNs: ms, SlowNs: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 100 * ms, TypicalNs: ms, SlowNs: 2 * ms}},
-		Bins: []work.Bin{{FromNs: 2 * ms, ToNs: 4 * ms, Count: 90, Parts: []work.BinPart{{What: "running", Ns: 200 * ms}, {What: "lock", Ns: 80 * ms}}}, {FromNs: 8 * ms, ToNs: 16 * ms, Count: 10, Parts: []work.BinPart{{What: "lock", Ns: 100 * ms}, {What: "running", Ns: 20 * ms}}}},
+		Path:   []work.TimePart{{Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 300 * ms, TypicalNs: ms, SlowNs: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 100 * ms, TypicalNs: ms, SlowNs: 2 * ms}},
+		Bins:   []work.Bin{{FromNs: 2 * ms, ToNs: 4 * ms, Count: 90, Parts: []work.BinPart{{What: "running", Ns: 200 * ms}, {What: "lock", Ns: 80 * ms}}}, {FromNs: 8 * ms, ToNs: 16 * ms, Count: 10, Parts: []work.BinPart{{What: "lock", Ns: 100 * ms}, {What: "running", Ns: 20 * ms}}}},
 		Series: work.Series{BinNs: 100 * ms, Cells: []work.SeriesCell{{Bin: 5, Ns: 3 * ms, Count: 40}, {Bin: 20, Ns: 3 * ms, Count: 50}, {Bin: 21, Ns: 12 * ms, Count: 10}}},
 		Slowest: []work.Slow{{G: 7, BeginNs: 700 * ms, EndNs: 712 * ms, Segments: []work.Segment{
 			{Leaf: work.Leaf{Who: names[1], What: "runnable", Cause: string(waits.CauseBehind)}, Ns: ms}, {Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 2 * ms}}}}}
