@@ -105,7 +105,7 @@ Why, and what would have to change (November 2026):
   output does not show (6 % on the mixed load, 15 % on a service, 16 % with net/http's tests); to write records field by field where they
   belong, as a copy of what was just written waits until the store buffer is empty; to count in bytes, which stay in the cache; to keep the
   memory of copies for tests of hypotheses; to search by bit masks for who answers over the network; and a profile for the compiler that
-  has all steps in it (9 % with many locks, 14 % with pebble's tests, when units of work came into it). Of the time of units of work half
+  has all steps in it (9 % with many locks, 4 % with tests of pebble, nothing with a service, when units of work came into it). Of the time of units of work half
   is the walk along their paths, and most of that waits for intervals that have left the cache; they are in huge pages, which saved a
   twentieth with many locks. What was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so
   that handing out decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as large
