@@ -259,7 +259,9 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 	matches := match(b, a)
 	var cs []*candidate
 	sameWork := basis == PerTrace && !fixedTime(before, after)
-	total := [2]float64{total(b), total(a)}
+	// Where all traces are about as long, the lives of a pool's workers are no longer than these.
+	asLong := max(lengthOf(before), lengthOf(after)) < aDurationDecides*min(lengthOf(before), lengthOf(after))
+	total := [2]float64{total(b, asLong), total(a, asLong)}
 	for _, m := range matches {
 		x := KindChange{Why: m.why, guess: m.guess, Split: m.split, In: "both", Before: m.before.side(), After: m.after.side(), Metrics: []Metric{}, Path: []PartShift{}}
 		switch {
@@ -279,9 +281,9 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 		}
 		cs = append(cs, &candidate{KindChange: x, sums: [2]*kindSum{m.before, m.after}})
 	}
-	anyEntry := slices.ContainsFunc(cs, func(c *candidate) bool { return c.Entry && c.compared(sameWork) && c.share >= smallShare })
+	anyEntry := slices.ContainsFunc(cs, func(c *candidate) bool { return c.Entry && c.compared(sameWork, asLong) && c.share >= smallShare })
 	for _, c := range cs {
-		c.decides = c.compared(sameWork) && (c.Entry || !anyEntry) && c.share >= smallShare
+		c.decides = c.compared(sameWork, asLong) && (c.Entry || !anyEntry) && c.share >= smallShare
 	}
 	slices.SortFunc(cs, func(x, y *candidate) int {
 		return cmp.Or(first(x.decides, y.decides), first(x.In == "both", y.In == "both"), cmp.Compare(y.share, x.share), strings.Compare(x.Name, y.Name), strings.Compare(x.How, y.How))
@@ -294,6 +296,15 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 	return out, cs[:len(out)]
 }
 
+// lengthOf is the median length of traces, ns.
+func lengthOf(rs []*analyze.Result) float64 {
+	var ns []float64
+	for _, r := range rs {
+		ns = append(ns, float64(r.RecordedNs()))
+	}
+	return median(ns)
+}
+
 // candidate is a kind with the numbers behind it.
 type candidate struct {
 	KindChange
@@ -303,12 +314,12 @@ type candidate struct {
 
 // compared reports whether there are enough units on both sides, and they are surely the same: if
 // the program did its work in other pieces, as with a batch for several former units, they are not.
-func (c *candidate) compared(sameWork bool) bool {
+func (c *candidate) compared(sameWork, asLong bool) bool {
 	if c.In != "both" || c.guess || c.How == units.Calibration.String() || min(c.Before.Count, c.After.Count) < 1 || max(c.Before.Count, c.After.Count) < fewUnits {
 		return false
 	}
 	b, a := c.sums[0], c.sums[1]
-	if b.lasting() || a.lasting() {
+	if asLong && (b.lasting() || a.lasting()) {
 		return false
 	}
 	counts := float64(max(c.Before.Count, c.After.Count)) / float64(min(c.Before.Count, c.After.Count))
@@ -349,10 +360,10 @@ func (s *kindSum) lasting() bool {
 }
 
 // total is the time of the kind with the most, or of all entry kinds if that is more.
-func total(kinds map[kindKey]*kindSum) float64 {
+func total(kinds map[kindKey]*kindSum, asLong bool) float64 {
 	entries, most := int64(0), int64(0)
 	for _, s := range kinds {
-		if s.lasting() {
+		if asLong && s.lasting() {
 			continue
 		}
 		most = max(most, s.ns)

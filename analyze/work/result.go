@@ -338,7 +338,7 @@ func (a *Accumulator) ranked(recorded int64) (out []standing) {
 		out = append(out, standing{k, a.entry(k), a.server(k), a.nameOf(k, a.raw)})
 		p.tests = p.tests || k.how == Test || k.how == Benchmark || (k.how == Task || k.how == Region) && a.places.named[main].pkg == "testing"
 		p.phases = p.phases || k.how == Phase && k.kindKey.name != main
-		p.others = p.others || a.entry(k) && k.how != Phase && !a.lone(k)
+		p.others = p.others || a.entry(k) && k.how != Phase && !a.lone(k) && !lasting(k, recorded)
 	}
 	for i := range out {
 		x := &out[i]
@@ -363,6 +363,12 @@ func (a *Accumulator) lone(k *kind) bool {
 	return k.count < fewUnits && k.how == Lifetime && !a.classes[k.class].served
 }
 
+// lasting reports whether the units of a kind are lives that take three quarters of the time, as those
+// of the workers of a pool.
+func lasting(k *kind, recorded int64) bool {
+	return k.how == Lifetime && 4*k.total > 3*recorded*k.count
+}
+
 // entryIn reports whether the units of a kind that may begin from outside do so in a program.
 // Phases of main do only where no others do, and then the lives of a few goroutines are parts of
 // them. Where others do, those that live for three quarters of the time do not. Where package testing runs,
@@ -375,7 +381,7 @@ func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 		return true
 	case p.tests && !x.server:
 		return false
-	case x.how == Lifetime && !x.server && p.others && 4*x.total > 3*recorded*x.count:
+	case p.others && !x.server && lasting(x.kind, recorded):
 		return false
 	case !a.lone(x.kind):
 		return true
