@@ -123,12 +123,12 @@ func namingOf(sides ...[]*analyze.Result) naming {
 		}
 	}
 	each(func(k *units.UnitKind) {
-		if k.GivenBy == "" || strings.HasPrefix(k.Class, funcname.NotShown) {
+		if k.GivenBy == "" || strings.HasPrefix(k.Runs, funcname.NotShown) {
 			return
 		}
 		if was, ok := n.given[k.GivenBy]; !ok {
-			n.given[k.GivenBy] = k.Class
-		} else if was != k.Class {
+			n.given[k.GivenBy] = k.Runs
+		} else if was != k.Runs {
 			n.given[k.GivenBy] = ""
 		}
 	})
@@ -142,7 +142,7 @@ func namingOf(sides ...[]*analyze.Result) naming {
 
 // class returns the name of the class of a kind.
 func (n naming) class(k *units.UnitKind) string {
-	return cmp.Or(n.given[k.GivenBy], k.Class)
+	return cmp.Or(n.given[k.GivenBy], k.Runs, k.Class)
 }
 
 // key returns what units of a kind are called.

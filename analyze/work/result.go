@@ -48,8 +48,9 @@ type UnitKind struct {
 	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
 	SinceNs         int64  `json:"since_ns,omitempty"`    // when another home was found, in the trace: the units before were found at the former
 	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
-	Class           string `json:"class"`                 // start function of the goroutines; where one call gave sync or errgroup what they run: that
-	GivenBy         string `json:"given_by,omitempty"`    // then, the function that called, and which of its calls it was if it is not the first
+	Class           string `json:"class"`                 // start function of the goroutines
+	GivenBy         string `json:"given_by,omitempty"`    // where one call gave sync or errgroup what they run: the function that called, and which of its calls it was if not the first
+	Runs            string `json:"-"`                     // then, what they run
 	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
 	Count           int64  `json:"count"`                 // units that are whole, and end in the window
 	// Unnamed is how many units the class has of which no stack shows the handler. They are
@@ -344,7 +345,7 @@ func (a *Accumulator) ranked(recorded int64) (out []standing) {
 		x := &out[i]
 		x.entry = x.entry && a.entryIn(p, x, recorded)
 	}
-	class := func(x standing) string { return a.className(x.class, a.raw) }
+	class := func(x standing) string { return a.places.functions[a.classes[x.class].name] }
 	slices.SortFunc(out, func(x, y standing) int {
 		return cmp.Or(first(x.entry, y.entry), first(x.server, y.server), cmp.Compare(y.total, x.total), cmp.Compare(y.count, x.count),
 			cmp.Compare(x.name, y.name), cmp.Compare(class(x), class(y)), cmp.Compare(x.how.String(), y.how.String()), cmp.Compare(y.open, x.open))
@@ -406,7 +407,7 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	k, c := x.kind, a.classes[x.class]
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: x.entry, Server: x.server, Open: k.open,
-		Class: a.className(k.class, n), Count: k.count, TotalNs: k.total,
+		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
 		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(), Series: k.series.result(a.opt.From),
 	}
 	for i := range out.Path {
@@ -416,7 +417,7 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	}
 	out.RunningNs /= max(1, k.count)
 	if c.lent != 0 {
-		out.GivenBy = n.Function(a.places.functions[c.by])
+		out.GivenBy, out.Runs = n.Function(a.places.functions[c.by]), n.Class(c.lent)
 		if c.call > 1 {
 			out.GivenBy += fmt.Sprintf(" (call %d)", c.call)
 		}
@@ -437,16 +438,6 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 		out.Slowest = append(out.Slowest, a.slow(&k.slowest[i], n))
 	}
 	return out
-}
-
-// className returns the name of a class: its start function, unless that is a library's which one call
-// of the program gave something to run.
-func (a *Accumulator) className(class int32, n Names) string {
-	c := a.classes[class]
-	if c.lent != 0 {
-		return n.Class(c.lent)
-	}
-	return n.Function(a.places.functions[c.name])
 }
 
 // unnamed returns the kind of units that are found like those of k, of which no stack shows the

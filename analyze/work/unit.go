@@ -97,7 +97,7 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 		kept = k.keep(g, from.at, to.at, path)
 	}
 	if a.opt.OnUnit != nil {
-		a.opt.OnUnit(Unit{Class: a.className(k.class, a.raw), Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
+		a.opt.OnUnit(Unit{Class: a.places.functions[a.classes[k.class].name], Kind: a.nameOf(k, a.raw), How: k.how, G: g, From: from.at, To: to.at})
 	}
 	return kept
 }
