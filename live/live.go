@@ -78,11 +78,11 @@ const (
 
 // server is a Handler.
 type server struct {
-	rec   recorder
-	o     Options
-	now   func() time.Time
-	after func(time.Duration) <-chan time.Time
-	desk  *desk
+	rec     recorder
+	o       Options
+	now     func() time.Time
+	after   func(time.Duration) <-chan time.Time
+	answers *answers
 }
 
 // Handler returns what serves the last seconds of r, which may be nil: then each answer is that
@@ -97,7 +97,7 @@ func handler(r recorder, o Options) *server {
 	if !(o.CPU > 0) {
 		o.CPU = 0.5
 	}
-	return &server{rec: r, o: o, now: time.Now, after: time.After, desk: newDesk(maxInHand)}
+	return &server{rec: r, o: o, now: time.Now, after: time.After, answers: newAnswers(maxInHand)}
 }
 
 // ServeHTTP answers by the last part of the path.
@@ -152,8 +152,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if next > 0 {
 		key = "" // nobody else asked for the same seconds
 	}
-	a := s.desk.ask(key, func(ctx context.Context) ([]byte, error) { return s.answer(ctx, v, next) })
-	defer s.desk.leave(a)
+	a := s.answers.ask(key, func(ctx context.Context) ([]byte, error) { return s.answer(ctx, v, next) })
+	defer s.answers.leave(a)
 	select {
 	case <-a.done:
 	case <-req.Context().Done():

@@ -317,13 +317,13 @@ func TestClients(t *testing.T) {
 	if most.Load() != 1 || served == 0 {
 		t.Errorf("%d analyses at one time", most.Load())
 	}
-	if s.desk.users() != 0 {
-		t.Errorf("%d answers are still in memory", s.desk.users())
+	if s.answers.users() != 0 {
+		t.Errorf("%d answers are still in memory", s.answers.users())
 	}
 }
 
 // users is how many answers are in memory, or being made, after those who use them had time to leave.
-func (d *desk) users() int {
+func (d *answers) users() int {
 	for range 1000 {
 		d.mu.Lock()
 		n := len(d.under) + len(d.room) + len(d.turn)
@@ -339,10 +339,10 @@ func (d *desk) users() int {
 // Where there is no room, clients are told so; when the last one has gone, the work ends.
 func TestNoRoom(t *testing.T) {
 	s, _ := serve(t, "network-go1.26-p2")
-	s.desk = newDesk(1)
-	s.desk.patience = time.Millisecond
+	s.answers = newAnswers(1)
+	s.answers.patience = time.Millisecond
 	began, ended := make(chan struct{}), make(chan error)
-	a := s.desk.ask("slow", func(ctx context.Context) ([]byte, error) {
+	a := s.answers.ask("slow", func(ctx context.Context) ([]byte, error) {
 		close(began)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -353,20 +353,20 @@ func TestNoRoom(t *testing.T) {
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "try again") {
 		t.Errorf("no room: status %d: %s", w.Code, w.Body)
 	}
-	if b := s.desk.ask("slow", nil); b != a {
+	if b := s.answers.ask("slow", nil); b != a {
 		t.Error("who asks for the same gets another answer")
 	}
-	s.desk.leave(a)
+	s.answers.leave(a)
 	select {
 	case err := <-ended:
 		t.Fatal("the work ended while a client waits:", err)
 	default:
 	}
-	s.desk.leave(a)
+	s.answers.leave(a)
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	s.desk.patience = time.Minute
+	s.answers.patience = time.Minute
 	if w := get(t, s, here+"work"); w.Code != 200 {
 		t.Errorf("afterwards: status %d: %s", w.Code, w.Body)
 	}
@@ -375,7 +375,7 @@ func TestNoRoom(t *testing.T) {
 // What takes too long is given up.
 func TestTooLong(t *testing.T) {
 	s, _ := serve(t, "network-go1.26-p4")
-	s.desk.maxTime = time.Nanosecond
+	s.answers.maxTime = time.Nanosecond
 	if w := get(t, s, here); w.Code != 503 || !strings.Contains(w.Body.String(), "took longer") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}

@@ -191,7 +191,7 @@ func AlarmsOfOne(rs []*analyze.Result) (alarms, all int, err error) {
 	return alarms, all, nil
 }
 
-// Page writes lab/docs/diff.md.
+// Page writes docs/diff.md.
 func Page(ctx context.Context, w io.Writer, from runner.Source) error {
 	var b strings.Builder
 	b.WriteString(`# Does diff judge right?
@@ -229,7 +229,7 @@ verdicts on single recordings, one of each side.
 				one = append(one, fmt.Sprintf("%d %s", n, v))
 			}
 		}
-		fmt.Fprintf(&b, "| [%s](../../%s/main.go) | %d → %d | %s | %s | %s | %s | %s |\n", p.Name, Program(&p), p.Before, p.After, j.Got.Verdict, right, j.Chief, strings.Join(one, ", "), strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
+		fmt.Fprintf(&b, "| [%s](../%s/main.go) | %d → %d | %s | %s | %s | %s | %s |\n", p.Name, Program(&p), p.Before, p.After, j.Got.Verdict, right, j.Chief, strings.Join(one, ", "), strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
 	}
 	alarms, all, err := Alarms(nothing)
 	if err != nil {

@@ -35,11 +35,10 @@ type Thresholds struct {
 	// ManyCount is the number of starved waits from which on they are more than
 	// a note although none is of SevereNs.
 	ManyCount int64 `json:"many_count"`
-	// Grade of the excess waiting.
 	// PlainShare is the share of the waiting of those that waited longest behind others of
 	// their own class from which on it is no more than a note.
 	PlainShare float64        `json:"plain_share"`
-	Grade      findings.Grade `json:"grade"`
+	Grade      findings.Grade `json:"grade"` // of the excess waiting
 }
 
 // Default returns the default thresholds.

@@ -13,8 +13,8 @@ import (
 // errBusy is the error of an answer that was not begun in time.
 var errBusy = errors.New("others are being answered: try again later")
 
-// desk makes answers, one at a time, and bounds how many are in memory.
-type desk struct {
+// answers makes answers, one at a time, and bounds how many are in memory.
+type answers struct {
 	room     chan struct{} // has as many elements as answers are in memory
 	turn     chan struct{} // has an element while an answer is made
 	patience time.Duration
@@ -33,16 +33,16 @@ type answer struct {
 	key    string
 	users  int // clients, and the goroutine that makes it
 	cancel context.CancelFunc
-	room   bool // it has an element of desk.room
+	room   bool // it has an element of answers.room
 }
 
-func newDesk(room int) *desk {
-	return &desk{room: make(chan struct{}, room), turn: make(chan struct{}, 1), patience: patience, maxTime: maxTime, under: map[string]*answer{}}
+func newAnswers(room int) *answers {
+	return &answers{room: make(chan struct{}, room), turn: make(chan struct{}, 1), patience: patience, maxTime: maxTime, under: map[string]*answer{}}
 }
 
 // ask returns the answer that is being made for a key, or has it made; with an empty key always a
 // new one. The caller must leave it.
-func (d *desk) ask(key string, produce func(context.Context) ([]byte, error)) *answer {
+func (d *answers) ask(key string, produce func(context.Context) ([]byte, error)) *answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if a := d.under[key]; a != nil {
@@ -59,7 +59,7 @@ func (d *desk) ask(key string, produce func(context.Context) ([]byte, error)) *a
 }
 
 // make makes an answer.
-func (d *desk) make(ctx context.Context, a *answer, produce func(context.Context) ([]byte, error)) {
+func (d *answers) make(ctx context.Context, a *answer, produce func(context.Context) ([]byte, error)) {
 	defer d.leave(a)
 	defer close(a.done)
 	defer func() {
@@ -95,7 +95,7 @@ func (d *desk) make(ctx context.Context, a *answer, produce func(context.Context
 }
 
 // leave ends the use of an answer. One that no client waits for any more is given up.
-func (d *desk) leave(a *answer) {
+func (d *answers) leave(a *answer) {
 	d.mu.Lock()
 	a.users--
 	users := a.users
@@ -110,7 +110,7 @@ func (d *desk) leave(a *answer) {
 }
 
 // forget has nobody else get the answer.
-func (d *desk) forget(a *answer) {
+func (d *answers) forget(a *answer) {
 	if d.under[a.key] == a {
 		delete(d.under, a.key)
 	}
