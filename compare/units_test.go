@@ -284,3 +284,50 @@ func TestVariances(t *testing.T) {
 		t.Errorf("%+v: a row of its own is expected", v)
 	}
 }
+
+// What a call gave to sync.(*WaitGroup).Go has one name, though only some traces show it; where they show
+// several, and for what another call gave, it has none.
+func TestNaming(t *testing.T) {
+	kind := func(by, runs string) *analyze.Result {
+		k := kindOf(runs, 10, 0, 1)
+		k.How, k.Class, k.GivenBy, k.Runs = "lifetime", "sync.(*WaitGroup).Go.func1", by, runs
+		return &analyze.Result{Work: units.Units{Kinds: []units.UnitKind{k}}}
+	}
+	const unknown = "(unknown function), started by main.serve"
+	shown, not := kind("main.serve", "main.handle"), kind("main.serve", unknown)
+	other := kind("main.serve (call 2)", unknown+" (call 2)")
+	names := namingOf([]*analyze.Result{not, other}, []*analyze.Result{shown})
+	for r, want := range map[*analyze.Result]string{shown: "main.handle", not: "main.handle", other: unknown + " (call 2)"} {
+		if got := names.key(&r.Work.Kinds[0]); got.name != want {
+			t.Errorf("%s is called %s, want %s", r.Work.Kinds[0].Name, got.name, want)
+		}
+	}
+	names = namingOf([]*analyze.Result{not, shown}, []*analyze.Result{kind("main.serve", "main.check")})
+	if got := names.key(&not.Work.Kinds[0]); got.name != unknown {
+		t.Errorf("of two functions it is called %s", got.name)
+	}
+}
+
+// Goroutines that live as long as the traces decide nothing, where these are as long.
+func TestLasting(t *testing.T) {
+	side := func(length int64, waits float64) (out []*analyze.Result) {
+		for range 4 {
+			x := trace(100*ms, 1000*ms)
+			x.Trace.DurationNs = length
+			pool := kindOf("main.worker", 20, 0.95*float64(length), 0)
+			pool.How = "lifetime"
+			x.Work.Kinds = []units.UnitKind{pool, kindOf("main.report", 200, waits, 1e5)}
+			out = append(out, x)
+		}
+		return out
+	}
+	before := side(1000*ms, 1e6)
+	_, cs := kindChanges(before, side(1000*ms, 2e6), PerSecond)
+	if len(cs) != 2 || cs[0].Name != "main.report" || !cs[0].decides || cs[1].decides {
+		t.Errorf("of traces as long the pool decides, or the reports do not: %+v", cs[0].KindChange)
+	}
+	_, cs = kindChanges(before, side(2000*ms, 1e6), PerSecond)
+	if !slices.ContainsFunc(cs, func(c *candidate) bool { return c.Name == "main.worker" && c.decides }) {
+		t.Error("workers that live twice as long, as the traces do, decide nothing")
+	}
+}

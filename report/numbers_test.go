@@ -347,3 +347,28 @@ func parseOpenMetrics(text string) (samples []sample, err error) {
 	}
 	return samples, nil
 }
+
+// Six samples are of six parts of the trace, and sum to the whole; with too few units there are none.
+func TestSamples(t *testing.T) {
+	k := &work.UnitKind{Series: work.Series{FromNs: 1000, BinNs: 100}}
+	for bin := range 12 {
+		k.Series.Cells = append(k.Series.Cells, work.SeriesCell{Bin: bin, Ns: 50, Count: 5, TotalNs: int64(5 * (bin + 1))})
+	}
+	got := samplesOf(k, 1000+12*100-50) // the last bin is half as wide
+	if len(got) != benchSamples {
+		t.Fatalf("%d samples", len(got))
+	}
+	for i, s := range got {
+		width := 200.0
+		if i == benchSamples-1 {
+			width = 150
+		}
+		if s[0].value != 10*1e9/width || s[1].value != float64(int64(5*(2*i+1)+5*(2*i+2))/10) {
+			t.Errorf("sample %d: %v a second, %v ns", i, s[0].value, s[1].value)
+		}
+	}
+	k.Series.Cells[0].Count, k.Series.Cells[1].Count = 2, 2
+	if got := samplesOf(k, 2200); got != nil {
+		t.Errorf("of four units there are samples: %v", got)
+	}
+}

@@ -27,7 +27,9 @@ func (a *Accumulator) byDecision(handle int32) int32 {
 	switch {
 	case c.Call != 0:
 		at = a.class(classKey{name: a.places.function(c.Start), lent: handle})
-		a.classes[at].by, a.classes[at].call = a.places.function(c.Creator), c.Call
+		if at != 0 { // there is room for it
+			a.classes[at].by, a.classes[at].call = a.places.function(c.Creator), c.Call
+		}
 	case c.Start != "":
 		at = a.class(classKey{name: a.places.function(c.Start), does: a.places.function(c.Does)})
 	}
