@@ -92,6 +92,7 @@ type Silences struct {
 	Ns     int64 // their lengths, summed
 	last   int64 // when the last one ended
 	list   []Silence
+	short  []Silence // that a program may explain; of use only where many end alike, at most maxSilences
 	view   *View
 	timers map[int32]*timed // by the stack where goroutines wait for one
 }
@@ -235,6 +236,9 @@ func (s *Silence) prove(g *Goroutine) {
 
 func (s *Silences) add(x *Silence) {
 	if x.Freaks == 0 && (x.Ns() <= pairSilenceNs || x.Ns() <= longSilenceNs && x.Running < 2) {
+		if len(s.short) < maxSilences {
+			s.short = append(s.short, *x)
+		}
 		return
 	}
 	s.keep(x)
@@ -301,6 +305,56 @@ func (s *Silences) Beat(period int64) Beat {
 	b.PeriodNs = period + int64(math.Round(math.Atan2(im, re)/(2*math.Pi)*float64(period)))
 	b.Chance = RayleighChance(int64(n), b.R)
 	return b
+}
+
+// gridOneIn is the share of a period within which the ends of silences are together.
+const gridOneIn = 200
+
+// Grid looks for silences of at least least that end together within every period, wherever in it
+// they begin: nothing in a program ends what it computes so. That holds if most of such silences
+// do; one in four may be a program's own. Chance is a bound on the probability that so many ends,
+// were they anywhere, are so near to one of them.
+func (s *Silences) Grid(period, least int64) Beat {
+	var all []Silence
+	for _, x := range slices.Concat(s.list, s.short) {
+		if x.Ns() >= least {
+			all = append(all, x)
+		}
+	}
+	after := func(x, y int64) int64 { return ((x-y)%period + period) % period }
+	b := Beat{PeriodNs: period, R: 1, Chance: 1}
+	for i := range all[:min(len(all), maxGrid)] {
+		var near []Silence
+		for _, x := range all {
+			if after(x.To, all[i].To) < period/gridOneIn {
+				near = append(near, x)
+			}
+		}
+		if len(near) > len(b.Silences) {
+			b.Silences = near
+		}
+	}
+	slices.SortFunc(b.Silences, func(x, y Silence) int { return cmp.Compare(x.To, y.To) })
+	n, k := float64(len(all)), float64(len(b.Silences))
+	scattered := slices.ContainsFunc(b.Silences, func(x Silence) bool {
+		d := after(x.From, b.Silences[0].From)
+		return min(d, period-d) >= 3*period/gridOneIn
+	})
+	if scattered && 4*k >= 3*n {
+		b.Chance = min(1, n*choose(n-1, k-1)*math.Pow(1./gridOneIn, k-1))
+	}
+	return b
+}
+
+// maxGrid bounds how many ends are tried; any of them will do where most are together.
+const maxGrid = 64
+
+// choose is the number of ways to choose k of n.
+func choose(n, k float64) float64 {
+	a, _ := math.Lgamma(n + 1)
+	b, _ := math.Lgamma(k + 1)
+	c, _ := math.Lgamma(n - k + 1)
+	return math.Exp(a - b - c)
 }
 
 // IsPeriodic reports whether there are at least least silences, and they keep to period:

@@ -140,3 +140,47 @@ func TestRayleighChance(t *testing.T) {
 		}
 	}
 }
+
+// A quota ends what it stops with its period, wherever that began.
+func TestSilencesEndWithAPeriod(t *testing.T) {
+	compute := func(begins ...int64) *findings.Silences {
+		s := New(1).Pass(1 * Us)
+		for i, from := range begins {
+			to := (int64(i)+1)*100*Ms + 61*Ms
+			s.Pass(from - s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(to - s.Now).Stop(1, reference.WhyBlock)
+		}
+		_, kept := silences(s)
+		return kept
+	}
+	for _, c := range []struct {
+		what   string
+		begins []int64
+		is     bool
+	}{
+		{"stopped until the period ends", []int64{134 * Ms, 238 * Ms, 333 * Ms}, true},
+		{"work as long, begun by a timer", []int64{136 * Ms, 236 * Ms, 336 * Ms}, false},
+		{"shorter than what is looked at", []int64{144 * Ms, 248 * Ms, 343 * Ms}, false},
+		{"too few", []int64{134 * Ms, 238 * Ms}, false},
+	} {
+		b := compute(c.begins...).Grid(100*Ms, 20*Ms)
+		if got := b.IsPeriodic(100*Ms, 3, 0.001, 0.15); got != c.is {
+			t.Errorf("%s: %v, %+v", c.what, got, b)
+		}
+	}
+	// A timer that wakes others ends the silence of what computes, but not all of it.
+	s := New(1).Pass(1 * Us)
+	for i := range int64(8) {
+		from, tick := i*170*Ms+20*Ms, (i*170+20)/100*100*Ms+100*Ms
+		s.Pass(from - s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0)
+		if to := from + 90*Ms; tick < to {
+			s.Pass(tick-s.Now).Class(2, 2).Local(2, 0, reference.WhyTimer).Pass(to - s.Now)
+		} else {
+			s.Pass(to - s.Now)
+		}
+		s.Stop(1, reference.WhyBlock).Run(2, 0, 1*Us, reference.WhyBlock)
+	}
+	_, kept := silences(s)
+	if b := kept.Grid(100*Ms, 20*Ms); b.IsPeriodic(100*Ms, 3, 0.001, 0.15) {
+		t.Errorf("a timer is taken for a quota: %+v", b)
+	}
+}

@@ -27,6 +27,10 @@ type Thresholds struct {
 	// that the regularity is none.
 	MinCount int     `json:"min_count"`
 	Chance   float64 `json:"chance"`
+	// GridCount and GridChance are the same for silences of SliceNs and more of which only
+	// the ends keep to the period.
+	GridCount  int     `json:"grid_count"`
+	GridChance float64 `json:"grid_chance"`
 	// LongNs is the length from which on a silence means that nothing ran, if a
 	// goroutine did that needs little or can be preempted. PairNs is that if two did,
 	// which need not be known to yield if they seldom run for so long.
@@ -38,6 +42,9 @@ type Thresholds struct {
 	Grade   findings.Grade `json:"grade"`
 }
 
+// minNs is the length of the shortest silence that is looked at; findings.View.Silences has it.
+const minNs = 5_000_000
+
 // Default returns the default thresholds. PeriodNs is the default of the Linux
 // scheduler (cpu.cfs_period_us, and the second number of cpu.max), Chance is the
 // usual 1 %, SliceNs the time slice (10 ms) and one sleep of sysmon, LongNs another
@@ -45,7 +52,7 @@ type Thresholds struct {
 // and #73193.
 func Default() Thresholds {
 	return Thresholds{
-		PeriodNs: 100_000_000, Within: 0.15, EachNs: 250_000_000, MinCount: 5, Chance: 0.01,
+		PeriodNs: 100_000_000, Within: 0.15, EachNs: 250_000_000, MinCount: 5, Chance: 0.01, GridCount: 3, GridChance: 0.001,
 		LongNs: 30_000_000, PairNs: 22_000_000, SliceNs: 20_000_000, Grade: findings.DefaultGrade(),
 	}
 }
@@ -80,6 +87,9 @@ func (w *watcher) slice(s *findings.Slice) {
 // evidence is what a finding says.
 type evidence struct {
 	beat      findings.Beat
+	least     int     // silences there must be,
+	leastNs   int64   // how long each,
+	surely    string  // and how many of them no program makes
 	cost      int64   // goroutine-time that stood still
 	running   int64   // of it, of goroutines that had a P
 	stoppedNs int64   // without a time slice where goroutines may have run for one
@@ -98,16 +108,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && (q.Counted().Throttled == 0 || Counts(f, q)) {
 		return w.byCount(f, q)
 	}
-	b := w.silences.Beat(w.t.PeriodNs)
-	if !b.IsPeriodic(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
+	n, ok := w.evidence(f)
+	if !ok {
 		return nil
 	}
-	n := w.count(f, b)
-	// A goroutine that works for 20 ms in every 100 ms is silent too.
-	// And many in one period are near a multiple of it, namely none.
-	if 2*n.sure < len(b.Silences) || middle(n.apart) > w.t.EachNs || float64(middle(n.apart)) < (1-w.t.Within)*float64(w.t.PeriodNs) {
-		return nil
-	}
+	b := n.beat
 	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
 	if !ok {
 		return nil
@@ -129,13 +134,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
 	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
 		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
-	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(w.t.MinCount)).With(" of 5 ms or more"))
+	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(n.least)).With(" of "+quantity.Duration(n.leastNs)+" or more"))
 	x.Measured("their sum, without a time slice where goroutines may have run for one", findings.Time(n.stoppedNs).With(" ("+quantity.Percent(f.Share(n.stoppedNs))+" of the recording)"))
 	x.Measured("the longest of them", findings.Time(slices.Max(n.lengths)))
 	x.Measured("period of their ends", findings.Time(b.PeriodNs), findings.Time(w.t.PeriodNs).With(" within "+quantity.Percent(w.t.Within)))
 	x.Measured("regularity of that period, 1 being exact", findings.Number(b.R))
 	x.Measured("probability of such regularity by chance", findings.Share(b.Chance), findings.Share(w.t.Chance))
-	x.Measured("of them, those that no program makes by itself", findings.Count(int64(n.sure)), findings.Text("half"))
+	x.Measured("of them, those that no program makes by itself", findings.Count(int64(n.sure)), findings.Text(n.surely))
 	x.Measured("goroutines that had a P meanwhile, at most", findings.Count(int64(n.most)))
 	x.Advice = []string{
 		advice(f),
@@ -151,6 +156,27 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Measured("goroutines ran without a CPU, at least: beyond what these can give", findings.Time(lost))
 	}
 	return []findings.Finding{x}
+}
+
+// evidence are the silences that a quota makes, if there are any: those that keep to its period, or the
+// few that only end with it.
+func (w *watcher) evidence(f *findings.Facts) (n evidence, ok bool) {
+	if b := w.silences.Beat(w.t.PeriodNs); b.IsPeriodic(w.t.PeriodNs, w.t.MinCount, w.t.Chance, w.t.Within) {
+		n = w.count(f, b)
+		n.least, n.leastNs, n.surely = w.t.MinCount, minNs, "half"
+		// A goroutine that works for 20 ms in every 100 ms is silent too.
+		// And many in one period are near a multiple of it, namely none.
+		if apart := middle(n.apart); 2*n.sure >= len(b.Silences) && apart <= w.t.EachNs && float64(apart) >= (1-w.t.Within)*float64(w.t.PeriodNs) {
+			return n, true
+		}
+	}
+	b := w.silences.Grid(w.t.PeriodNs, w.t.SliceNs)
+	if !b.IsPeriodic(w.t.PeriodNs, w.t.GridCount, w.t.GridChance, w.t.Within) {
+		return n, false
+	}
+	n = w.count(f, b)
+	n.least, n.leastNs, n.surely = w.t.GridCount, w.t.SliceNs, "one"
+	return n, n.sure > 0
 }
 
 // count adds up the silences of b.
