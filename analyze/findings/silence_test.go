@@ -147,7 +147,7 @@ func TestSilencesEndWithAPeriod(t *testing.T) {
 		s := New(1).Pass(1 * Us)
 		for i, from := range begins {
 			to := (int64(i)+1)*100*Ms + 61*Ms
-			s.Pass(from - s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(to - s.Now).Stop(1, reference.WhyBlock)
+			s.Pass(from-s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0).Pass(to-s.Now).Stop(1, reference.WhyBlock)
 		}
 		_, kept := silences(s)
 		return kept
@@ -171,7 +171,7 @@ func TestSilencesEndWithAPeriod(t *testing.T) {
 	s := New(1).Pass(1 * Us)
 	for i := range int64(8) {
 		from, tick := i*170*Ms+20*Ms, (i*170+20)/100*100*Ms+100*Ms
-		s.Pass(from - s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0)
+		s.Pass(from-s.Now).Local(1, 0, reference.WhyUnblock).Start(1, 0)
 		if to := from + 90*Ms; tick < to {
 			s.Pass(tick-s.Now).Class(2, 2).Local(2, 0, reference.WhyTimer).Pass(to - s.Now)
 		} else {
