@@ -61,7 +61,7 @@ func (g *goroutine) place() Place {
 
 // blocked reports whether it is, if it is Waiting.
 func (g *goroutine) blocked() bool {
-	return g.why != reference.WhySyscall && g.why != reference.WhyUnknown
+	return g.why == reference.WhyBlock || g.why == reference.WhySuspend || g.why == reference.WhyCoroutine
 }
 
 // New returns a Ledger that has seen nothing.
@@ -221,7 +221,7 @@ func (l *Ledger) ready(b *Block, i int) {
 	}
 	g := l.gors.At(n.G)
 	switch {
-	case n.Was == Waiting && g.blocked() && l.now > n.Since:
+	case n.Was == Waiting && g.blocked():
 		b.Blocked = append(b.Blocked, Blocked{
 			From: n.Since, To: l.now, G: d.G, At: int32(i), Class: n.Class, Stack: g.stack, Why: g.why, Reason: g.reason, WakerClass: l.gors.At(n.link).class,
 		})

@@ -129,7 +129,7 @@ type Blocked struct {
 	Class      int32            // index in Block.Classes
 	Stack      int32            // where it blocked: a handle; 0 if that is not known
 	WakerClass int32            // index in Block.Classes, if there is a Block.Waker
-	Why        reference.Why    // it stopped
+	Why        reference.Why    // it stopped: WhyBlock, WhySuspend or WhyCoroutine
 	Reason     reference.Reason // what it waited for
 }
 

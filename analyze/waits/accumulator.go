@@ -212,7 +212,7 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	a.Ended, a.Longest = a.Ended[:0], a.Longest[:0]
 	a.slots = b.Slots
 	a.handles = b.Classes
-	ds, next := b.Decisions, 0 // the first that was not taken yet
+	ds, next, blocked := b.Decisions, 0, b.Blocked // the first that were not taken yet
 	notes := b.Notes[:len(ds)]
 	for i := range ds {
 		if i < next {
@@ -224,7 +224,11 @@ func (a *Accumulator) Add(b *ledger.Block) {
 		}
 		switch d.Kind {
 		case reference.KindReady:
-			a.ready(d, n, b.Waker(i))
+			var before *ledger.Blocked
+			if len(blocked) > 0 && int(blocked[0].At) == i {
+				before, blocked = &blocked[0], blocked[1:]
+			}
+			a.ready(d, n, b.Waker(i), before)
 		case reference.KindMove:
 			a.move(d, n)
 		case reference.KindStart:

@@ -89,7 +89,7 @@ func (a *Accumulator) queueFor(d *reference.Decision) int32 {
 	return queuePool
 }
 
-func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, by int32) {
+func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, by int32, before *ledger.Blocked) {
 	if n.G == 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, by int32) {
 	if n.Was == ledger.Running { // nor its stop
 		a.endRunning(g, n)
 	}
-	a.woke(g, d, n, by)
+	a.woke(g, d, by, before)
 	a.seq++
 	g.seq = a.seq
 	wi, w := a.newWait()
@@ -210,7 +210,6 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 	if n.Changed&ledger.Learned != 0 {
 		a.learn(g, n)
 	}
-	g.blocks(d)
 	p := a.ranOn(g)
 	if p != nil && p.runner() == g.slot {
 		p.past.ended(d.Why)

@@ -59,27 +59,19 @@ type wakerOf struct {
 // maxWakers bounds the wakers of a class; what is beyond goes to ClassOthers.
 const maxWakers = 256
 
-// woke notes how g becomes runnable, by the goroutine at slot by.
-func (a *Accumulator) woke(g *goroutine, d *reference.Decision, n *ledger.Note, by int32) {
+// woke notes how g becomes runnable, by the goroutine at slot by, and what it was blocked for before;
+// nil if it was not.
+func (a *Accumulator) woke(g *goroutine, d *reference.Decision, by int32, before *ledger.Blocked) {
 	g.by, g.wakerIs, g.wakerAt, g.how.why = d.By, none, d.Stack, d.Why
 	if by != 0 {
 		if x := a.gors.At(by); x.slot != 0 {
 			g.wakerIs = x.class
 		}
 	}
-	if n.Was == ledger.Waiting && g.how.reason != 0 {
-		g.blockedNs = a.now - min(n.Since, maxTime)
-	} else {
-		g.how.reason, g.blockedNs = 0, -1
-	}
-}
-
-// blocks notes what g stops for.
-func (g *goroutine) blocks(d *reference.Decision) {
-	g.how.reason = 0
-	switch d.Why {
-	case reference.WhyBlock, reference.WhySuspend, reference.WhyCoroutine:
-		g.how.reason = uint8(breakdown.ReasonOf(d.Why, d.Reason)) + 1
+	g.how.reason, g.blockedNs = 0, -1
+	if before != nil {
+		g.how.reason = uint8(breakdown.ReasonOf(before.Why, before.Reason)) + 1
+		g.blockedNs = a.now - min(before.From, maxTime)
 	}
 }
 
