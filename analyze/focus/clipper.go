@@ -50,11 +50,10 @@ func (c *Clipper) Clip(src, dst *ledger.Block) (synthetic, next int) {
 		if c.state == within && d.Time >= c.to {
 			c.end()
 		}
-		switch c.state {
-		case before:
-			c.past.Follow(d)
-		case within:
-			c.past.Follow(d)
+		if c.state != after {
+			c.past.Follow(d, &src.Notes[i])
+		}
+		if c.state == within {
 			c.out = append(c.out, *d)
 		}
 	}

@@ -69,7 +69,7 @@ func TestClipper(t *testing.T) {
 		feed := ledger.NewFeed(func(b *ledger.Block) {
 			for i := range b.Decisions {
 				d := &b.Decisions[i]
-				one := ledger.Block{Decisions: b.Decisions[i : i+1]}
+				one := ledger.Block{Decisions: b.Decisions[i : i+1], Notes: b.Notes[i : i+1]}
 				synthetic, at := cut.Clip(&one, &part)
 				in := len(part.Decisions) - synthetic
 				if d.Time < from || d.Time >= to {

@@ -2,20 +2,21 @@ package focus
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Snapshot follows a stream of decisions, and describes at any time what is live: as
-// decisions, with which a stream can begin. Its memory depends on the numbers of
-// goroutines that are not blocked, and of Ps. The zero value is not ready: use
+// Snapshot follows a stream of decisions along the notes of its ledger, and describes at any
+// time what is live: as decisions, with which a stream can begin. Its memory depends on the
+// numbers of goroutines that are not blocked, and of Ps. The zero value is not ready: use
 // [NewSnapshot].
 type Snapshot struct {
-	n      int64 // decisions
-	active map[int64]*active
-	on     map[int32]int64 // by P: goroutine that runs, or is in a system call
+	n      int64             // decisions
+	active map[int32]*active // by the ledger's slot
+	on     map[int32]int32   // by P: slot of the goroutine that runs, or is in a system call
 	ps     map[int32]reference.Decision
 	assist map[int64]reference.Decision
 	procs  reference.Decision // KindNone: not known yet
@@ -31,28 +32,36 @@ type active struct {
 
 // NewSnapshot returns a Snapshot that has seen nothing.
 func NewSnapshot() *Snapshot {
-	return &Snapshot{active: map[int64]*active{}, on: map[int32]int64{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
+	return &Snapshot{active: map[int32]*active{}, on: map[int32]int32{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
 }
 
-// Follow processes the next decision. It does not keep d.
-func (p *Snapshot) Follow(d *reference.Decision) {
+// Follow processes the next decision, which has a note. It keeps neither.
+func (p *Snapshot) Follow(d *reference.Decision, n *ledger.Note) {
 	p.n++
-	switch d.Kind {
-	case reference.KindReady:
-		p.active[d.G] = &active{seen: *d, since: p.n}
-	case reference.KindMove:
-		if g := p.active[d.G]; g != nil && g.seen.Kind == reference.KindReady {
-			g.seen.To, g.seen.P = d.To, d.P
+	switch {
+	case n.Changed&ledger.Turned == 0:
+		p.rare(d, n)
+	case n.Now == ledger.Runnable:
+		p.active[n.G] = &active{seen: *d, since: p.n}
+	case n.Now == ledger.Running, n.Now == ledger.InSyscall:
+		g := p.active[n.G]
+		if g == nil {
+			g = &active{since: p.n}
+			p.active[n.G] = g
 		}
-	case reference.KindStart, reference.KindSyscall:
-		p.runs(d)
-	case reference.KindStop:
-		p.leaves(d.G)
-	case reference.KindSyscallExit:
-		if d.P >= 0 {
-			p.runs(d)
-		} else {
-			p.leaves(d.G)
+		g.seen = *d
+		p.on[d.P] = n.G
+	default:
+		p.leaves(n.G)
+	}
+}
+
+// rare follows a decision by which no goroutine does something else.
+func (p *Snapshot) rare(d *reference.Decision, n *ledger.Note) {
+	switch d.Kind {
+	case reference.KindMove:
+		if g := p.active[n.G]; g != nil && g.seen.Kind == reference.KindReady {
+			g.seen.To, g.seen.P = d.To, d.P
 		}
 	case reference.KindPStart, reference.KindPStop, reference.KindRetake:
 		p.turns(d)
@@ -65,24 +74,13 @@ func (p *Snapshot) Follow(d *reference.Decision) {
 	}
 }
 
-// runs is for a goroutine that runs, or is in a system call, on a P.
-func (p *Snapshot) runs(d *reference.Decision) {
-	g := p.active[d.G]
-	if g == nil {
-		g = &active{since: p.n}
-		p.active[d.G] = g
-	}
-	g.seen = *d
-	p.on[d.P] = d.G
-}
-
-// leaves is for a goroutine that is blocked, or has ended.
-func (p *Snapshot) leaves(id int64) {
-	if g := p.active[id]; g != nil {
-		if at := g.seen.P; g.seen.Kind != reference.KindReady && p.on[at] == id {
+// leaves is for a goroutine, at a slot, that is blocked, or has ended.
+func (p *Snapshot) leaves(slot int32) {
+	if g := p.active[slot]; g != nil {
+		if at := g.seen.P; g.seen.Kind != reference.KindReady && p.on[at] == slot {
 			delete(p.on, at)
 		}
-		delete(p.active, id)
+		delete(p.active, slot)
 	}
 }
 
@@ -92,9 +90,9 @@ func (p *Snapshot) turns(d *reference.Decision) {
 	if d.Kind == reference.KindPStart {
 		return
 	}
-	if id, ok := p.on[d.P]; ok {
-		if g := p.active[id]; g != nil && g.seen.Kind == reference.KindSyscall && g.seen.P == d.P {
-			delete(p.active, id)
+	if slot, ok := p.on[d.P]; ok {
+		if g := p.active[slot]; g != nil && g.seen.Kind == reference.KindSyscall && g.seen.P == d.P {
+			delete(p.active, slot)
 		}
 		delete(p.on, d.P)
 	}
@@ -164,7 +162,7 @@ func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 			say(*d)
 		}
 	}
-	for _, id := range sorted(p.ps) {
+	for _, id := range slices.Sorted(maps.Keys(p.ps)) {
 		x := p.ps[id]
 		d := nobody()
 		d.P, d.M, d.Flags = id, x.M, reference.FlagFirst
@@ -178,11 +176,7 @@ func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 		}
 		say(d)
 	}
-	gs := make([]*active, 0, len(p.active))
-	for _, g := range p.active {
-		gs = append(gs, g)
-	}
-	slices.SortFunc(gs, func(a, b *active) int { return cmp.Compare(a.since, b.since) })
+	gs := slices.SortedFunc(maps.Values(p.active), func(a, b *active) int { return cmp.Compare(a.since, b.since) })
 	q := lengths{local: map[int32]int32{}}
 	for _, g := range gs {
 		if g.seen.Kind == reference.KindReady {
@@ -191,7 +185,7 @@ func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 			p.emitRunning(g, &q, say)
 		}
 	}
-	for _, id := range sorted(p.assist) {
+	for _, id := range slices.Sorted(maps.Keys(p.assist)) {
 		say(p.assist[id])
 	}
 }
@@ -203,11 +197,11 @@ func (p *Snapshot) End(at int64, emit func(*reference.Decision)) {
 		d.Time, d.Basis = at, reference.Known(reference.Assumed, reference.RuleNone)
 		emit(&d)
 	}
-	for _, id := range sorted(p.active) {
-		x := &p.active[id].seen
+	for _, g := range slices.SortedFunc(maps.Values(p.active), func(a, b *active) int { return cmp.Compare(a.seen.G, b.seen.G) }) {
+		x := &g.seen
 		d := nobody()
-		d.Kind, d.Why, d.G, d.Class, d.Flags = reference.KindStop, reference.WhyLost, id, x.Class, x.Flags&reference.FlagsRuntime
-		if p.on[x.P] == id && x.Kind != reference.KindReady {
+		d.Kind, d.Why, d.G, d.Class, d.Flags = reference.KindStop, reference.WhyLost, x.G, x.Class, x.Flags&reference.FlagsRuntime
+		if x.Kind != reference.KindReady && p.active[p.on[x.P]] == g {
 			d.P = x.P
 		}
 		say(d)
@@ -265,14 +259,4 @@ func (q *lengths) put(g *active) reference.Decision {
 // nobody is a decision about nothing.
 func nobody() reference.Decision {
 	return reference.Decision{G: reference.NoG, P: reference.NoP, M: reference.NoM, By: reference.NoG, Victim: reference.NoP}
-}
-
-// sorted are the keys of a map, in their order.
-func sorted[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

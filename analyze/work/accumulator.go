@@ -126,32 +126,35 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 			if at := a.bySlot[n.G]; at != 0 {
 				a.annotate(d, a.lives.At(at), at)
 			}
-		case n.G != 0 && d.Kind != reference.KindMove && n.OfProgram() || ofWorld[d.Kind]:
-			a.take(b, i, d, n)
+		case n.Changed&ledger.Turned == 0:
+			a.rare(d)
+		case n.OfProgram():
+			a.turned(b, i, d, n)
 		}
 	}
 	a.ended = nil
 }
 
-// ofWorld are the kinds of decisions whose notes name no goroutine.
-var ofWorld = [reference.Kinds]bool{
-	reference.KindLost: true, reference.KindSTWBegin: true, reference.KindSTWEnd: true,
-	reference.KindAssistBegin: true, reference.KindAssistEnd: true,
+// turned follows a goroutine of the program that does something else from decision number i of the
+// block on.
+func (a *Accumulator) turned(b *ledger.Block, i int, d *reference.Decision, n *ledger.Note) {
+	switch {
+	case n.Changed&ledger.Returned != 0:
+		a.back(d, n)
+	case n.Now == ledger.Runnable:
+		a.ready(d, n, b.Waker(i))
+	case n.Now == ledger.Running:
+		a.start(d, n, int32(i))
+	case n.Now == ledger.InSyscall:
+		a.call(d, n)
+	default:
+		a.stop(d, n)
+	}
 }
 
-// take processes a decision about a goroutine of the program.
-func (a *Accumulator) take(b *ledger.Block, i int, d *reference.Decision, n *ledger.Note) {
+// rare follows decisions by which no goroutine does something else.
+func (a *Accumulator) rare(d *reference.Decision) {
 	switch d.Kind {
-	case reference.KindReady:
-		a.ready(d, n, b.Waker(i))
-	case reference.KindStart:
-		a.start(d, n, int32(i))
-	case reference.KindStop:
-		a.stop(d, n)
-	case reference.KindSyscall:
-		a.call(d, n)
-	case reference.KindSyscallExit:
-		a.back(d, n)
 	case reference.KindAssistBegin:
 		a.turn(d, assist)
 	case reference.KindAssistEnd:

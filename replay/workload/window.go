@@ -2,6 +2,7 @@ package workload
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/focus"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -13,23 +14,29 @@ type Window struct {
 	from int64
 	emit func(*reference.Decision)
 	past *focus.Snapshot // nil: it has begun
+	feed *ledger.Feed    // of past
 }
 
 // NewWindow returns a Window from a time on, in ns. emit gets the stream, and
 // must not keep its decisions.
 func NewWindow(from int64, emit func(*reference.Decision)) *Window {
-	return &Window{from: from, emit: emit, past: focus.NewSnapshot()}
+	past := focus.NewSnapshot()
+	return &Window{from: from, emit: emit, past: past, feed: ledger.NewFeed(func(b *ledger.Block) {
+		for i := range b.Decisions {
+			past.Follow(&b.Decisions[i], &b.Notes[i])
+		}
+	})}
 }
 
 // Add processes the next decision.
 func (w *Window) Add(d *reference.Decision) {
 	if w.past != nil {
 		if d.Time < w.from {
-			w.past.Follow(d)
+			w.feed.Add(d)
 			return
 		}
 		w.past.Emit(0, w.emit)
-		w.past = nil
+		w.past, w.feed = nil, nil
 	}
 	x := *d
 	x.Time -= w.from
