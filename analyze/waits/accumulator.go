@@ -1,8 +1,6 @@
 package waits
 
 import (
-	"math"
-
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
@@ -104,12 +102,23 @@ type Accumulator struct {
 	// Longest are those that were among the longest user waits when they ended.
 	Longest []LongWait
 
-	opt Options
+	machine
+	edge   int64 // of the window, the next one
+	at     int   // of which decision of the block
+	seq    int64 // of the last goroutine that became runnable
+	slots  int32
+	moved  []int32          // waits that were moved at this instant, perhaps
+	causes [numCauses]int64 // scratch
 
-	// The world.
+	focus    *window // nil: all is counted
+	overTime overTime
+}
+
+// machine is what those who wait see: the Ps, who runs on them or holds them, their queues, and for
+// how long. What it charges goes to the accounts of their classes.
+type machine struct {
+	opt          Options
 	now          int64
-	edge         int64 // of the window, the next one
-	at           int   // of which decision of the block
 	clk          clocks
 	mode         mode
 	stw          bool
@@ -130,25 +139,12 @@ type Accumulator struct {
 	pastLen      int
 	idleHead     int32 // index of the P that has been idle longest, or none
 	idleTail     int32
-	idleLast     int32   // that was at the head before
-	reasons      []int32 // handles of texts; index 0 is not used
-
-	// The goroutines.
-	seq   int64                // of the last one that became runnable
-	gors  ids.Parts[goroutine] // by slot; 0 is none
-	slots int32
-	moved []int32 // waits that were moved at this instant, perhaps
+	idleLast     int32                // that was at the head before
+	reasons      []int32              // handles of texts; index 0 is not used
+	gors         ids.Parts[goroutine] // by slot; 0 is none
 	waitRecords
-	causes [numCauses]int64 // scratch
-
-	focus    *window // nil: all is counted
-	overTime overTime
 	accounts
-
-	worst      []waitDetail
-	worstMin   int64 // what is longer is among them; -1 as long as all are
-	classWorst []classWorst
-	ahead      // scratch
+	worst worstWaits
 }
 
 // waitRecords are the waits that are not over. Index 0 of its tables is not used.
@@ -165,6 +161,7 @@ type waitRecords struct {
 
 // accounts are what the waits that are over add up to.
 type accounts struct {
+	most     int // classes with an account of their own
 	totals   [numKinds]tally
 	classes  []class
 	handles  []int32 // of the classes, by the ledger's index
@@ -174,31 +171,23 @@ type accounts struct {
 	cellOf   map[uint64]int32
 }
 
-// ahead is what Ps did while one goroutine waited.
-type ahead struct {
-	runs      []run
-	intervals []interval
-	holds     []hold
-}
-
 // New returns an Accumulator that has seen nothing.
 func New(o Options) *Accumulator {
-	a := &Accumulator{
-		opt:      o.withDefaults(),
-		idleHead: none, idleTail: none, idleLast: none, worstMin: -1,
+	o = o.withDefaults()
+	a := &Accumulator{machine: machine{
+		opt:      o,
+		idleHead: none, idleTail: none, idleLast: none,
 		reasons:     make([]int32, 1),
 		procFar:     map[int32]*proc{},
 		waitRecords: waitRecords{nodes: make([]node, 1), spills: make([]spill, 1)},
-		accounts:    accounts{cellOf: map[uint64]int32{}},
-	}
+		accounts:    accounts{most: o.Classes, cellOf: map[uint64]int32{}},
+		worst:       newWorstWaits(&o),
+	}}
 	for k := range a.totals {
 		a.totals[k].fine = newFine()
 		a.totals[k].bars = &bars{}
 	}
 	a.classes = append(a.classes, class{id: ClassOthers, worst: none, worstMin: -1})
-	if a.opt.Worst == 0 {
-		a.worstMin = math.MaxInt64
-	}
 	a.pool.q.init()
 	a.gors.Grow(1)
 	a.updateMode()
@@ -251,45 +240,45 @@ func (a *Accumulator) Add(b *ledger.Block) {
 }
 
 // rare processes a decision of the other kinds.
-func (a *Accumulator) rare(d *reference.Decision) {
+func (m *machine) rare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindPStart:
-		if p := a.proc(d.P); p != nil {
-			a.enter(p, pSched, nil)
-			p.fresh, p.freshClk = true, a.clk
-			a.pool.mark(&p.freshPool, a.clk.service())
+		if p := m.proc(d.P); p != nil {
+			m.enter(p, pSched, nil)
+			p.fresh, p.freshClk = true, m.clk
+			m.pool.mark(&p.freshPool, m.clk.service())
 		}
 	case reference.KindPStop:
-		if p := a.proc(d.P); p != nil {
+		if p := m.proc(d.P); p != nil {
 			st := pIdle
 			if d.Why == reference.WhyLocked {
 				st = pUnavail
 				p.unavail, p.stack = culpritLocked, 0
 			}
-			a.enter(p, st, nil)
+			m.enter(p, st, nil)
 		}
 	case reference.KindRetake:
-		if p := a.proc(d.P); p != nil {
-			a.enter(p, pIdle, nil)
+		if p := m.proc(d.P); p != nil {
+			m.enter(p, pIdle, nil)
 		}
 	case reference.KindSTWBegin:
-		a.stwBegin(d)
+		m.stwBegin(d)
 	case reference.KindSTWEnd:
-		a.stwEnd()
+		m.stwEnd()
 	case reference.KindProcs:
-		a.setProcs(int64(d.Batch))
+		m.setProcs(int64(d.Batch))
 	case reference.KindLost:
-		a.lose()
+		m.lose()
 	}
 }
 
 // lose is for a gap in the trace, before which all that waited or ran have been
 // stopped: nothing is known of a P until it is seen again. That none is known to be idle
 // then makes waits right after the gap nobody's fault.
-func (a *Accumulator) lose() {
-	for _, p := range a.procs {
+func (m *machine) lose() {
+	for _, p := range m.procs {
 		if p.state != pSched {
-			a.enter(p, pSched, nil)
+			m.enter(p, pSched, nil)
 		}
 		p.fresh = false
 	}

@@ -27,14 +27,14 @@ type class struct {
 }
 
 // class returns the index of a class, of which the ledger has another.
-func (a *Accumulator) class(of int32) int32 {
+func (a *accounts) class(of int32) int32 {
 	for int(of) >= len(a.classAt) {
 		a.classAt = append(a.classAt, 0)
 	}
 	if ci := a.classAt[of] - 1; ci >= 0 {
 		return ci
 	}
-	if len(a.classes) > a.opt.Classes {
+	if len(a.classes) > a.most {
 		return classOthers
 	}
 	ci := int32(len(a.classes))

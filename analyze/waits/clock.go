@@ -46,90 +46,90 @@ func (a *Accumulator) advance(t int64) {
 
 // updateMode follows a change of the number of Ps, of those that are idle, or of
 // the stop-the-world.
-func (a *Accumulator) updateMode() {
+func (m *machine) updateMode() {
 	switch {
-	case a.stw && a.busy == 0:
-		a.setMode(modeStopped)
-	case a.stw:
-		a.setMode(modeStopping)
-	case a.usable > a.busy:
-		a.setMode(modeIdle)
+	case m.stw && m.busy == 0:
+		m.setMode(modeStopped)
+	case m.stw:
+		m.setMode(modeStopping)
+	case m.usable > m.busy:
+		m.setMode(modeIdle)
 	default:
-		a.setMode(modeBusy)
+		m.setMode(modeBusy)
 	}
 }
 
 // stwBegin begins a stop-the-world. The P that asks for it serves no goroutine until
 // the end (stopTheWorldWithSema sets its status to _Pgcstop), so it counts as
 // stopped from here on.
-func (a *Accumulator) stwBegin(d *reference.Decision) {
-	if a.stw {
+func (m *machine) stwBegin(d *reference.Decision) {
+	if m.stw {
 		return
 	}
-	a.stw, a.stwReason = true, a.reason(d.Label)
-	a.holdAgain()
-	if p := a.proc(d.P); p != nil && p.state != pIdle {
-		a.stopperState, a.stopperG = p.state, p.runner()
-		a.enter(p, pIdle, nil)
-		a.stopper = p
+	m.stw, m.stwReason = true, m.reason(d.Label)
+	m.holdAgain()
+	if p := m.proc(d.P); p != nil && p.state != pIdle {
+		m.stopperState, m.stopperG = p.state, p.runner()
+		m.enter(p, pIdle, nil)
+		m.stopper = p
 	}
-	a.updateMode()
+	m.updateMode()
 }
 
-func (a *Accumulator) stwEnd() {
-	if !a.stw {
+func (m *machine) stwEnd() {
+	if !m.stw {
 		return
 	}
-	a.stw = false
-	a.holdAgain()
-	if a.stopper != nil {
+	m.stw = false
+	m.holdAgain()
+	if m.stopper != nil {
 		var g *goroutine
-		if a.stopperG != 0 {
-			g = a.gors.At(a.stopperG)
+		if m.stopperG != 0 {
+			g = m.gors.At(m.stopperG)
 		}
-		a.enter(a.stopper, a.stopperState, g)
+		m.enter(m.stopper, m.stopperState, g)
 	}
-	a.updateMode()
+	m.updateMode()
 }
 
 // setProcs sets GOMAXPROCS: Ps below n are usable. It happens only in a
 // stop-the-world (procresize).
-func (a *Accumulator) setProcs(n int64) {
+func (m *machine) setProcs(n int64) {
 	if n <= 0 {
 		return
 	}
 	n = min(n, maxUsable)
-	if a.procsKnown && n == a.usable {
+	if m.procsKnown && n == m.usable {
 		return
 	}
-	a.foldPool()
-	a.procsKnown = true
-	a.setUsable(n)
-	for _, p := range a.procs {
+	m.foldPool()
+	m.procsKnown = true
+	m.setUsable(n)
+	for _, p := range m.procs {
 		usable := int64(p.id) < n
 		if usable == p.usable {
 			continue
 		}
-		a.endHold(p)
+		m.endHold(p)
 		if usable {
 			p.usable = true
-			a.seen++
-			a.joinPool(p)
-			a.joinIdle(p)
+			m.seen++
+			m.joinPool(p)
+			m.joinIdle(p)
 		} else {
-			a.leavePool(p)
-			a.leaveIdle(p)
+			m.leavePool(p)
+			m.leaveIdle(p)
 			p.usable = false
-			a.seen--
+			m.seen--
 		}
-		a.beginHold(p)
-		a.record(p)
+		m.beginHold(p)
+		m.record(p)
 	}
-	a.updateMode()
+	m.updateMode()
 }
 
 // setUsable sets the number of usable Ps.
-func (a *Accumulator) setUsable(n int64) {
-	a.pool.all.add(n-a.usable, a.clk.service())
-	a.usable = n
+func (m *machine) setUsable(n int64) {
+	m.pool.all.add(n-m.usable, m.clk.service())
+	m.usable = n
 }

@@ -70,7 +70,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		User:   a.totals[KindUser].summary(),
 		Self:   a.totals[KindSelf].summary(),
 		System: a.totals[KindSystem].summary(),
-		Worst:  a.waitDetails(a.worst, name),
+		Worst:  a.waitDetails(a.worst.all, name),
 
 		OverTime: a.overTime.result(until - a.opt.From),
 	}
@@ -129,7 +129,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		})
 		k.Held = k.Held[:min(len(k.Held), maxHeldOfClass)]
 		if c.worst != none {
-			k.Worst = a.waitDetails(a.classWorst[c.worst].details, name)
+			k.Worst = a.waitDetails(a.worst.classes[c.worst].details, name)
 		}
 		out = append(out, k)
 	}

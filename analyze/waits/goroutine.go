@@ -77,12 +77,12 @@ func (a *Accumulator) exit(g *goroutine) {
 }
 
 // queueFor is the queue that a decision puts its goroutine into.
-func (a *Accumulator) queueFor(d *reference.Decision) int32 {
+func (m *machine) queueFor(d *reference.Decision) int32 {
 	switch d.To {
 	case reference.QueueDirect:
 		return queueDirect
 	case reference.QueueRunnext, reference.QueueLocal:
-		if p := a.proc(d.P); p != nil {
+		if p := m.proc(d.P); p != nil {
 			return p.index
 		}
 	}
@@ -162,14 +162,14 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note) {
 }
 
 // run lets goroutine g run on p, which may be nil.
-func (a *Accumulator) run(g *goroutine, p *proc) {
+func (m *machine) run(g *goroutine, p *proc) {
 	g.p = none
 	if p != nil {
 		g.p, p.fresh = p.index, false
 		if st := runState(g.flags); st == pRun && (p.state == pSched || p.state == pUnavail) {
-			a.takeUp(p, g)
+			m.takeUp(p, g)
 		} else {
-			a.enter(p, st, g)
+			m.enter(p, st, g)
 		}
 	}
 }
@@ -181,11 +181,11 @@ func (a *Accumulator) endRunning(g *goroutine, n *ledger.Note) {
 }
 
 // ranOn is the P on which g ran last, or nil.
-func (a *Accumulator) ranOn(g *goroutine) *proc {
+func (m *machine) ranOn(g *goroutine) *proc {
 	if g.p < 0 {
 		return nil
 	}
-	return a.procs[g.p]
+	return m.procs[g.p]
 }
 
 // leaveFor ends the run interval of g; p, on which it ran, goes on to its scheduler, or
@@ -383,8 +383,8 @@ func (a *Accumulator) count(c *class, e *ended, from int64) {
 	a.totals[kind].record(e.ns)
 	c.countWaker(e.g, 1, e.ns)
 	a.addToSeries(c, e, from)
-	if kind == KindUser && e.ns > min(a.worstMin, c.worstMin) {
-		a.consider(e)
+	if kind == KindUser && e.ns > min(a.worst.least, c.worstMin) && a.worst.consider(&a.machine, e) {
+		a.Longest = append(a.Longest, LongWait{G: e.g.id, From: e.w.ready, To: a.now, At: a.at})
 	}
 }
 

@@ -57,107 +57,107 @@ type serving struct {
 }
 
 // joinPool and leavePool begin and end the part of a usable P's state.
-func (a *Accumulator) joinPool(p *proc) {
-	c := a.clk.service()
-	a.pool.in[p.state].add(1, c)
+func (m *machine) joinPool(p *proc) {
+	c := m.clk.service()
+	m.pool.in[p.state].add(1, c)
 	if p.state != pIdle {
-		a.busy++
+		m.busy++
 	}
 	if p.state == pRun {
-		a.beginServing(p, c)
+		m.beginServing(p, c)
 	}
 }
 
 // beginServing begins the part in the global queue of a run interval of p, which is
 // usable. As long as that queue stays empty nobody needs to know; mostly it does.
-func (a *Accumulator) beginServing(p *proc, c int64) {
+func (m *machine) beginServing(p *proc, c int64) {
 	p.servesFrom = c
 	if !p.poolAt.pending {
-		a.readPool(p, c)
+		m.readPool(p, c)
 		if !p.poolAt.pending {
-			a.serve(p)
+			m.serve(p)
 		}
 	}
 }
 
 // serve puts p among those that run.
-func (a *Accumulator) serve(p *proc) {
-	p.runPos = int32(len(a.running))
-	a.running = append(a.running, serving{seq: p.runSeq, from: p.servesFrom, p: p})
+func (m *machine) serve(p *proc) {
+	p.runPos = int32(len(m.running))
+	m.running = append(m.running, serving{seq: p.runSeq, from: p.servesFrom, p: p})
 }
 
-func (a *Accumulator) leavePool(p *proc) {
-	c := a.clk.service()
-	a.pool.in[p.state].add(-1, c)
+func (m *machine) leavePool(p *proc) {
+	c := m.clk.service()
+	m.pool.in[p.state].add(-1, c)
 	if p.state != pIdle {
-		a.busy--
+		m.busy--
 	}
 	if p.runPos != none {
-		a.endServing(p, c)
+		m.endServing(p, c)
 	}
 }
 
 // endServing ends the part in the global queue of the run interval of p, which is in
 // Accumulator.running.
-func (a *Accumulator) endServing(p *proc, c int64) {
-	r := a.running[p.runPos]
-	if q := &a.pool.q; q.len > 0 {
-		q.order.addBefore(a.nodes, r.seq, c-r.from)
+func (m *machine) endServing(p *proc, c int64) {
+	r := m.running[p.runPos]
+	if q := &m.pool.q; q.len > 0 {
+		q.order.addBefore(m.nodes, r.seq, c-r.from)
 	}
 	if !p.poolAt.pending {
-		a.creditPool(&p.poolAt, p.runClass, c)
-		if a.now-p.runFrom > a.opt.SliceNs {
-			a.longRun(&a.pool.q, &p.poolAt.at, c, true)
+		m.creditPool(&p.poolAt, p.runClass, c)
+		if m.now-p.runFrom > m.opt.SliceNs {
+			m.longRun(&m.pool.q, &p.poolAt.at, c, true)
 		}
 	}
-	last := len(a.running) - 1
+	last := len(m.running) - 1
 	if int(p.runPos) != last {
-		a.running[p.runPos] = a.running[last]
-		a.running[p.runPos].p.runPos = p.runPos
+		m.running[p.runPos] = m.running[last]
+		m.running[p.runPos].p.runPos = p.runPos
 	}
-	a.running = a.running[:last]
+	m.running = m.running[:last]
 	p.runPos = none
 }
 
 // foldPool divides what was charged so far by the number of usable Ps, which is
 // about to change.
-func (a *Accumulator) foldPool() {
-	c := a.clk.service()
-	for _, r := range a.running {
+func (m *machine) foldPool() {
+	c := m.clk.service()
+	for _, r := range m.running {
 		p := r.p
 		if !p.poolAt.pending {
-			a.creditPool(&p.poolAt, p.runClass, c)
+			m.creditPool(&p.poolAt, p.runClass, c)
 		}
-		a.readPool(p, c)
+		m.readPool(p, c)
 	}
-	for _, p := range a.procs {
+	for _, p := range m.procs {
 		if p.hold != 0 && p.usable {
 			if !p.poolAt.pending {
-				a.creditPoolHold(p)
+				m.creditPoolHold(p)
 			}
-			a.readPool(p, c)
+			m.readPool(p, c)
 		}
 	}
-	if a.usable <= 0 {
+	if m.usable <= 0 {
 		return
 	}
-	for i := range a.cells {
-		a.cells[i].fold(a.usable)
+	for i := range m.cells {
+		m.cells[i].fold(m.usable)
 	}
-	for i := range a.classes {
-		a.classes[i].long.fold(a.usable)
+	for i := range m.classes {
+		m.classes[i].long.fold(m.usable)
 	}
-	for k := range a.totals {
-		a.totals[k].long.fold(a.usable)
+	for k := range m.totals {
+		m.totals[k].long.fold(m.usable)
 	}
 }
 
 // overtakenNow is the part of the runs in progress on all usable Ps that
 // overtakes a goroutine ready at seq.
-func (a *Accumulator) overtakenNow(seq int64) (ns int64) {
-	c := a.clk.service()
-	for i := range a.running {
-		if r := &a.running[i]; r.seq > seq {
+func (m *machine) overtakenNow(seq int64) (ns int64) {
+	c := m.clk.service()
+	for i := range m.running {
+		if r := &m.running[i]; r.seq > seq {
 			ns += c - r.from
 		}
 	}

@@ -116,58 +116,58 @@ type proc struct {
 const none = int32(-1)
 
 // proc returns P id, nil if there is no such P or there are too many.
-func (a *Accumulator) proc(id int32) *proc {
-	p := a.nearProc(id)
+func (m *machine) proc(id int32) *proc {
+	p := m.nearProc(id)
 	if p == nil {
-		p = a.farProc(id)
+		p = m.farProc(id)
 	}
 	return p
 }
 
 // nearProc is proc for a P that is found by its id, else it returns nil. It is inlined.
-func (a *Accumulator) nearProc(id int32) *proc {
-	if uint(id) < uint(len(a.procOf)) {
-		return a.procOf[id]
+func (m *machine) nearProc(id int32) *proc {
+	if uint(id) < uint(len(m.procOf)) {
+		return m.procOf[id]
 	}
 	return nil
 }
 
 // farProc is proc for a P that is new, or not found by index.
-func (a *Accumulator) farProc(id int32) *proc {
+func (m *machine) farProc(id int32) *proc {
 	if id < 0 {
 		return nil
 	}
-	if p := a.procFar[id]; p != nil {
+	if p := m.procFar[id]; p != nil {
 		return p
 	}
-	if len(a.procs) >= maxProcs {
+	if len(m.procs) >= maxProcs {
 		return nil
 	}
-	p := &proc{id: id, index: int32(len(a.procs)), began: a.clk.service(), runPos: none}
-	p.usable = !a.procsKnown || int64(id) < a.usable
+	p := &proc{id: id, index: int32(len(m.procs)), began: m.clk.service(), runPos: none}
+	p.usable = !m.procsKnown || int64(id) < m.usable
 	if int(id) < nearProcs {
-		for int(id) >= len(a.procOf) {
-			a.procOf = append(a.procOf, nil)
+		for int(id) >= len(m.procOf) {
+			m.procOf = append(m.procOf, nil)
 		}
-		a.procOf[id] = p
+		m.procOf[id] = p
 	} else {
-		a.procFar[id] = p
+		m.procFar[id] = p
 	}
-	p.base.add(p.state, &a.clk, &clocks{})
+	p.base.add(p.state, &m.clk, &clocks{})
 	p.past.init()
 	p.q.init()
-	a.procs = append(a.procs, p)
+	m.procs = append(m.procs, p)
 	if p.usable {
-		a.seen++
+		m.seen++
 	}
-	a.joinIdle(p)
-	a.beginHold(p)
-	if !a.procsKnown {
-		a.foldPool()
-		a.setUsable(a.usable + 1)
-		a.updateMode()
+	m.joinIdle(p)
+	m.beginHold(p)
+	if !m.procsKnown {
+		m.foldPool()
+		m.setUsable(m.usable + 1)
+		m.updateMode()
 	}
-	a.record(p)
+	m.record(p)
 	return p
 }
 
@@ -224,127 +224,127 @@ func (p *proc) runner() int32 {
 
 // enter puts p into a state because of a decision about it. Where it runs a
 // goroutine from here on, that is g; else g is nil.
-func (a *Accumulator) enter(p *proc, st pstate, g *goroutine) {
-	c, from := a.clk.service(), p.state
+func (m *machine) enter(p *proc, st pstate, g *goroutine) {
+	c, from := m.clk.service(), p.state
 	switch from {
 	case pRun:
-		a.endRun(p, c)
+		m.endRun(p, c)
 	case pUnavail, pGC:
-		a.endHold(p)
+		m.endHold(p)
 	case pIdle:
-		a.endIdle(p)
+		m.endIdle(p)
 	}
-	p.base.turn(from, st, &a.clk)
+	p.base.turn(from, st, &m.clk)
 	if p.usable {
-		a.pool.turn(from, st, c)
+		m.pool.turn(from, st, c)
 		if from == pIdle || st == pIdle {
-			a.countBusy(from, st)
+			m.countBusy(from, st)
 		}
 	}
 	p.began, p.state = c, st
 	if g != nil {
-		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, a.now
+		p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, m.now
 	}
 	switch st {
 	case pRun:
-		a.beginRun(p, c)
+		m.beginRun(p, c)
 	case pIdle, pUnavail, pGC:
-		a.joinIdle(p)
-		a.beginHold(p)
+		m.joinIdle(p)
+		m.beginHold(p)
 	}
-	a.record(p)
+	m.record(p)
 }
 
 // takeUp is enter for a P that is in its scheduler, or unavailable, and goes on to run
 // a goroutine of the program. Nearly all changes are such, or the reverse.
-func (a *Accumulator) takeUp(p *proc, g *goroutine) {
-	c := a.clk.service()
+func (m *machine) takeUp(p *proc, g *goroutine) {
+	c := m.clk.service()
 	if p.state == pUnavail {
-		a.endHold(p)
-		p.base[shareUnavail] += a.clk[modeIdle]
-		p.base[shareIdle] -= a.clk[modeIdle]
+		m.endHold(p)
+		p.base[shareUnavail] += m.clk[modeIdle]
+		p.base[shareIdle] -= m.clk[modeIdle]
 	}
-	a.serveOn(p, p.state, pRun, c)
-	p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, a.now
-	a.beginRun(p, c)
-	a.record(p)
+	m.serveOn(p, p.state, pRun, c)
+	p.last, p.runG, p.runSeq, p.runClass, p.runFrom = g.slot, g.id, g.seq, g.class, m.now
+	m.beginRun(p, c)
+	m.record(p)
 }
 
 // putDown is the reverse of takeUp.
-func (a *Accumulator) putDown(p *proc, st pstate) {
-	c := a.clk.service()
-	a.endRun(p, c)
-	a.serveOn(p, pRun, st, c)
+func (m *machine) putDown(p *proc, st pstate) {
+	c := m.clk.service()
+	m.endRun(p, c)
+	m.serveOn(p, pRun, st, c)
 	if st == pUnavail {
-		p.base[shareIdle] += a.clk[modeIdle]
-		p.base[shareUnavail] -= a.clk[modeIdle]
-		a.beginHold(p)
+		p.base[shareIdle] += m.clk[modeIdle]
+		p.base[shareUnavail] -= m.clk[modeIdle]
+		m.beginHold(p)
 	}
-	a.record(p)
+	m.record(p)
 }
 
 // serveOn goes on from a state of p to another, at service clock c, as far as that
 // clock is concerned. It is inlined.
-func (a *Accumulator) serveOn(p *proc, from, to pstate, c int64) {
+func (m *machine) serveOn(p *proc, from, to pstate, c int64) {
 	p.base[from&7] += c
 	p.base[to&7] -= c
 	if p.usable {
-		a.pool.turn(from, to, c)
+		m.pool.turn(from, to, c)
 	}
 	p.began, p.state = c, to
 }
 
 // endIdle ends what there may be while p is idle.
-func (a *Accumulator) endIdle(p *proc) {
-	if a.stopper == p {
-		a.stopper = nil
+func (m *machine) endIdle(p *proc) {
+	if m.stopper == p {
+		m.stopper = nil
 	}
-	a.endHold(p)
-	a.leaveIdle(p)
+	m.endHold(p)
+	m.leaveIdle(p)
 }
 
 // countBusy follows a usable P from one state to another.
-func (a *Accumulator) countBusy(from, to pstate) {
+func (m *machine) countBusy(from, to pstate) {
 	if from == pIdle {
-		a.busy++
+		m.busy++
 	}
 	if to == pIdle {
-		a.busy--
+		m.busy--
 	}
-	a.updateMode()
+	m.updateMode()
 }
 
 // beginRun begins a run interval of p, at service clock c.
-func (a *Accumulator) beginRun(p *proc, c int64) {
+func (m *machine) beginRun(p *proc, c int64) {
 	p.q.begin(c)
 	if p.usable {
-		a.beginServing(p, c)
+		m.beginServing(p, c)
 	}
 }
 
 // endRun ends the run interval of p, at service clock c.
-func (a *Accumulator) endRun(p *proc, c int64) {
+func (m *machine) endRun(p *proc, c int64) {
 	if p.q.used != 0 {
-		a.notifyQueue(p, c)
+		m.notifyQueue(p, c)
 	}
 	if p.runPos != none {
-		a.endServing(p, c)
+		m.endServing(p, c)
 	}
 }
 
 // notifyQueue notifies those who wait in p's queue that p's run interval ends, at service
 // clock c: who became runnable before the goroutine that ran was overtaken, and all
 // waited under it.
-func (a *Accumulator) notifyQueue(p *proc, c int64) {
+func (m *machine) notifyQueue(p *proc, c int64) {
 	q := &p.q
 	if q.len > 0 {
-		q.order.addBefore(a.nodes, p.runSeq, c-p.began)
+		q.order.addBefore(m.nodes, p.runSeq, c-p.began)
 	}
 	for s := q.used &^ kindSlots; s != 0; s &= s - 1 {
 		i := s.first()
-		a.charge(q.class[i], p.runClass, q.slots[i].at(c), false)
+		m.charge(q.class[i], p.runClass, q.slots[i].at(c), false)
 	}
-	if a.now-p.runFrom > a.opt.SliceNs {
-		a.longRun(q, &integrals{}, c, false)
+	if m.now-p.runFrom > m.opt.SliceNs {
+		m.longRun(q, &integrals{}, c, false)
 	}
 }

@@ -119,15 +119,15 @@ func (r *queueReading) read(q *queue, c int64) {
 }
 
 // slotFor returns the slot of a class in queue qi, and gives it one if it can.
-func (a *Accumulator) slotFor(qi int32, q *queue, class int32) uint8 {
+func (m *machine) slotFor(qi int32, q *queue, class int32) uint8 {
 	if last := q.last[uint32(class)%16]; last != slotOthers && q.class[last&31] == class {
 		return last
 	}
-	return a.findSlot(qi, q, class)
+	return m.findSlot(qi, q, class)
 }
 
 // findSlot is slotFor for a class whose slot is not at hand.
-func (a *Accumulator) findSlot(qi int32, q *queue, class int32) uint8 {
+func (m *machine) findSlot(qi int32, q *queue, class int32) uint8 {
 	free := int32(0)
 	for i := int32(1); i < q.named; i++ {
 		if q.class[i] == class {
@@ -145,42 +145,42 @@ func (a *Accumulator) findSlot(qi int32, q *queue, class int32) uint8 {
 	case free == 0:
 		return slotOthers
 	default: // charge the run intervals in progress to the former class
-		a.flushSlot(qi, q, int(free))
+		m.flushSlot(qi, q, int(free))
 	}
 	q.class[free], q.slots[free&31] = class, gauge{}
 	if qi < 0 {
-		for _, p := range a.procs { // its integral is zero, for the intervals that run, too
+		for _, p := range m.procs { // its integral is zero, for the intervals that run, too
 			p.poolAt.at[free] = 0
 		}
-		a.pool.stopped[free] = 0
+		m.pool.stopped[free] = 0
 	}
 	return uint8(free)
 }
 
 // flushSlot charges the intervals that run now to one slot of queue qi.
-func (a *Accumulator) flushSlot(qi int32, q *queue, slot int) {
-	c := a.clk.service()
+func (m *machine) flushSlot(qi int32, q *queue, slot int) {
+	c := m.clk.service()
 	if qi >= 0 {
-		p := a.procs[qi]
+		p := m.procs[qi]
 		if p.state == pRun {
-			a.charge(q.class[slot], p.runClass, q.grown(&integrals{}, slot, c), false)
+			m.charge(q.class[slot], p.runClass, q.grown(&integrals{}, slot, c), false)
 		}
 		if p.hold != 0 {
-			a.chargeHold(q.class[slot], p.hold, q.grown(&integrals{}, slot, a.now), false, p.stack)
+			m.chargeHold(q.class[slot], p.hold, q.grown(&integrals{}, slot, m.now), false, p.stack)
 		}
 		return
 	}
-	for _, r := range a.running {
+	for _, r := range m.running {
 		p := r.p
-		a.charge(q.class[slot], p.runClass, q.since(&p.poolAt, slot, c), true)
+		m.charge(q.class[slot], p.runClass, q.since(&p.poolAt, slot, c), true)
 	}
-	for _, p := range a.procs {
+	for _, p := range m.procs {
 		if p.hold != 0 && p.usable {
-			a.chargeHold(q.class[slot], p.hold, q.since(&p.poolAt, slot, c), true, p.stack)
+			m.chargeHold(q.class[slot], p.hold, q.since(&p.poolAt, slot, c), true, p.stack)
 		}
 	}
-	if a.mode == modeStopped {
-		a.chargeHold(q.class[slot], culpritSTW|culprit(a.stwReason), a.pool.stopped[slot], false, 0)
+	if m.mode == modeStopped {
+		m.chargeHold(q.class[slot], culpritSTW|culprit(m.stwReason), m.pool.stopped[slot], false, 0)
 	}
 }
 
@@ -202,38 +202,38 @@ func (q *queue) grown(at *integrals, slot int, c int64) int64 {
 
 // firstInPool reads what is pending of the global queue, which is empty now and will
 // not be.
-func (a *Accumulator) firstInPool() {
-	q := &a.pool.q
-	for _, p := range a.poolPending {
+func (m *machine) firstInPool() {
+	q := &m.pool.q
+	for _, p := range m.poolPending {
 		p.inPending = false
 		if p.poolAt.pending {
 			p.poolAt.pending = false
 			q.read(&p.poolAt.at, 0)
 			if p.state == pRun && p.usable && p.runPos == none {
-				a.serve(p)
+				m.serve(p)
 			}
 		}
 	}
-	a.poolPending = a.poolPending[:0]
+	m.poolPending = m.poolPending[:0]
 }
 
 // readPool notes the integrals of the global queue for p.
-func (a *Accumulator) readPool(p *proc, c int64) {
-	p.poolAt.read(&a.pool.q, c)
+func (m *machine) readPool(p *proc, c int64) {
+	p.poolAt.read(&m.pool.q, c)
 	if p.poolAt.pending && !p.inPending {
 		p.inPending = true
-		a.poolPending = append(a.poolPending, p)
+		m.poolPending = append(m.poolPending, p)
 	}
 }
 
 // creditPool charges a run interval of a class to all who waited in the global queue,
 // which all usable Ps serve, so that one of them stands for its share only. since is
 // what the integrals were when the interval began; it must not be pending.
-func (a *Accumulator) creditPool(since *queueReading, class int32, c int64) {
-	q := &a.pool.q
+func (m *machine) creditPool(since *queueReading, class int32, c int64) {
+	q := &m.pool.q
 	for i := range int(q.named) {
 		if ns := q.slots[i&31].at(c) - since.at[i]; ns != 0 {
-			a.charge(q.class[i&31], class, ns, true)
+			m.charge(q.class[i&31], class, ns, true)
 		}
 	}
 }

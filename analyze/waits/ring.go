@@ -41,58 +41,58 @@ func (r *ring) interval(i int64) *pInterval { return &r.buf[i&int64(len(r.buf)-1
 const ringStart = 64 // intervals; a power of two
 
 // record begins an interval of p. An interval of length zero is overwritten.
-func (a *Accumulator) record(p *proc) {
+func (m *machine) record(p *proc) {
 	r := &p.past
 	at := r.at
-	if r.last != a.now {
+	if r.last != m.now {
 		if at++; at == len(r.buf) {
-			at = a.nextRound(r)
+			at = m.nextRound(r)
 		}
-		r.at, r.last = at, a.now
+		r.at, r.last = at, m.now
 	}
 	if uint(at) >= uint(len(r.buf)) {
 		return // there is no room for any
 	}
 	// OPT: one by one, as most were written just before: a wider load, of several at once,
 	// would have to wait until those writes are through.
-	s, clk := &r.buf[at], &a.clk
+	s, clk := &r.buf[at], &m.clk
 	s.at[0], s.at[1], s.at[2], s.at[3] = clk[0], clk[1], clk[2], clk[3]
 	s.runSeq, s.runG, s.runClass, s.hold = p.runSeq, p.runG, p.runClass, p.hold
 	s.stack, s.why, s.state, s.usable = p.stack, reference.WhyUnknown, p.state, p.usable
 	if at == r.lookUpAt {
-		a.lookUpSoonLost(p)
+		m.lookUpSoonLost(p)
 	}
 }
 
 // lookUpSoonLost looks up the waits that need a part of p's past that soon reaches back
 // less than half a ring.
-func (a *Accumulator) lookUpSoonLost(p *proc) {
+func (m *machine) lookUpSoonLost(p *proc) {
 	r, n := &p.past, len(p.past.buf)
 	if next := r.next(); next == int64(n) {
-		a.lookUpAhead(p.index, next) // all: with a longer ring they would reach back further
+		m.worst.lookUp(m.procs, p.index, next) // all: with a longer ring they would reach back further
 	} else {
-		a.lookUpAhead(p.index, next+int64(n/8-1-n/2))
+		m.worst.lookUp(m.procs, p.index, next+int64(n/8-1-n/2))
 	}
 	r.lookUpAt = (r.lookUpAt + n/8) % n
 }
 
 // nextRound returns where the next interval goes in a ring that is full: behind the
 // others if it may become longer, else at the begin, or nowhere.
-func (a *Accumulator) nextRound(r *ring) int {
+func (m *machine) nextRound(r *ring) int {
 	n := len(r.buf)
-	if r.before > 0 || n >= a.opt.PastPerP || a.pastLen+max(n, ringStart) > a.opt.Past {
+	if r.before > 0 || n >= m.opt.PastPerP || m.pastLen+max(n, ringStart) > m.opt.Past {
 		r.before += int64(n)
 		return min(0, n-1)
 	}
 	longer := max(2*n, ringStart)
 	if cap(r.buf) < longer {
 		// Room for the next two rounds, too, which then copy nothing.
-		room := make([]pInterval, longer, max(longer, min(4*longer, a.opt.PastPerP)))
+		room := make([]pInterval, longer, max(longer, min(4*longer, m.opt.PastPerP)))
 		copy(room, r.buf)
 		r.buf = room
 	}
 	r.buf, r.lookUpAt = r.buf[:longer], longer-1
-	a.pastLen += longer - n
+	m.pastLen += longer - n
 	return n
 }
 

@@ -63,63 +63,63 @@ const (
 )
 
 // enqueue begins a segment of wait wi, which is w of goroutine g, in queue qi.
-func (a *Accumulator) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
-	w.queue, w.from = qi, a.now
+func (m *machine) enqueue(wi int32, w *wait, g *goroutine, qi int32) {
+	w.queue, w.from = qi, m.now
 	switch {
 	case qi >= 0:
-		p := a.procs[qi]
-		a.clk.sharesNow(p, &w.mark)
-		w.slot = a.slotFor(qi, &p.q, g.class)
+		p := m.procs[qi]
+		m.clk.sharesNow(p, &w.mark)
+		w.slot = m.slotFor(qi, &p.q, g.class)
 		p.q.use(w.slot, w.kind)
-		p.q.count(w.slot, w.kind, 1, a.holdClock(p))
-		w.over = p.q.order.insert(a.nodes, wi, g.seq) + a.clk.inProgress(p, g.seq)
+		p.q.count(w.slot, w.kind, 1, m.holdClock(p))
+		w.over = p.q.order.insert(m.nodes, wi, g.seq) + m.clk.inProgress(p, g.seq)
 	case qi == queuePool:
-		b, c := &a.pool, a.clk.service()
+		b, c := &m.pool, m.clk.service()
 		b.mark(&w.mark, c)
-		w.mark[markIdle], w.mark[markStopped] = a.clk[modeIdle], a.clk[modeStopped]
-		w.slot = a.slotFor(qi, &b.q, g.class)
+		w.mark[markIdle], w.mark[markStopped] = m.clk[modeIdle], m.clk[modeStopped]
+		w.slot = m.slotFor(qi, &b.q, g.class)
 		if b.q.len == 0 {
-			a.firstInPool()
+			m.firstInPool()
 		}
 		b.q.use(w.slot, w.kind)
-		a.countInPool(w, 1, c)
-		w.over = b.q.order.insert(a.nodes, wi, g.seq) + a.overtakenNow(g.seq)
+		m.countInPool(w, 1, c)
+		w.over = b.q.order.insert(m.nodes, wi, g.seq) + m.overtakenNow(g.seq)
 	case qi == queueDirect:
-		w.mark[markStopped] = a.clk[modeStopped]
+		w.mark[markStopped] = m.clk[modeStopped]
 	default:
-		a.clk.sharesNow(a.procs[taker(qi)], &w.mark)
+		m.clk.sharesNow(m.procs[taker(qi)], &w.mark)
 	}
 }
 
 // dequeue removes wait wi, which is w of a goroutine ready at seq, from its queue and
 // returns for how long, in ns of the Ps that serve it, later ones ran in the segment, and
 // the P whose queue it is, if it is one's.
-func (a *Accumulator) dequeue(wi int32, w *wait, seq int64) (over int64, p *proc) {
+func (m *machine) dequeue(wi int32, w *wait, seq int64) (over int64, p *proc) {
 	switch {
 	case w.queue >= 0:
-		p := a.procs[w.queue]
-		p.q.count(w.slot, w.kind, -1, a.holdClock(p))
-		return p.q.order.remove(a.nodes, wi) + a.clk.inProgress(p, seq) - w.over, p
+		p := m.procs[w.queue]
+		p.q.count(w.slot, w.kind, -1, m.holdClock(p))
+		return p.q.order.remove(m.nodes, wi) + m.clk.inProgress(p, seq) - w.over, p
 	case w.queue == queuePool:
-		a.countInPool(w, -1, a.clk.service())
-		return a.pool.q.order.remove(a.nodes, wi) + a.overtakenNow(seq) - w.over, nil
+		m.countInPool(w, -1, m.clk.service())
+		return m.pool.q.order.remove(m.nodes, wi) + m.overtakenNow(seq) - w.over, nil
 	}
 	return 0, nil
 }
 
 // holdClock is what the integrals of p's queue go by.
-func (a *Accumulator) holdClock(p *proc) int64 {
+func (m *machine) holdClock(p *proc) int64 {
 	if p.state == pRun {
-		return a.clk.service()
+		return m.clk.service()
 	}
-	return a.now
+	return m.now
 }
 
 // countInPool adds d goroutines to those in the global queue, as w is.
-func (a *Accumulator) countInPool(w *wait, d, c int64) {
-	a.pool.q.count(w.slot, w.kind, d, c)
-	if a.mode == modeStopped {
-		a.pool.stopped[w.slot] -= d * a.now
+func (m *machine) countInPool(w *wait, d, c int64) {
+	m.pool.q.count(w.slot, w.kind, d, c)
+	if m.mode == modeStopped {
+		m.pool.stopped[w.slot] -= d * m.now
 	}
 }
 
@@ -163,18 +163,18 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 
 // segmentCauses adds the causes of the segment of w so far, as closeSegment does. p is
 // the P in whose queue it is, if it is one's.
-func (a *Accumulator) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
+func (m *machine) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[numCauses]int64) {
 	switch {
 	case p != nil:
-		a.clk.closeOwn(w, p, f, over, seq, c)
+		m.clk.closeOwn(w, p, f, over, seq, c)
 	case w.queue == queuePool:
-		a.closePool(w, f, over, seq, c)
+		m.closePool(w, f, over, seq, c)
 	case w.queue == queueDirect:
-		stw := a.clk[modeStopped] - w.mark[markStopped]
+		stw := m.clk[modeStopped] - w.mark[markStopped]
 		c[iSTW] += stw
-		c[iResidue] += a.now - w.from - stw
+		c[iResidue] += m.now - w.from - stw
 	default:
-		a.closeTaken(w, a.procs[taker(w.queue)], f, c)
+		m.closeTaken(w, m.procs[taker(w.queue)], f, c)
 	}
 }
 
@@ -205,39 +205,39 @@ func (c *clocks) wakingSince(w *wait, p, f *proc, over, seq int64, causes *[numC
 }
 
 // closeTaken adds the causes of a segment in which p's thread had the goroutine.
-func (a *Accumulator) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
+func (m *machine) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
 	var d shares
-	a.clk.sharesSince(p, &w.mark, &d)
+	m.clk.sharesSince(p, &w.mark, &d)
 	waking := int64(0)
 	if f != nil {
 		s := d
 		if f.freshClk.time() > w.from {
-			s, _, _ = a.clk.window(p, &f.freshClk, 0)
+			s, _, _ = m.clk.window(p, &f.freshClk, 0)
 		}
 		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareResidue]
 	}
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
 	c[iWaking] += waking
-	c[iResidue] += a.now - w.from - d[shareSTW] - d[shareUnavail] - waking
+	c[iResidue] += m.now - w.from - d[shareSTW] - d[shareUnavail] - waking
 }
 
 // closePool adds the causes of a segment in the global queue.
-func (a *Accumulator) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int64) {
+func (m *machine) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int64) {
 	begin := &w.mark
-	end, stopped, idle := a.now, a.clk[modeStopped], a.clk[modeIdle]
+	end, stopped, idle := m.now, m.clk[modeStopped], m.clk[modeIdle]
 	var now poolMark
 	pool := &now
 	switch {
 	case f == nil:
-		a.pool.mark(pool, a.clk.service())
+		m.pool.mark(pool, m.clk.service())
 	case f.freshClk.time() > w.from:
 		at := &f.freshClk
 		s := stopped - at[modeStopped]
 		c[iSTW] += s
 		c[iWaking] += end - at.time() - s
-		for _, p := range a.procs { // what later ones ran since then, as far as the Ps' past is known
-			_, _, o := a.clk.window(p, at, seq)
+		for _, p := range m.procs { // what later ones ran since then, as far as the Ps' past is known
+			_, _, o := m.clk.window(p, at, seq)
 			over -= o
 		}
 		end, stopped, idle, pool = at.time(), at[modeStopped], at[modeIdle], &f.freshPool

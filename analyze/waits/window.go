@@ -180,32 +180,32 @@ func (a *Accumulator) closeInWindow(wi int32, w *wait, p, f *proc, over, seq int
 }
 
 // bookHolds charges what runs and what is held until now, as if it began anew.
-func (a *Accumulator) bookHolds() {
-	c := a.clk.service()
-	for _, p := range a.procs {
+func (m *machine) bookHolds() {
+	c := m.clk.service()
+	for _, p := range m.procs {
 		switch {
 		case p.state == pRun:
 			for s := p.q.used &^ kindSlots; s != 0; s &= s - 1 {
 				i := s.first()
-				a.charge(p.q.class[i], p.runClass, p.q.slots[i].at(c), false)
+				m.charge(p.q.class[i], p.runClass, p.q.slots[i].at(c), false)
 			}
-			if long := a.now-p.runFrom > a.opt.SliceNs; long {
-				a.longRun(&p.q, &integrals{}, c, false)
+			if long := m.now-p.runFrom > m.opt.SliceNs; long {
+				m.longRun(&p.q, &integrals{}, c, false)
 				if p.runPos != none && !p.poolAt.pending {
-					a.longRun(&a.pool.q, &p.poolAt.at, c, true)
+					m.longRun(&m.pool.q, &p.poolAt.at, c, true)
 				}
 			}
 			p.q.begin(c)
 		case p.hold != 0:
-			a.endHold(p)
-			a.beginHold(p)
+			m.endHold(p)
+			m.beginHold(p)
 		}
 	}
-	if a.mode == modeStopped {
-		a.setMode(modeBusy)
-		a.setMode(modeStopped)
+	if m.mode == modeStopped {
+		m.setMode(modeBusy)
+		m.setMode(modeStopped)
 	}
-	a.foldPool()
+	m.foldPool()
 }
 
 // forget drops what is kept of a wait, which is over.

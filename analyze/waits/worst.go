@@ -2,6 +2,7 @@ package waits
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/reference"
@@ -120,6 +121,15 @@ type waitDetail struct {
 	lookedUp  bool
 }
 
+// worstWaits are the longest waits, of all and of each class.
+type worstWaits struct {
+	most, perClass, ofClasses int // how many are kept
+	all                       []waitDetail
+	least                     int64 // what is longer is among all; -1 as long as every wait is
+	classes                   []classWorst
+	ahead                     // scratch
+}
+
 // classWorst holds the longest waits of a class.
 type classWorst struct {
 	class   int32
@@ -127,61 +137,74 @@ type classWorst struct {
 	details []waitDetail
 }
 
-// consider adds a wait to the longest if it is.
-func (a *Accumulator) consider(e *ended) {
-	if len(a.worst) < a.opt.Worst {
-		a.worst = append(a.worst, a.detailOf(e))
-	} else if e.ns <= a.worstMin {
-		a.considerInClass(e)
-		return
-	} else {
-		i := shortest(a.worst)
-		a.worst[i] = a.detailOf(e)
-	}
-	if len(a.worst) == a.opt.Worst {
-		a.worstMin = a.worst[shortest(a.worst)].ns
-	}
-	a.considerInClass(e)
-	a.Longest = append(a.Longest, LongWait{G: e.g.id, From: e.w.ready, To: a.now, At: a.at})
+// ahead is what Ps did while one goroutine waited.
+type ahead struct {
+	runs      []run
+	intervals []interval
+	holds     []hold
 }
 
-func (a *Accumulator) considerInClass(e *ended) {
+func newWorstWaits(o *Options) worstWaits {
+	t := worstWaits{most: o.Worst, perClass: o.WorstPerClass, ofClasses: o.WorstClasses, least: -1}
+	if t.most == 0 {
+		t.least = math.MaxInt64
+	}
+	return t
+}
+
+// consider keeps a wait if it is one of the longest, and reports whether it is of all.
+func (t *worstWaits) consider(m *machine, e *ended) bool {
+	t.considerInClass(m, e)
+	if len(t.all) < t.most {
+		t.all = append(t.all, m.detailOf(e))
+	} else if e.ns > t.least {
+		t.all[shortest(t.all)] = m.detailOf(e)
+	} else {
+		return false
+	}
+	if len(t.all) == t.most {
+		t.least = t.all[shortest(t.all)].ns
+	}
+	return true
+}
+
+func (t *worstWaits) considerInClass(m *machine, e *ended) {
 	ci, ns := e.g.class, e.ns
-	if ns <= a.classes[ci].worstMin || a.opt.WorstPerClass == 0 || a.opt.WorstClasses == 0 {
+	if ns <= m.classes[ci].worstMin || t.perClass == 0 || t.ofClasses == 0 {
 		return
 	}
-	at := a.classes[ci].worst
+	at := m.classes[ci].worst
 	if at == none {
-		if len(a.classWorst) < a.opt.WorstClasses {
-			at = int32(len(a.classWorst))
-			a.classWorst = append(a.classWorst, classWorst{details: make([]waitDetail, 0, a.opt.WorstPerClass)})
+		if len(t.classes) < t.ofClasses {
+			at = int32(len(t.classes))
+			t.classes = append(t.classes, classWorst{details: make([]waitDetail, 0, t.perClass)})
 		} else {
 			least := 0
-			for i := range a.classWorst {
-				if a.classWorst[i].max < a.classWorst[least].max {
+			for i := range t.classes {
+				if t.classes[i].max < t.classes[least].max {
 					least = i
 				}
 			}
-			if ns <= a.classWorst[least].max {
+			if ns <= t.classes[least].max {
 				return
 			}
 			at = int32(least)
-			former := &a.classes[a.classWorst[at].class]
+			former := &m.classes[t.classes[at].class]
 			former.worst, former.worstMin = none, -1
 		}
-		c := &a.classWorst[at]
+		c := &t.classes[at]
 		c.class, c.max, c.details = ci, 0, c.details[:0]
-		a.classes[ci].worst = at
+		m.classes[ci].worst = at
 	}
-	c := &a.classWorst[at]
-	if len(c.details) < a.opt.WorstPerClass {
-		c.details = append(c.details, a.detailOf(e))
+	c := &t.classes[at]
+	if len(c.details) < t.perClass {
+		c.details = append(c.details, m.detailOf(e))
 	} else {
-		c.details[shortest(c.details)] = a.detailOf(e)
+		c.details[shortest(c.details)] = m.detailOf(e)
 	}
 	c.max = max(c.max, ns)
-	if len(c.details) == a.opt.WorstPerClass {
-		a.classes[ci].worstMin = c.details[shortest(c.details)].ns
+	if len(c.details) == t.perClass {
+		m.classes[ci].worstMin = c.details[shortest(c.details)].ns
 	}
 }
 
@@ -196,11 +219,11 @@ func shortest(s []waitDetail) int {
 }
 
 // detailOf returns the detail of a wait.
-func (a *Accumulator) detailOf(e *ended) waitDetail {
+func (m *machine) detailOf(e *ended) waitDetail {
 	w, d := e.w, e.d
 	s := waitDetail{
-		ns: e.ns, from: w.ready, to: a.now, who: *e.g, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: a.now,
+		ns: e.ns, from: w.ready, to: m.now, who: *e.g, p: d.P,
+		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: m.now,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
 		s.victim = d.Victim
@@ -216,50 +239,50 @@ func (a *Accumulator) detailOf(e *ended) waitDetail {
 	}
 	s.steps[0] = newStep(w.ready, w.p, w.to, w.why)
 	if w.more != 0 {
-		m := a.mores.At(w.more)
-		copy(s.steps[1:], m.steps[:])
-		copy(s.steps[1+moreSteps:], a.spills[m.spill][:])
+		x := m.mores.At(w.more)
+		copy(s.steps[1:], x.steps[:])
+		copy(s.steps[1+moreSteps:], m.spills[x.spill][:])
 	}
 	if w.queue >= 0 {
 		s.aheadP = w.queue
 	}
 	if s.aheadP >= 0 {
-		s.aheadEnd = a.procs[s.aheadP].past.next() - 1
+		s.aheadEnd = m.procs[s.aheadP].past.next() - 1
 	}
 	return s
 }
 
-// lookUpAhead looks up who ran ahead in all waits that need the past of P pi
-// before interval end. The later it does so, the more of them have been displaced.
-func (a *Accumulator) lookUpAhead(pi int32, end int64) {
-	a.lookUpAheadOf(a.worst, pi, end)
-	for i := range a.classWorst {
-		a.lookUpAheadOf(a.classWorst[i].details, pi, end)
+// lookUp looks up who ran ahead in all waits that need the past of P pi before interval
+// end. The later it does so, the more of them have been displaced.
+func (t *worstWaits) lookUp(procs []*proc, pi int32, end int64) {
+	t.lookUpIn(t.all, procs, pi, end)
+	for i := range t.classes {
+		t.lookUpIn(t.classes[i].details, procs, pi, end)
 	}
 }
 
-func (a *Accumulator) lookUpAheadOf(details []waitDetail, pi int32, end int64) {
+func (t *worstWaits) lookUpIn(details []waitDetail, procs []*proc, pi int32, end int64) {
 	for i := range details {
 		if s := &details[i]; !s.lookedUp && s.aheadP == pi && s.aheadEnd < end {
-			a.lookAhead(s)
+			t.lookAhead(s, procs)
 		}
 	}
 }
 
-func (a *Accumulator) lookAhead(s *waitDetail) {
+func (t *worstWaits) lookAhead(s *waitDetail, procs []*proc) {
 	s.lookedUp = true
 	if s.aheadP < 0 {
 		return
 	}
-	s.aheadFrom = a.sumAhead(a.procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
-	slices.SortStableFunc(a.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
-	s.nahead = int8(copy(s.ahead[:], a.runs))
-	if s.moreRuns = len(a.intervals) - maxRuns; s.moreRuns > 0 {
-		a.intervals = longest(a.intervals)
+	s.aheadFrom = t.sumAhead(procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
+	slices.SortStableFunc(t.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
+	s.nahead = int8(copy(s.ahead[:], t.runs))
+	if s.moreRuns = len(t.intervals) - maxRuns; s.moreRuns > 0 {
+		t.intervals = longest(t.intervals)
 	}
-	s.intervals = slices.Clone(a.intervals)
+	s.intervals = slices.Clone(t.intervals)
 	slices.Reverse(s.intervals) // they were found latest first
-	s.holds = append(s.holds, a.holds...)
+	s.holds = append(s.holds, t.holds...)
 }
 
 // longest keeps the maxRuns longest of more intervals, of equally long ones the
@@ -289,7 +312,7 @@ func shortestInterval(in []interval) int {
 }
 
 // by is who made g runnable; nil if it was no other.
-func (a *Accumulator) by(g *goroutine, name func(ci int32) (int32, string, string)) *By {
+func (m *machine) by(g *goroutine, name func(ci int32) (int32, string, string)) *By {
 	if g.by < 0 || g.by == 0 && g.wakerIs == none {
 		return nil
 	}
@@ -297,18 +320,18 @@ func (a *Accumulator) by(g *goroutine, name func(ci int32) (int32, string, strin
 	if g.wakerIs != none {
 		b.Class, b.Name, _ = name(g.wakerIs)
 	}
-	if a.opt.Frames != nil && g.wakerAt != 0 {
-		lines := a.opt.Frames(g.wakerAt)
+	if m.opt.Frames != nil && g.wakerAt != 0 {
+		lines := m.opt.Frames(g.wakerAt)
 		b.Stack = append(b.Stack, lines[:min(len(lines), maxFrames)]...)
 	}
 	return b
 }
 
 // waitDetails returns waits as results, longest first.
-func (a *Accumulator) waitDetails(in []waitDetail, name func(ci int32) (int32, string, string)) []WaitDetail {
+func (m *machine) waitDetails(in []waitDetail, name func(ci int32) (int32, string, string)) []WaitDetail {
 	for i := range in {
 		if !in[i].lookedUp {
-			a.lookAhead(&in[i])
+			m.worst.lookAhead(&in[i], m.procs)
 		}
 	}
 	slices.SortStableFunc(in, func(x, y waitDetail) int {
@@ -328,7 +351,7 @@ func (a *Accumulator) waitDetails(in []waitDetail, name func(ci int32) (int32, s
 			t.After = s.after.String()
 		}
 		t.Class, t.Name, t.Creator = name(s.who.class)
-		t.By = a.by(&s.who, name)
+		t.By = m.by(&s.who, name)
 		if t.BlockedOn = blockedOn(s.who.how.reason); s.who.blockedNs > 0 {
 			t.BlockedNs = s.who.blockedNs
 		}
@@ -349,7 +372,7 @@ func (a *Accumulator) waitDetails(in []waitDetail, name func(ci int32) (int32, s
 		}
 		slices.SortStableFunc(s.holds, func(x, y hold) int { return cmp.Compare(y.ns, x.ns) })
 		for _, h := range s.holds[:min(len(s.holds), maxHeld)] {
-			t.Held = append(t.Held, a.held(h.by, h.ns, h.stack, name))
+			t.Held = append(t.Held, m.held(h.by, h.ns, h.stack, name))
 		}
 		out = append(out, t)
 	}
