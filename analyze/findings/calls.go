@@ -24,7 +24,7 @@ type Syscall struct {
 func (s *Syscall) lostP() bool { return s.Why != reference.WhySyscallExit }
 
 // callOver emits that the system call on P p is over, or goes on without it.
-func (w *View) callOver(p *proc, why reference.Why) {
+func (w *follower) callOver(p *proc, why reference.Why) {
 	g := p.g
 	if !g.System {
 		c := &w.classes[g.class]
@@ -41,7 +41,7 @@ func (w *View) callOver(p *proc, why reference.Why) {
 	w.emitSyscall(c)
 }
 
-func (w *View) syscall(d *reference.Decision) {
+func (w *follower) syscall(d *reference.Decision) {
 	if d.G < 0 {
 		w.g = nil
 		return
@@ -70,7 +70,7 @@ func (w *View) syscall(d *reference.Decision) {
 // addCalls processes system calls from begin to end, as far as nobody has to be called
 // for them and there is no more to learn of them than their times. It returns how many
 // decisions it took.
-func (w *View) addCalls(calls []reference.Decision) int {
+func (w *follower) addCalls(calls []reference.Decision) int {
 	if len(calls) == 0 {
 		return 0
 	}
@@ -122,7 +122,7 @@ func (w *View) addCalls(calls []reference.Decision) int {
 	return n
 }
 
-func (w *View) syscallExit(d *reference.Decision) {
+func (w *follower) syscallExit(d *reference.Decision) {
 	if d.G < 0 {
 		w.g = nil
 		return

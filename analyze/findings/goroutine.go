@@ -75,7 +75,7 @@ func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason referen
 func (g *Goroutine) Slot() int32 { return g.slot }
 
 // goroutine returns the decision's goroutine, and takes over what its note says about it.
-func (w *View) goroutine() *Goroutine {
+func (w *follower) goroutine() *Goroutine {
 	n := w.note
 	g := w.gs.At(n.G)
 	w.g = g
@@ -88,7 +88,7 @@ func (w *View) goroutine() *Goroutine {
 }
 
 // newGoroutine makes g the decision's goroutine, of which nothing was known.
-func (w *View) newGoroutine(g *Goroutine) {
+func (w *follower) newGoroutine(g *Goroutine) {
 	slot, id := w.note.G, w.decision().G
 	*g = Goroutine{} // OPT: a literal with values is made elsewhere and copied
 	g.ID, g.slot = id, slot
@@ -101,7 +101,7 @@ func (w *View) newGoroutine(g *Goroutine) {
 }
 
 // learn copies what the note says about g's class, and whether it is the program's.
-func (w *View) learn(g *Goroutine) {
+func (w *follower) learn(g *Goroutine) {
 	n := w.note
 	g.Class, g.class = w.block.Classes[n.Class], n.Class
 	if n.Class >= maxClasses {
@@ -115,7 +115,7 @@ func (w *View) learn(g *Goroutine) {
 	}
 }
 
-func (w *View) uncount(g *Goroutine) {
+func (w *follower) uncount(g *Goroutine) {
 	if g.System {
 		return
 	}
@@ -129,7 +129,7 @@ func (w *View) uncount(g *Goroutine) {
 
 // begin records that g is runnable, or runs, from now on: since is its ReadyAt or StartAt,
 // n counts the program's goroutines of which that is so.
-func (w *View) begin(g *Goroutine, since, n *int64) {
+func (w *follower) begin(g *Goroutine, since, n *int64) {
 	if !g.System {
 		*n += b2i64(*since < 0)
 	}

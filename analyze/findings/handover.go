@@ -40,7 +40,7 @@ type hand struct {
 
 // released begins a hand-over if the P goes to or from a wired thread, and ends
 // one that came to nothing.
-func (w *View) released(p *proc, d *reference.Decision) {
+func (w *follower) released(p *proc, d *reference.Decision) {
 	p.hand.at = -1
 	w.setComing(p, false)
 	if d.Why == reference.WhyLocked {
@@ -48,7 +48,7 @@ func (w *View) released(p *proc, d *reference.Decision) {
 	}
 }
 
-func (w *View) handedOff(p *proc, d *reference.Decision) {
+func (w *follower) handedOff(p *proc, d *reference.Decision) {
 	if p.hand.at < 0 {
 		w.beginHand(p, d)
 	}
@@ -56,19 +56,19 @@ func (w *View) handedOff(p *proc, d *reference.Decision) {
 	w.setComing(p, true)
 }
 
-func (w *View) setComing(p *proc, on bool) {
+func (w *follower) setComing(p *proc, on bool) {
 	w.coming += b2i64(on) - b2i64(p.hand.coming)
 	p.hand.coming = on
 }
 
-func (w *View) beginHand(p *proc, d *reference.Decision) {
+func (w *follower) beginHand(p *proc, d *reference.Decision) {
 	h := &p.hand
 	h.at, h.stops, h.why, h.handed = w.now, w.stws, d.Why, false
 	h.local, h.global = w.local[p.slice.P].waited(w.now), w.global.waited(w.now)
 }
 
 // handOver ends a hand-over: g is about to run on p, and is in no queue.
-func (w *View) handOver(p *proc, g *Goroutine, d *reference.Decision) {
+func (w *follower) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 	h := &p.hand
 	at := h.at
 	h.at = -1

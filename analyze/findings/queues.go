@@ -73,8 +73,8 @@ func (l *list) waited(now int64) int64 { return l.ns(now) - (l.self + l.nself*no
 
 // queues are the run queues as the program's goroutines in them.
 type queues struct {
-	gs       ids.Parts[Goroutine] // by slot
-	turns    ids.Parts[turn]      // index 0 is of no goroutine, and in no queue
+	goroutines
+	turns    ids.Parts[turn] // index 0 is of no goroutine, and in no queue
 	numTurns int32
 	freeTurn int32  // the first that is free, or 0
 	local    []list // by P
@@ -226,7 +226,7 @@ type Residency struct {
 	Open      bool // it was there when the trace ended
 }
 
-func (w *View) move(d *reference.Decision) {
+func (w *follower) move(d *reference.Decision) {
 	w.g = nil
 	if w.note.G == 0 {
 		return
@@ -243,7 +243,7 @@ func (w *View) move(d *reference.Decision) {
 }
 
 // enter puts a waiting goroutine of the program into a queue.
-func (w *View) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
+func (w *follower) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
 	t.queuedAt = w.now
 	if g.System {
 		return
@@ -269,7 +269,7 @@ func (w *View) enter(g *Goroutine, t *turn, to reference.Queue, p int32) {
 }
 
 // leave removes a goroutine from the queue that it is in, if any.
-func (w *View) leave(g *Goroutine, t *turn) {
+func (w *follower) leave(g *Goroutine, t *turn) {
 	if t.list == inNone {
 		return
 	}
@@ -281,13 +281,13 @@ func (w *View) leave(g *Goroutine, t *turn) {
 
 // residencyOver emits that a goroutine is about to leave its queue, if a goroutine
 // subscribed.
-func (w *View) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+func (w *follower) residencyOver(g *Goroutine, t *turn, d *reference.Decision, start bool) {
 	if t.watched {
 		w.emitResidency(g, t, d, start)
 	}
 }
 
-func (w *View) emitResidency(g *Goroutine, t *turn, d *reference.Decision, start bool) {
+func (w *follower) emitResidency(g *Goroutine, t *turn, d *reference.Decision, start bool) {
 	w.residency = Residency{G: g, P: reference.NoP, From: t.queuedAt, To: w.now, Start: start}
 	if n := w.totals.LocalStarts - t.mark; n > 0 {
 		w.residency.Later = n - int64(t.markLen)

@@ -98,7 +98,7 @@ type Slice struct {
 // Ns is the length, as that of a [Run].
 func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
-func (w *View) start(d *reference.Decision) {
+func (w *follower) start(d *reference.Decision) {
 	w.firstOnP = false
 	if d.G < 0 {
 		w.g = nil
@@ -179,7 +179,7 @@ func (w *View) start(d *reference.Decision) {
 }
 
 // run lets g run on P p, which may be nil; src and idle are those of its Run.
-func (w *View) run(g *Goroutine, p *proc, id int32, src reference.Source, idle int64) {
+func (w *follower) run(g *Goroutine, p *proc, id int32, src reference.Source, idle int64) {
 	g.P = id
 	first := g.RanOn < 0
 	g.Moved = !first && g.RanOn != id
@@ -221,7 +221,7 @@ func (w *View) run(g *Goroutine, p *proc, id int32, src reference.Source, idle i
 }
 
 // endRun ends the run interval of g, wherever it runs.
-func (w *View) endRun(g *Goroutine, why reference.Why, stack int32) {
+func (w *follower) endRun(g *Goroutine, why reference.Why, stack int32) {
 	if p := w.p(g.P); p != nil && p.g == g {
 		w.endRunOn(p, why, stack, false)
 		return
@@ -230,13 +230,13 @@ func (w *View) endRun(g *Goroutine, why reference.Why, stack int32) {
 }
 
 // endRunOn ends the run interval on P p, if there is one.
-func (w *View) endRunOn(p *proc, why reference.Why, stack int32, open bool) {
+func (w *follower) endRunOn(p *proc, why reference.Why, stack int32, open bool) {
 	if p.g != nil {
 		w.runOver(p, why, stack, open)
 	}
 }
 
-func (w *View) runOver(p *proc, why reference.Why, stack int32, open bool) {
+func (w *follower) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	g := p.g
 	p.hand.stack = stack
 	if p.sysAt >= 0 {
@@ -286,7 +286,7 @@ func (w *View) runOver(p *proc, why reference.Why, stack int32, open bool) {
 
 // assist notes that the decision's goroutine begins to mark for the garbage collector, or
 // is done with that.
-func (w *View) assist(d *reference.Decision) {
+func (w *follower) assist(d *reference.Decision) {
 	g := w.ByID(d.G)
 	if g == nil {
 		return
@@ -311,13 +311,13 @@ func (p *proc) endAssist(now int64) {
 	}
 }
 
-func (w *View) endSlice(p *proc, open bool) {
+func (w *follower) endSlice(p *proc, open bool) {
 	if p.slice.Runs != 0 {
 		w.sliceOver(p, open)
 	}
 }
 
-func (w *View) sliceOver(p *proc, open bool) {
+func (w *follower) sliceOver(p *proc, open bool) {
 	s, last := &p.slice, &p.run
 	s.To, s.Why, s.Stack, s.Open = last.To, last.Why, last.Stack, open
 	w.endPart(p)
@@ -325,7 +325,7 @@ func (w *View) sliceOver(p *proc, open bool) {
 	s.Runs = 0
 }
 
-func (w *View) stop(d *reference.Decision) {
+func (w *follower) stop(d *reference.Decision) {
 	if d.G < 0 {
 		w.g = nil
 		return

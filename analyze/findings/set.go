@@ -9,7 +9,7 @@ import (
 
 // Set runs detectors over one stream. It is not safe for concurrent use.
 type Set struct {
-	view      *View
+	view      *follower
 	detectors []Detector
 	watchers  []Watcher
 	found     []int
@@ -17,9 +17,9 @@ type Set struct {
 
 // NewSet returns a Set that has seen nothing.
 func NewSet(detectors []Detector) *Set {
-	s := &Set{view: newView(), detectors: detectors, found: make([]int, len(detectors))}
+	s := &Set{view: newFollower(), detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
-		s.watchers = append(s.watchers, d.New(s.view))
+		s.watchers = append(s.watchers, d.New(&s.view.View))
 	}
 	return s
 }

@@ -52,7 +52,7 @@ const usual = 10
 
 // silent emits that nothing happened until the given time. Silences are rare, so it
 // may look at each P.
-func (w *View) silent(until int64) {
+func (w *follower) silent(until int64) {
 	if w.silences.on == 0 || w.now == 0 || w.stw {
 		return
 	}

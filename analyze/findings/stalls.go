@@ -35,7 +35,7 @@ func (w *View) Stalls() *Stalls { return &w.stalls }
 
 // still notes that thread m of p, which runs no goroutine, did something: a stall begins
 // now at the earliest. Of a thread that is not known nothing is.
-func (w *View) still(p *proc, m int64) {
+func (w *follower) still(p *proc, m int64) {
 	if p.m, p.stillAt = m, -1; m > 0 {
 		p.stillAt, p.waitedAt = w.now, w.waitedNs
 	}
@@ -43,14 +43,14 @@ func (w *View) still(p *proc, m int64) {
 
 // stirs is for the end of a time in which p's thread ran no goroutine, when thread m does
 // something.
-func (w *View) stirs(p *proc, m int64) {
+func (w *follower) stirs(p *proc, m int64) {
 	if ns := w.now - p.stillAt; p.stillAt >= 0 && ns >= stallNs && m == p.m && !w.stw {
 		w.stalled(p, ns)
 	}
 	p.stillAt = -1
 }
 
-func (w *View) stalled(p *proc, ns int64) {
+func (w *follower) stalled(p *proc, ns int64) {
 	s := &w.stalls
 	s.N++
 	s.Ns += ns

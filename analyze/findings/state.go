@@ -5,19 +5,39 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
+// goroutines are those that have not ended.
+type goroutines struct {
+	gs         ids.Parts[Goroutine] // by slot
+	slots      int32                // more than any that was seen
+	byID       ids.Index            // slots
+	g          *Goroutine           // the decision's, nil for none
+	ended      int32                // slot of the one that ended last
+	waker      *Goroutine           // who made another runnable last, by KindReady; nil for none
+	wakerID    int64                // the same, or one that yielded, by its number
+	wakerStack int32
+}
+
+// processors are the Ps: what each runs, and what was last on it.
+type processors struct {
+	ps     []proc
+	counts [ledger.NumStates]int64
+	gomaxp int64 // Procs
+	waking int64
+}
+
 // ByID returns the goroutine with an ID, or nil.
-func (w *View) ByID(id int64) *Goroutine {
-	if slot := w.byID.Find(id); slot != ids.None {
-		return w.gs.At(slot)
+func (q *goroutines) ByID(id int64) *Goroutine {
+	if slot := q.byID.Find(id); slot != ids.None {
+		return q.gs.At(slot)
 	}
 	return nil
 }
 
 // Running returns the goroutine that runs on P p, or is in a system call that
 // keeps it; nil if there is none.
-func (w *View) Running(p int32) *Goroutine {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[uint(p)].g
+func (m *processors) Running(p int32) *Goroutine {
+	if uint(p) < uint(len(m.ps)) {
+		return m.ps[uint(p)].g
 	}
 	return nil
 }
@@ -37,10 +57,10 @@ func (w *View) Runnable() int64 { return w.runnable }
 func (w *View) Now() int64 { return w.now }
 
 // CountPs returns how many Ps are in a state.
-func (w *View) CountPs(s ledger.State) int64 { return w.counts[s] }
+func (m *processors) CountPs(s ledger.State) int64 { return m.counts[s] }
 
 // KnownPs returns the number of Ps from 0 to the highest known one.
-func (w *View) KnownPs() int32 { return int32(len(w.ps)) }
+func (m *processors) KnownPs() int32 { return int32(len(m.ps)) }
 
 // Changed returns what Ps did until the last decision, by which they do something else, in
 // order of P. The slice is valid until the next one.
@@ -53,7 +73,7 @@ func (w *View) Changed() []ledger.PInterval {
 }
 
 // Procs returns GOMAXPROCS, at least 1.
-func (w *View) Procs() int64 { return w.gomaxp }
+func (m *processors) Procs() int64 { return m.gomaxp }
 
 // TakenNs is the P-time that goroutines of the program were runnable for and did not get
 // because GOMAXPROCS was less than it had been before, ns.
@@ -67,36 +87,36 @@ func (w *View) GlobalLen() int32 { return w.globalLen }
 func (w *View) Stopping() bool { return w.stw }
 
 // Goroutine returns that of the last decision, or nil.
-func (w *View) Goroutine() *Goroutine {
-	return w.g
+func (q *goroutines) Goroutine() *Goroutine {
+	return q.g
 }
 
 // Waker returns the goroutine that the last KindReady names as who made the other one runnable;
 // nil if there is none. It is good until the next decision.
-func (w *View) Waker() *Goroutine { return w.waker }
+func (q *goroutines) Waker() *Goroutine { return q.waker }
 
 // Slot is a small number for the goroutine of the last decision, by which a
 // Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
 // it has just ended. A later goroutine may get the same one: compare the ID.
-func (w *View) Slot() int32 {
-	if w.g == nil {
+func (q *goroutines) Slot() int32 {
+	if q.g == nil {
 		return 0
 	}
-	return w.g.slot
+	return q.g.slot
 }
 
 // Ended is the [View.Slot] of the goroutine that ended last, and what was known of
 // it. Both are good until the next decision.
-func (w *View) Ended() (int32, *Goroutine) { return w.ended, w.gs.At(w.ended) }
+func (q *goroutines) Ended() (int32, *Goroutine) { return q.ended, q.gs.At(q.ended) }
 
 // Mark gives a mark of [View.NewMark] to the goroutine with a slot, and Unmark
 // takes it away.
-func (w *View) Mark(slot int32, m Mark)   { w.gs.At(slot).marks |= m }
-func (w *View) Unmark(slot int32, m Mark) { w.gs.At(slot).marks &^= m }
+func (q *goroutines) Mark(slot int32, m Mark)   { q.gs.At(slot).marks |= m }
+func (q *goroutines) Unmark(slot int32, m Mark) { q.gs.At(slot).marks &^= m }
 
 // WakerID is who made a goroutine runnable last, and where it was; one that yields
 // does so itself.
-func (w *View) WakerID() (g int64, stack int32) { return w.wakerID, w.wakerStack }
+func (q *goroutines) WakerID() (g int64, stack int32) { return q.wakerID, q.wakerStack }
 
 // Totals are counts of the program's goroutines, up to the last decision.
 type Totals struct {
@@ -122,27 +142,27 @@ type PHistory struct {
 var noHistory = PHistory{StartAt: -1, SliceAt: -1, StopAt: -1}
 
 // History returns that of P p.
-func (w *View) History(p int32) PHistory {
-	if uint(p) < uint(len(w.ps)) {
-		return w.ps[p].PHistory
+func (m *processors) History(p int32) PHistory {
+	if uint(p) < uint(len(m.ps)) {
+		return m.ps[p].PHistory
 	}
 	return noHistory
 }
 
 // LastRun returns the last run interval on P p; nil if there was none since the
 // P got its thread. It is valid until the next decision.
-func (w *View) LastRun(p int32) *Run {
-	if uint(p) < uint(len(w.ps)) && w.ps[uint(p)].last {
-		return &w.ps[uint(p)].run
+func (m *processors) LastRun(p int32) *Run {
+	if uint(p) < uint(len(m.ps)) && m.ps[uint(p)].last {
+		return &m.ps[uint(p)].run
 	}
 	return nil
 }
 
 // Everyone calls f for all goroutines of the program that wait, in the order of
 // their slots, which depends on nothing but the stream.
-func (w *View) Everyone(f func(*Goroutine)) {
-	for i := int32(1); i < w.slots; i++ {
-		if g := w.gs.At(i); g.ReadyAt >= 0 && !g.System {
+func (q *goroutines) Everyone(f func(*Goroutine)) {
+	for i := int32(1); i < q.slots; i++ {
+		if g := q.gs.At(i); g.ReadyAt >= 0 && !g.System {
 			f(g)
 		}
 	}
@@ -150,9 +170,9 @@ func (w *View) Everyone(f func(*Goroutine)) {
 
 // Blocked calls f for all goroutines that are blocked, the runtime's too, in the order of
 // their slots.
-func (w *View) Blocked(f func(*Goroutine)) {
-	for i := int32(1); i < w.slots; i++ {
-		if g := w.gs.At(i); g.BlockedAt >= 0 && g.ReadyAt < 0 && g.StartAt < 0 {
+func (q *goroutines) Blocked(f func(*Goroutine)) {
+	for i := int32(1); i < q.slots; i++ {
+		if g := q.gs.At(i); g.BlockedAt >= 0 && g.ReadyAt < 0 && g.StartAt < 0 {
 			f(g)
 		}
 	}
@@ -186,4 +206,4 @@ func (w *View) LoadOf(g *Goroutine) float64 {
 
 // Waking returns how many Ps have got a thread and run nothing since: each is on
 // its way to take something.
-func (w *View) Waking() int64 { return w.waking }
+func (m *processors) Waking() int64 { return m.waking }

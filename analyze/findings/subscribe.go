@@ -426,13 +426,13 @@ func (l *subscriptions) setLong(n int64) {
 }
 
 // emit calls those who subscribed to decision d of kind k, which w has taken.
-func (w *View) emit(d *reference.Decision, k reference.Kind) {
+func (w *follower) emit(d *reference.Decision, k reference.Kind) {
 	if w.kinds>>k&1 != 0 {
 		w.emitAll(d, k)
 	}
 }
 
-func (w *View) emitAll(d *reference.Decision, k reference.Kind) {
+func (w *follower) emitAll(d *reference.Decision, k reference.Kind) {
 	w.kind[k].emit(d)
 	w.emitSome(d, k)
 	w.emitMarked(d, w.g, k)
@@ -440,7 +440,7 @@ func (w *View) emitAll(d *reference.Decision, k reference.Kind) {
 
 // emitReady, emitStart and emitStop are emit for these, to which somebody always
 // subscribes.
-func (w *View) emitReady(d *reference.Decision) {
+func (w *follower) emitReady(d *reference.Decision) {
 	w.kind[reference.KindReady].emit(d)
 	if w.wantsSome(d, reference.KindReady) {
 		w.emitSome(d, reference.KindReady)
@@ -466,7 +466,7 @@ func (w *View) emitReady(d *reference.Decision) {
 	w.emitMarked(d, g, reference.KindReady)
 }
 
-func (w *View) emitStart(d *reference.Decision) {
+func (w *follower) emitStart(d *reference.Decision) {
 	w.kind[reference.KindStart].emit(d)
 	if w.wantsSome(d, reference.KindStart) {
 		w.emitSome(d, reference.KindStart)
@@ -490,7 +490,7 @@ func (w *View) emitStart(d *reference.Decision) {
 	w.emitMarked(d, g, reference.KindStart)
 }
 
-func (w *View) emitStop(d *reference.Decision) {
+func (w *follower) emitStop(d *reference.Decision) {
 	w.kind[reference.KindStop].emit(d)
 	if w.wantsSome(d, reference.KindStop) {
 		w.emitSome(d, reference.KindStop)

@@ -57,7 +57,7 @@ func TestFiltersOfIntervals(t *testing.T) {
 		{"moved and stolen", RunFilter{Moved: true, Stolen: true}, 1},
 		{"stolen and preempted", RunFilter{Stolen: true, Whys: []reference.Why{reference.WhySlice}}, 0},
 	} {
-		w := newView()
+		w := newFollower()
 		n := 0
 		w.Runs(c.filter, func(*Run) { n++ })
 		w.Runs(RunFilter{MinNs: 1}, func(*Run) {})
@@ -74,7 +74,7 @@ func TestFiltersOfIntervals(t *testing.T) {
 			t.Errorf("%s: %d run intervals, want %d", c.name, n, c.want)
 		}
 	}
-	w := newView()
+	w := newFollower()
 	got := map[string]int{}
 	w.Slices(SliceFilter{MinNs: 5}, func(*Slice) { got["long slice"]++ })
 	w.Slices(SliceFilter{MinNs: 9, Whys: []reference.Why{reference.WhySlice}}, func(*Slice) { got["long preempted slice"]++ })
@@ -118,7 +118,7 @@ func TestDecisionFiltersThatMeanNothing(t *testing.T) {
 					t.Errorf("%+v is taken", f)
 				}
 			}()
-			newView().Decisions(f, func(*reference.Decision) {})
+			newFollower().Decisions(f, func(*reference.Decision) {})
 		}()
 	}
 }

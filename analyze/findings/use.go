@@ -75,7 +75,7 @@ func (u *usage) follow(now, run int64, idlers bool) bool {
 }
 
 // see looks how the Ps are used, after decision d.
-func (w *View) see(d *reference.Decision) {
+func (w *follower) see(d *reference.Decision) {
 	usable := w.usablePs
 	if n := w.runnable + w.running; n != w.wanting || usable != w.usable {
 		if usable != w.usable {
@@ -94,7 +94,7 @@ func (w *View) see(d *reference.Decision) {
 }
 
 // idlers reports whether there is Slack if a goroutine runs.
-func (w *View) idlers() bool {
+func (w *follower) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }
 
@@ -118,7 +118,7 @@ const forOthers = 1<<reference.ReasonChanReceive | 1<<reference.ReasonChanSend |
 const idleUnknown = -1
 
 // countUnserved looks how many idle Ps there are too many.
-func (w *View) countUnserved(d *reference.Decision) {
+func (w *follower) countUnserved(d *reference.Decision) {
 	idle, lost := w.counts[ledger.Idle], int64(0)
 	if idle > 0 && !w.stw {
 		lost = max(0, min(w.stealers.n-w.waking-w.coming, idle-w.coming))
@@ -195,7 +195,7 @@ type SlicePart struct {
 func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs - t.OffNs }
 
 // addPart adds the run interval s to the slice part on P p.
-func (w *View) addPart(p *proc, s *Run) {
+func (w *follower) addPart(p *proc, s *Run) {
 	t, ns := &p.part, s.Ns()
 	if t.Runs == 0 || s.Nth == 1 {
 		t.Runs, t.From, t.SyscallNs, t.OffNs, t.System = 1, s.From, s.SyscallNs, s.OffNs, s.System
@@ -211,7 +211,7 @@ func (w *View) addPart(p *proc, s *Run) {
 	}
 }
 
-func (w *View) endPart(p *proc) {
+func (w *follower) endPart(p *proc) {
 	t, last := &p.part, &p.run
 	if t.To = last.To; t.Runs > 0 && t.Ns() >= w.longPart {
 		t.Why, t.Open = last.Why, last.Open

@@ -10,7 +10,7 @@ import (
 
 // feeder feeds a View by hand. Decisions happen on P 0 unless they say so.
 type feeder struct {
-	w    *View
+	w    *follower
 	feed *ledger.Feed
 	at   int64
 }

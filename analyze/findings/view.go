@@ -9,8 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// View follows, along the notes of the ledger, what is beyond them for all watchers
-// of a [Set]: who waits in which queue, run intervals and time slices.
+// View is what all watchers of a [Set] can see at a decision beyond it and its note: who waits in
+// which queue, who runs, run intervals and time slices, and how many Ps there are for them.
 //
 // When a watcher that subscribed to decisions is called, the View has taken that
 // decision. The ends of intervals are emitted in the middle: the interval is over, but
@@ -19,90 +19,82 @@ import (
 // Memory follows the goroutines alive, and the Ps and classes with an account, which
 // are bounded. A decision costs no look-up and no loop.
 type View struct {
-	now      int64
-	block    *ledger.Block           // the decision's
-	at       int                     // the decision's number in it
-	note     *ledger.Note            // of it
-	counts   [ledger.NumStates]int64 // Ps
-	usablePs int64
+	now   int64
+	block *ledger.Block // the decision's
+	at    int           // the decision's number in it
 	// Of the block's intervals of Ps, the first that the decision ended, perhaps, and the one after those.
 	changed, changes int
-	// usableAfter is usablePs once the decision's changes are followed.
-	usableAfter int64
-	procs       int32 // GOMAXPROCS as the stream gave it last
-	gomaxp      int64 // Procs
-	globalLen   int32
-	maxProcs    int32
-	stw         bool
-	lowered     bool  // GOMAXPROCS is below what it was, and the world is not stopped
-	takenNs     int64 // TakenNs
+	usablePs         int64
+	globalLen        int32
+	stw              bool
+	takenNs          int64 // TakenNs
 
 	queues
-	slots int32      // more than any that was seen
-	byID  ids.Index  // slots
-	g     *Goroutine // the decision's, nil for none
-
-	span *span.Accumulator
-	ran  runTime
+	processors
 	usage
+	accounts // of classes
+	strain
+	interruptions
+	callers
+	subscriptions
 
-	gaps     int64 // ns before now that are not recorded
+	ran      runTime
 	unserved int64 // UnservedByIdlePs
-	idle     int64 // Ps, when unserved was counted last
 	// Until a KindReady shows too many runnable goroutines: one has shown enough Ps.
 	uncrowded bool
-	heldUp    HeldUp
-
-	ps []proc
 
 	runnable, running int64 // goroutines of the program
-	localWait         int64 // how long those of Totals.LocalStarts had waited, ns
 	totals            Totals
 	loadSum           float64 // integral of Load over time
-	waking            int64   // Ps
-
-	accounts // of classes
-
-	strain
-	stalls   Stalls
-	waitedNs int64 // for how long goroutines of the program waited that had not yielded, summed
-	interruptions
-	blocked int64 // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
-
-	load       float64    // Load after the last decision
-	wanting    int64      // that had load: goroutines that ran or were runnable
-	usable     int64      // and usable Ps
-	waker      *Goroutine // who made another runnable last, by KindReady; nil for none
-	wakerID    int64      // the same, or one that yielded, by its number
-	wakerStack int32
-	firstOnP   bool  // of the last KindStart
-	ended      int32 // slot of the goroutine that ended last
-
-	subscriptions
-	call Syscall
-	callers
-	hand      Handover
-	stws      int64 // stops of the world
-	coming    int64 // Ps
-	residency Residency
-	quiet     Silence   // the last time of silenceNs or more without a decision
-	kept      *Silences // see NewSilences
+	stalls            Stalls
+	quiet             Silence   // the last time of silenceNs or more without a decision
+	kept              *Silences // see NewSilences
 }
 
-// newView returns a View that has seen nothing.
-func newView() *View {
-	w := &View{
-		gomaxp: 1, load: 1, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
-		subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), span: span.New(),
-		byID:    ids.New(),
-		wakerID: reference.NoG,
+// follower takes decisions, along the notes of the ledger, for a View.
+type follower struct {
+	View
+	note        *ledger.Note // of the decision
+	usableAfter int64        // usablePs once the decision's changes are followed
+	procs       int32        // GOMAXPROCS as the stream gave it last
+	maxProcs    int32
+	lowered     bool // GOMAXPROCS is below what it was, and the world is not stopped
+	span        *span.Accumulator
+	gaps        int64   // ns before now that are not recorded
+	idle        int64   // Ps, when unserved was counted last
+	waitedNs    int64   // for how long goroutines of the program waited that had not yielded, summed
+	localWait   int64   // how long those of Totals.LocalStarts had waited, ns
+	blocked     int64   // ns, of goroutines of the program, up to when they were woken or came back from a system call without a P
+	load        float64 // Load after the last decision
+	wanting     int64   // that had load: goroutines that ran or were runnable
+	usable      int64   // and usable Ps
+	firstOnP    bool    // of the last KindStart
+	stws        int64   // stops of the world
+	coming      int64   // Ps that have no thread and are not idle: handoffp has started one for each
+
+	// Those that are emitted.
+	call      Syscall
+	hand      Handover
+	residency Residency
+	heldUp    HeldUp
+}
+
+// newFollower returns a follower that has seen nothing.
+func newFollower() *follower {
+	w := &follower{
+		View: View{
+			processors: processors{gomaxp: 1}, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
+			subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(),
+			queues: queues{goroutines: goroutines{byID: ids.New(), wakerID: reference.NoG}},
+		},
+		load: 1, span: span.New(),
 	}
 	w.turns.Make(0).list = inNone
 	return w
 }
 
 // add processes the next block of the stream.
-func (w *View) add(b *ledger.Block) {
+func (w *follower) add(b *ledger.Block) {
 	w.block = b
 	w.gs.Grow(b.Slots)
 	w.know(b.Classes)
@@ -137,14 +129,14 @@ func (w *View) add(b *ledger.Block) {
 }
 
 // lacked notes for how long a run interval that ends had no CPU.
-func (w *View) lacked(x *ledger.OffCPU) {
+func (w *follower) lacked(x *ledger.OffCPU) {
 	if p := w.p(x.P); p != nil {
 		p.off += x.Ns
 	}
 }
 
 // process processes the next decision, and emits it.
-func (w *View) process(d *reference.Decision) {
+func (w *follower) process(d *reference.Decision) {
 	w.passTo(d.Time)
 	// The ends of intervals come before the Ps change, the rest after.
 	switch d.Kind {
@@ -192,10 +184,10 @@ func (w *View) process(d *reference.Decision) {
 }
 
 // decision returns the one that is being taken.
-func (w *View) decision() *reference.Decision { return &w.block.Decisions[w.at] }
+func (w *follower) decision() *reference.Decision { return &w.block.Decisions[w.at] }
 
 // applyPs follows what the decision meant for the states of the Ps.
-func (w *View) applyPs() {
+func (w *follower) applyPs() {
 	w.usablePs = w.usableAfter
 	ps, i := w.block.PIntervals, w.changes
 	for w.changed = i; i < len(ps) && int(ps[i].At) == w.at; i++ {
@@ -206,7 +198,7 @@ func (w *View) applyPs() {
 }
 
 // addRare processes a decision of the other kinds.
-func (w *View) addRare(d *reference.Decision) {
+func (w *follower) addRare(d *reference.Decision) {
 	w.g = nil
 	switch d.Kind {
 	case reference.KindPStart:
@@ -279,7 +271,7 @@ func (w *View) addRare(d *reference.Decision) {
 }
 
 // passTo lets time pass until the next decision, at t.
-func (w *View) passTo(t int64) {
+func (w *follower) passTo(t int64) {
 	if dt := t - w.now; dt > 0 {
 		if dt >= silenceNs {
 			w.silent(t)
@@ -290,7 +282,7 @@ func (w *View) passTo(t int64) {
 }
 
 // pass lets dt ns pass.
-func (w *View) pass(dt int64) {
+func (w *follower) pass(dt int64) {
 	w.loadSum += float64(w.load * float64(dt))
 	w.now += dt
 	w.waitedNs += dt * (w.runnable - w.yielded)
@@ -300,7 +292,7 @@ func (w *View) pass(dt int64) {
 }
 
 // skip passes ns that are not recorded, without a silence: nobody is known to run.
-func (w *View) skip(ns int64) {
+func (w *follower) skip(ns int64) {
 	if ns <= 0 || ns > math.MaxInt64-w.now {
 		return
 	}
@@ -312,7 +304,7 @@ func (w *View) skip(ns int64) {
 // forget is for a gap in the trace, before which all that ran or were runnable have
 // been stopped: what the Ps do from now on is not known, and a wait for something that
 // ends after it would be as long as the gap at least.
-func (w *View) forget() {
+func (w *follower) forget() {
 	for k := range w.ps {
 		p := &w.ps[k]
 		w.endSlice(p, true)
@@ -329,12 +321,12 @@ func (w *View) forget() {
 	}
 }
 
-func (w *View) setWaking(p *proc, on bool) {
+func (w *follower) setWaking(p *proc, on bool) {
 	w.waking += b2i64(on) - b2i64(p.waking)
 	p.waking = on
 }
 
-func (w *View) p(id int32) *proc {
+func (w *follower) p(id int32) *proc {
 	if uint(id) < uint(len(w.ps)) {
 		return &w.ps[uint(id)]
 	}
@@ -342,7 +334,7 @@ func (w *View) p(id int32) *proc {
 }
 
 // addP returns a P that was not seen before; nil if there is none to be had.
-func (w *View) addP(id int32) *proc {
+func (w *follower) addP(id int32) *proc {
 	if id < 0 || id >= ledger.MaxPs {
 		return nil
 	}
@@ -361,7 +353,7 @@ func b2i64(b bool) int64 {
 	return 0
 }
 
-func (w *View) ready(d *reference.Decision) {
+func (w *follower) ready(d *reference.Decision) {
 	w.waker = nil
 	if d.G < 0 {
 		w.g = nil
@@ -443,7 +435,7 @@ func (w *View) ready(d *reference.Decision) {
 }
 
 // finish ends what is open at the end of the trace.
-func (w *View) finish(end int64) {
+func (w *follower) finish(end int64) {
 	if dt := end - w.now; dt > 0 {
 		w.pass(dt)
 	}
@@ -469,7 +461,7 @@ func (g *Goroutine) inCall() bool {
 }
 
 // nodes gives what the span keeps of the goroutines, in the order of their slots.
-func (w *View) nodes(yield func(int32, *span.Node) bool) {
+func (w *follower) nodes(yield func(int32, *span.Node) bool) {
 	for i := int32(1); i < w.slots; i++ {
 		if g := w.gs.At(i); !yield(g.Class, &g.node) {
 			return

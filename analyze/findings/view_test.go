@@ -70,7 +70,7 @@ func TestViewAgreesWithTheTruth(t *testing.T) {
 	}
 }
 
-func checkLists(t *testing.T, w *View) {
+func checkLists(t *testing.T, w *follower) {
 	t.Helper()
 	var n, local, stealable int64
 	walk := func(l *list, id int32) {
