@@ -26,9 +26,7 @@ const (
 
 // diffPage is what diff.tmpl gets.
 type diffPage struct {
-	CSP     string
-	CSS     template.CSS
-	Scripts []template.JS
+	sources
 
 	Title, Tool, Version string
 	Status, Badge        string
@@ -49,8 +47,6 @@ type diffPage struct {
 	Suppressed           string
 	SuppressedBy         []string
 	Docs                 []diffDoc
-	ECharts              bool
-	Islands              []island
 	charts               map[string]*chart
 }
 
@@ -126,16 +122,16 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 			p.Docs = append(p.Docs, d)
 		}
 	}
+	var islands []island
 	var err error
-	if p.CSS, p.Scripts, err = o.sources("core.js", "tables.js"); err != nil {
-		return err
-	}
-	if p.ECharts = len(o.ECharts) > 0; p.ECharts {
-		if p.Islands, err = chartIslands(p.charts); err != nil {
+	if len(o.ECharts) > 0 {
+		if islands, err = chartIslands(p.charts); err != nil {
 			return err
 		}
 	}
-	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
+	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
+		return err
+	}
 	return execute(w, "diff.tmpl", p)
 }
 

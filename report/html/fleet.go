@@ -37,9 +37,7 @@ const (
 type keyFigure struct{ Value, Label, Note string }
 
 type fleetPage struct {
-	CSP     string
-	CSS     template.CSS
-	Scripts []template.JS
+	sources
 
 	Title, Tool, Version string
 	Status, Badge        string
@@ -63,8 +61,6 @@ type fleetPage struct {
 	MoreUnread           int
 	Conflicts            string
 	Peers                []blockView // of the groups, which of them stand out
-	ECharts              bool
-	Islands              []island
 	charts               map[string]*chart
 }
 
@@ -136,16 +132,16 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool, o Options) error {
 		names = names.Full()
 	}
 	p := newFleetPage(f, names)
+	var islands []island
 	var err error
-	if p.CSS, p.Scripts, err = o.sources("core.js", "tables.js"); err != nil {
-		return err
-	}
-	if p.ECharts = len(o.ECharts) > 0; p.ECharts {
-		if p.Islands, err = chartIslands(p.charts); err != nil {
+	if len(o.ECharts) > 0 {
+		if islands, err = chartIslands(p.charts); err != nil {
 			return err
 		}
 	}
-	p.CSP = policy(page{CSS: p.CSS, Scripts: p.Scripts})
+	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
+		return err
+	}
 	return execute(w, "fleet.tmpl", p)
 }
 

@@ -82,9 +82,15 @@ var assets embed.FS
 
 // page is what page.tmpl gets.
 type page struct {
-	View    *view
+	View *view
+	sources
+}
+
+// sources are the style, the scripts and the data of a page.
+type sources struct {
 	CSP     string
 	CSS     template.CSS
+	Early   template.JS // runs before anything is drawn
 	Scripts []template.JS
 	Islands []island
 	ECharts bool
@@ -168,41 +174,52 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
-	p := page{View: v, Islands: islands, ECharts: len(o.ECharts) > 0}
 	names := []string{"core.js", "tables.js", "inspector.js", "lanes.js", "cpus.js", "heap.js", "notes.js", "timeline.js", "flame.js", "select.js"}
 	if v.Time == nil || v.Time.CPUs == 0 {
 		names = slices.DeleteFunc(names, func(s string) bool { return s == "cpus.js" })
 	}
-	if p.CSS, p.Scripts, err = o.sources(names...); err != nil {
+	c, err := o.sources(islands, names...)
+	if err != nil {
 		return err
 	}
-	p.CSP = policy(p)
-	return execute(w, "page.tmpl", p)
+	return execute(w, "page.tmpl", page{v, c})
 }
 
-// sources returns the style and the scripts of a page, with those of the charts, if it has some.
-func (o Options) sources(names ...string) (css template.CSS, scripts []template.JS, err error) {
-	if len(o.ECharts) > 0 {
+// sources returns the style and the scripts of a page with that data, and what its charts need, if it may have some.
+func (o Options) sources(islands []island, names ...string) (sources, error) {
+	c := sources{Islands: islands, ECharts: len(o.ECharts) > 0}
+	allowed := []string{}
+	if c.ECharts {
 		if err := checkScript(o.ECharts); err != nil {
-			return "", nil, err
+			return c, err
 		}
-		scripts, names = append(scripts, template.JS(o.ECharts)), append(names, "charts.js")
+		source, err := data("data_echarts", string(o.ECharts))
+		if err != nil {
+			return c, fmt.Errorf("html: %w", err)
+		}
+		c.Islands, names, allowed = append(c.Islands, source), append(names, "charts.js"), append(allowed, string(o.ECharts))
 	}
-	for _, name := range append(names, "style.css") {
+	for _, name := range append(names, "early.js", "style.css") {
 		src, err := assets.ReadFile("assets/" + name)
 		if err == nil {
 			err = checkScript(src)
 		}
 		if err != nil {
-			return "", nil, fmt.Errorf("html: %w", err)
+			return c, fmt.Errorf("html: %w", err)
 		}
-		if name == "style.css" {
-			css = template.CSS(src)
-		} else {
-			scripts = append(scripts, template.JS(src))
+		switch name {
+		case "style.css":
+			c.CSS = template.CSS(src)
+			continue
+		case "early.js":
+			c.Early = template.JS(src)
+		default:
+			c.Scripts = append(c.Scripts, template.JS(src))
 		}
+		allowed = append(allowed, string(src))
 	}
-	return css, scripts, nil
+	c.CSP = policy(string(c.CSS), allowed)
+	return c, nil
 }
 
 // execute writes the page that a template makes of data.
@@ -217,14 +234,14 @@ func execute(w io.Writer, name string, data any) error {
 	return nil
 }
 
-// policy is the page's Content-Security-Policy: it may execute and style with
+// policy is a page's Content-Security-Policy: it may execute and style with
 // what is in it, byte for byte, and nothing else, and it may load nothing.
-func policy(p page) string {
+func policy(style string, scripts []string) string {
 	parts := []string{"default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:"}
-	parts = append(parts, "style-src "+hash(string(p.CSS)))
+	parts = append(parts, "style-src "+hash(style))
 	s := "script-src"
-	for _, js := range p.Scripts {
-		s += " " + hash(string(js))
+	for _, js := range scripts {
+		s += " " + hash(js)
 	}
 	return strings.Join(append(parts, s), "; ")
 }

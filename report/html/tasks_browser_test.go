@@ -51,7 +51,7 @@ func tasks(t *testing.T, file string) {
 			p.Wait(`document.getElementById("kind-1").open`)
 		}},
 		{"see how its latencies lie, and choose a part of them", func() {
-			if !eval(`!!window.echarts && !!document.querySelector("#kind-1 figure[data-chart]")`) {
+			if !eval(`!!document.getElementById("data_echarts") && !!document.querySelector("#kind-1 figure[data-chart]")`) {
 				return
 			}
 			eval(`(document.querySelector("#kind-1 figure[data-chart]").scrollIntoView(), true)`)

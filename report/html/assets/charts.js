@@ -2,9 +2,9 @@
 /* The interactive charts. Their options come from Go, as data; functions are
    added here, by kind of chart. Tooltips are elements made with textContent:
    no markup from the trace is ever parsed. A chart is made when it comes near
-   the window, and then takes the place of the plain drawing. */
+   the window, and then takes the place of the plain drawing; ECharts itself is
+   run for the first one, since that takes longer than anything else here. */
 (() => {
-  if (typeof echarts === "undefined") return;
   const { el, dur, sig, group, percent, colour, view } = gms;
   const live = [];
 
@@ -138,6 +138,7 @@
   function make(fig) {
     const c = gms.data(fig.dataset.chart);
     if (!c) return;
+    if (typeof echarts === "undefined") document.head.append(el("script", "", gms.data("data_echarts"))); // the policy allows just this text
     const div = el("div", "live");
     div.style.height = height(fig) + "px";
     div.setAttribute("role", "img");

@@ -4,7 +4,6 @@
    Strings from the trace reach the page by textContent only. */
 const gms = (() => {
   const root = document.documentElement;
-  root.classList.add("js");
 
   /** The data island with this id, or null. */
   function data(id) {
@@ -206,14 +205,13 @@ const gms = (() => {
     }
   });
 
-  // Tables that can be scrolled, and only those, can be reached by keyboard.
-  function stops() {
-    for (const s of document.querySelectorAll(".scroll")) {
+  // Tables that can be scrolled, and only those, can be reached by keyboard. What is far away has no width yet.
+  const stops = new ResizeObserver(es => {
+    for (const s of new Set(es.map(e => e.target.closest(".scroll")))) {
       if (s.scrollWidth > s.clientWidth + 1) s.tabIndex = 0; else s.removeAttribute("tabindex");
     }
-  }
-  stops();
-  addEventListener("resize", stops);
+  });
+  for (const s of document.querySelectorAll(".scroll, .scroll > table")) stops.observe(s);
 
   return { data, el, sig, group, dur, clock, percent, colour, put, place, on, restore, view, restyled: f => themed.push(f) };
 })();

@@ -57,12 +57,14 @@
     const kinds = { u8: Uint8Array, i32: Int32Array, f32: Float32Array, f64: Float64Array };
     A = {};
     for (const a of D.arrays) A[a.n] = new kinds[a.t](buf, a.o, a.l);
+    for (const a of D.arrays) if (/^\d+\.(system|gc|syscall|sched|stopped)$/.test(a.n) && !A[a.n].some(v => v)) delete A[a.n]; // nothing to draw
     D.data = "";
     for (const name of ["frames", "stacks"]) D[name] = JSON.parse(new TextDecoder().decode(A[name]));
     D.windows.forEach((w, k) => {
       w.k = k;
       w.lanes = ranges(A[`w${k}.p`]);
       w.depths = ranges(A[`w${k}.dp`]);
+      w.longest = A[`w${k}.len`].reduce((x, y) => Math.max(x, y), 0); // run interval
     });
     heap.start(A);
     notes.start(A);
@@ -80,6 +82,8 @@
     return out;
   }
 
+  const rangeText = range.appendChild(document.createTextNode("")); // to change it costs no styles
+  let busyPath = null; // of the strip on top
   let W = 0, dpr = 1, ctx = canvas.getContext("2d"), pending = false;
   const plotW = () => Math.max(W - GUTTER - RIGHT, 10);
   const x2t = x => view.from + (x - GUTTER) / plotW() * (view.to - view.from);
@@ -92,6 +96,11 @@
     canvas.style.height = height + "px";
     canvas.width = Math.round(W * dpr); canvas.height = Math.round(height * dpr);
     map.width = Math.round(W * dpr); map.height = Math.round(34 * dpr);
+    busyPath = new Path2D();
+    for (let x = 0; x < plotW(); x++) {
+      const h = busy[Math.min(busy.length - 1, Math.floor(x / plotW() * busy.length))] * 22;
+      busyPath.rect(GUTTER + x, 30 - h, 1, h);
+    }
     later();
   }
   function later() {
@@ -105,28 +114,31 @@
     return (255 << 24 | m[2] << 16 | m[1] << 8 | m[0]) >>> 0; // little-endian pixels
   }
 
+  /** The bins of each pixel column: column c stands for those from at[c] to before to[c]. All lanes have the same. */
+  function binsOf(cols) {
+    const at = new Int32Array(cols), to = new Int32Array(cols), per = (view.to - view.from) / cols;
+    for (let c = 0; c < cols; c++) {
+      at[c] = Math.min((view.from + (per < D.bin ? c + 0.5 : c) * per) / D.bin, D.bins - 1);
+      to[c] = Math.max(at[c] + 1, Math.min((view.from + (c + 1) * per) / D.bin, D.bins));
+    }
+    return { at, to };
+  }
+  /** The mean over the bins of each pixel column. */
+  function mean(bins, { at, to }, out, off, scale) {
+    for (let c = 0; c < at.length; c++) {
+      let sum = 0;
+      for (let b = at[c]; b < to[c]; b++) sum += bins[b] || 0;
+      out[off + c] = sum / (to[c] - at[c]) * scale;
+    }
+  }
   /** Adds, per pixel column, the shares of each state on lane i. */
-  function shares(i, cols, cov) {
+  function shares(i, cols, bins, cov) {
     cov.fill(0);
     const span = view.to - view.from, per = span / cols;
     const keys = [null, "user", "system", "gc", null, "syscall", "sched", "stopped", "gap"];
     for (let s = 1; s < S; s++) {
-      if (!keys[s]) continue;
-      const bins = A[i + "." + keys[s]], off = s * cols;
-      if (!bins) continue;
-      if (per >= D.bin) { // several bins a column: mean
-        for (let c = 0; c < cols; c++) {
-          const b0 = Math.floor((view.from + c * per) / D.bin), b1 = Math.max(b0 + 1, Math.floor((view.from + (c + 1) * per) / D.bin));
-          let sum = 0, n = 0;
-          for (let b = b0; b < b1 && b < bins.length; b++) { sum += bins[b]; n++; }
-          cov[off + c] = n ? sum / n / 255 : 0;
-        }
-      } else {
-        for (let c = 0; c < cols; c++) {
-          const b = Math.floor((view.from + (c + 0.5) * per) / D.bin);
-          cov[off + c] = b < bins.length ? bins[b] / 255 : 0;
-        }
-      }
+      const of = keys[s] && A[i + "." + keys[s]];
+      if (of) mean(of, bins, cov, s * cols, 1 / 255);
     }
     for (const w of D.windows) { // exact where it is kept
       if (w.t <= view.from || w.f >= view.to || (w.t - w.f) / per < 4) continue;
@@ -155,14 +167,9 @@
   }
 
   /** Mean queue length per pixel column. */
-  function depth(p, mean, cols, out) {
+  function depth(p, lengths, cols, bins, out) {
     const per = (view.to - view.from) / cols;
-    for (let c = 0; c < cols; c++) {
-      const b0 = Math.floor((view.from + c * per) / D.bin), b1 = Math.max(b0 + 1, Math.floor((view.from + (c + 1) * per) / D.bin));
-      let s = 0, n = 0;
-      for (let b = b0; b < b1 && b < mean.length; b++) { s += mean[b]; n++; }
-      out[c] = n ? s / n : 0;
-    }
+    mean(lengths, bins, out, 0, 1);
     for (const w of D.windows) {
       if (w.t <= view.from || w.f >= view.to || (w.t - w.f) / per < 4) continue;
       const r = w.depths.get(p);
@@ -183,12 +190,9 @@
   }
 
   /** Where a P does not exist, it has no lane. */
-  function unused(i, cols, lh, px, panel) {
-    const bins = A[i + ".unused"], per = (view.to - view.from) / cols;
-    if (bins) for (let c = 0; c < cols; c++) {
-      const b = Math.floor((view.from + (c + 0.5) * per) / D.bin);
-      if (bins[b] > 127) for (let k = 0; k < lh; k++) px[k * cols + c] = panel;
-    }
+  function unused(i, { at }, cols, lh, px, panel) {
+    const of = A[i + ".unused"];
+    if (of) for (let c = 0; c < cols; c++) if (of[at[c]] > 127) for (let k = 0; k < lh; k++) px[k * cols + c] = panel;
   }
 
   let depthMost = 1, globalMost = 1, busy = []; // busy: share of the Ps that ran the program, per bin
@@ -224,26 +228,24 @@
     if (frame) drawFrame();
     if (lit >= 0) drawLit(D.findings[lit]);
     drawMap();
-    range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
-    command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
-    command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
+    rangeText.data = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
   }
 
   /** The lanes of the Ps, a column of pixels at a time. */
   function drawLanes(cols) {
     const x0 = Math.round(GUTTER * dpr);
-    const cov = new Float32Array(S * cols), q = new Float32Array(cols);
+    const cov = new Float32Array(S * cols), q = new Float32Array(cols), bins = binsOf(cols);
     const paint = STATES.map(rgba), line = rgba("depth"), bg = rgba("idle"), panel = rgba("panel");
     const period = Math.round(7 * dpr), stripe = Math.max(1, Math.round(2 * dpr)); // of the hatching
     const lh = Math.max(1, Math.round(laneH * dpr)), dh = Math.max(1, Math.round(depthH * dpr));
     const img = ctx.createImageData(cols, lh + dh), px = new Uint32Array(img.data.buffer);
     for (let i = 0; i < N; i++) {
       const place = D.ps.indexOf(ids[i]);
-      shares(place, cols, cov);
-      depth(ids[i], A[place + ".q"], cols, q);
+      shares(place, cols, bins, cov);
+      depth(ids[i], A[place + ".q"], cols, bins, q);
       px.fill(bg, 0, lh * cols);
       px.fill(panel, lh * cols);
-      unused(place, cols, lh, px, panel);
+      unused(place, bins, cols, lh, px, panel);
       for (let c = 0; c < cols; c++) {
         let y = lh, acc = 0; // stacked from below
         for (let s = 1; s < S; s++) {
@@ -361,10 +363,10 @@
   function clip() { ctx.save(); ctx.beginPath(); ctx.rect(GUTTER, 0, plotW(), height); ctx.clip(); }
 
   function drawGlobal(cols) {
-    const y1 = QUEUES + GLOBAL, q = new Float32Array(cols), per = plotW() / cols;
+    const y1 = QUEUES + GLOBAL, q = new Float32Array(cols), bins = binsOf(cols), per = plotW() / cols;
     clip();
     for (const [name, p, style] of [["runnable", -2, "waking"], ["global", -1, "depth"]]) {
-      depth(p, A[name + ".mean"], cols, q);
+      depth(p, A[name + ".mean"], cols, bins, q);
       ctx.fillStyle = colour(style);
       ctx.globalAlpha = name === "runnable" ? 0.45 : 1;
       ctx.beginPath();
@@ -451,7 +453,7 @@
     for (const w of D.windows) {
       if (w.t <= view.from || w.f >= view.to) continue;
       const from = A[`w${w.k}.from`], len = A[`w${w.k}.len`], state = A[`w${w.k}.state`], g = A[`w${w.k}.g`];
-      if (laneH >= 10) for (let i = 0; i < N; i++) {
+      if (laneH >= 10 && w.longest / per >= 3) for (let i = 0; i < N; i++) {
         const r = w.lanes.get(ids[i]);
         if (!r) continue;
         const y = TOP + i * LANE;
@@ -570,10 +572,7 @@
     c.fillStyle = colour("bg"); c.fillRect(0, 0, W, 34);
     c.fillStyle = colour("idle"); c.fillRect(GUTTER, 8, w, 22);
     c.fillStyle = colour("user");
-    for (let x = 0; x < w; x++) {
-      const h = busy[Math.min(busy.length - 1, Math.floor(x / w * busy.length))] * 22;
-      c.fillRect(GUTTER + x, 30 - h, 1, h);
-    }
+    c.fill(busyPath);
     c.fillStyle = colour("gap");
     for (const s of D.gaps || []) for (let x = pos(s.f); x < pos(s.t); x += 4) c.fillRect(x, 8, Math.min(1.5, pos(s.t) - x), 22);
     c.fillStyle = colour("accent");
@@ -735,11 +734,17 @@
     clearTimeout(noteTimer);
     noteTimer = setTimeout(rest, 150);
   }
+  /** What the stretch that is shown sums up to, and the command for it alone. */
+  function summarize() {
+    command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
+    command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
+    gms.inspector.statistics();
+  }
   /** Once the view rests: the address and the statistics. */
   function rest() {
     if (mode !== "p") chooseLanes();
     gms.place(place(), false);
-    gms.inspector.statistics();
+    summarize();
   }
   /** Does something that the browser's Back undoes. */
   function visit(what) {
@@ -749,7 +754,7 @@
     clearTimeout(noteTimer);
     if (mode !== "p") chooseLanes();
     gms.place(place(), true);
-    if (view.from !== from || view.to !== to) gms.inspector.statistics();
+    if (view.from !== from || view.to !== to) summarize();
   }
   /** What the fragment keeps of the timeline. */
   function place() {
@@ -777,7 +782,7 @@
     gms.inspector.setQuery(state.find || "");
     restoreDetails(state.s || "");
     setMode(/^[gm]$/.test(state.lanes || "") ? state.lanes : "p");
-    gms.inspector.statistics();
+    summarize();
     if (how === "back") return;
     (frame ? caption : document.getElementById("timeline")).scrollIntoView();
     if (how === "link") canvas.focus({ preventScroll: true });
@@ -960,7 +965,7 @@
     draw();
     gms.timeline.ready = performance.now(); // ms; drawn, and keys and mouse work
     gms.inspector.start(gms.timeline);
-    setTimeout(gms.inspector.statistics); // after the first picture
+    setTimeout(summarize); // after the first picture
     gms.restore(["t", "s", "frame", "find", "lanes"], restore);
     gms.on("life", g => { gms.inspector.life(Number(g)); document.getElementById("timeline").scrollIntoView(); });
     document.documentElement.dataset.timeline = "ready";
