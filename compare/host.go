@@ -17,7 +17,8 @@ type Conditions struct {
 	// Differs are the ways in which it differs, in sentences.
 	Differs []string `json:"differs"`
 	// Slower is by which factor the machine alone may have made things slower after the change,
-	// at most; below 1: faster. 1 if nothing is known to differ.
+	// at most; below 1: faster. 1 if nothing is known to differ; 1000, or a thousandth, if no more
+	// is known than that one side was short of CPUs.
 	Slower float64 `json:"slower"`
 	// Turns reports whether the sides were recorded in turns; if not, or if the times are not
 	// known, what the machine did in the meantime counts as a difference of its own.
@@ -32,6 +33,9 @@ const (
 	hardlyIdle    = 0.8  // of the CPUs, from which on programs are in each other's way
 	costsTwice    = 2    // who has half of the CPUs may take four times as long: there is queueing, too
 	mostOfMachine = 0.9  // of the CPUs that others can take in effect
+	mostTraces    = 0.5  // of the traces of a side: the machine of that side
+	fewTraces     = 0.25 // likewise: not the machine of that side
+	anyFactor     = 1000 // what a machine may account for of which no more is known than that it was short of CPUs
 )
 
 // machineOf compares the machines of both sides.
@@ -60,6 +64,14 @@ func machineOf(before, after []*analyze.Result) Conditions {
 			m.Differs = append(m.Differs, "The recordings are of different machines, or of different boots of one.")
 		}
 	}
+	// How much threads lacked is not known by what a trace shows of it: the times between runs.
+	if sb, sa := shortOf(before), shortOf(after); !m.Turns && (ub.n == 0 || ua.n == 0) && max(sb, sa) >= mostTraces && min(sb, sa) < fewTraces {
+		m.Differs = append(m.Differs, fmt.Sprintf("Threads lacked CPUs in %s of the traces before and %s of those after.", quantity.Percent(sb), quantity.Percent(sa)))
+		slower = math.Log(anyFactor)
+		if sb > sa {
+			slower = -slower
+		}
+	}
 	m.Slower = exp(slower)
 	return m
 }
@@ -78,6 +90,20 @@ func lackedOf(rs []*analyze.Result) float64 {
 		shares = append(shares, ratio(float64(most), lifetime(r)))
 	}
 	return median(shares)
+}
+
+// shortOf returns in which share of the traces threads seem to have lacked CPUs, if but a little.
+func shortOf(rs []*analyze.Result) float64 {
+	n := 0
+	for _, r := range rs {
+		for f := range r.AllFindings() {
+			if f.Kind == findings.KindMachine {
+				n++
+				break
+			}
+		}
+	}
+	return float64(n) / float64(len(rs))
 }
 
 // lacksCPUs reports whether threads of a trace seem to have lacked CPUs. How much differs from one

@@ -159,6 +159,10 @@ func TestMachine(t *testing.T) {
 	lacking := func(x *analyze.Result) {
 		x.Findings = []findings.Finding{{ID: "os-preemption", Kind: findings.KindMachine, CostOf: findings.OfPTime, CostNs: 800 * ms, Severity: findings.Warning}}
 	}
+	short := func(x *analyze.Result) {
+		x.Findings = []findings.Finding{{ID: "os-preemption", Kind: findings.KindMachine, CostOf: findings.OfPTime, CostNs: 5 * ms, Severity: findings.Note}}
+	}
+	later := start.Add(time.Hour)
 	host := func(boot string, others int64) func(x *analyze.Result) {
 		return func(x *analyze.Result) {
 			x.Trace.Sidecar = &sidecar.Meta{Host: &sidecar.Host{CPUs: 2, Boot: boot, Use: &sidecar.Use{Ns: 1000, BusyNs: 1000 + others, OwnNs: 1000}}}
@@ -171,8 +175,12 @@ func TestMachine(t *testing.T) {
 		caveat        string
 	}{
 		{"in turns", side(start, 1e6, nil), side(start, 1.5e6, nil), Worse, ""},
-		{"an hour later", side(start, 1e6, nil), side(start.Add(time.Hour), 1.5e6, nil), Inconclusive, ""},
-		{"an hour later, by far", side(start, 1e6, nil), side(start.Add(time.Hour), 9e6, nil), Worse, ""},
+		{"an hour later", side(start, 1e6, nil), side(later, 1.5e6, nil), Inconclusive, ""},
+		{"an hour later, by far", side(start, 1e6, nil), side(later, 9e6, nil), Worse, ""},
+		{"an hour later, short of CPUs", side(start, 1e6, nil), side(later, 9e6, short), Inconclusive, "Threads lacked CPUs in 0 % of the traces before and 100 % of those after."},
+		{"an hour later, no longer short", side(start, 9e6, short), side(later, 1e6, nil), Inconclusive, "Threads lacked CPUs in 100 %"},
+		{"an hour later, short and faster", side(start, 9e6, nil), side(later, 1e6, short), Better, "Threads lacked CPUs"},
+		{"in turns, short by chance", side(start, 1e6, nil), side(start, 9e6, short), Worse, ""},
 		{"without CPUs", side(start, 1e6, nil), side(start, 1.9e6, lacking), Inconclusive, "Threads with a P had no CPU for 0 % of the time before and 40 % after."},
 		{"without CPUs, and faster", side(start, 1.9e6, nil), side(start, 1e6, lacking), Better, "Threads with a P had no CPU"},
 		{"beside others", side(start, 1e6, host("a", 0)), side(start, 1.6e6, host("a", 900)), Inconclusive, "Other programs used 0 % of the machine's CPUs before and 45 % after."},

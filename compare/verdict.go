@@ -266,7 +266,11 @@ func (r *Result) inconclusive(names shortNames, all []*decision, conflict *decis
 		say("%s: throughput and latency went the same way, as they do with another load.", names.subject(conflict))
 	case machine:
 		r.Headline = "Inconclusive: the machine differs"
-		say("What changed is no more than the machine may account for: up to %s. Record both in turns: gmpscope record --alternate.", quantity.Factor(max(r.Machine.Slower, 1/r.Machine.Slower)))
+		by := "the machine may account for"
+		if factor := max(r.Machine.Slower, 1/r.Machine.Slower); factor < anyFactor {
+			by += ": up to " + quantity.Factor(factor)
+		}
+		say("What changed is no more than %s. Record both in turns: gmpscope record --alternate.", by)
 	case len(all) == 0:
 		r.Headline = "Inconclusive: the two sides have nothing in common that could be compared"
 	default:
