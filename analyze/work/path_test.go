@@ -255,6 +255,28 @@ func TestPortions(t *testing.T) {
 		}
 		p.wake(2, g).after(1).exit(g)
 	}
+	samePortions(t, p, func(w *walk) *portions { return &w.lives })
+}
+
+// Nor does it matter that those who had a lock one after the other are gone through once for many who waited for it.
+func TestTurns(t *testing.T) {
+	p := newPlay(t)
+	start, load, lock := p.stack("main.main"), p.stack("main.job", "main.load", "syscall.read"), p.stack("main.job", "main.put", "sync.(*Mutex).Lock")
+	p.begin(1).create(1, 90, "main.job", start).call(90, p.stack("main.job:2", "os.Open"), 1e9).exit(90)
+	const last = 300
+	for g := int64(2); g <= last; g++ {
+		p.create(1, g, "main.job", start).stop(g, reference.ReasonSync, lock).after(3)
+	}
+	p.wake(1, 2)
+	for g := int64(2); g < last; g++ {
+		p.call(g, load, 10*(1+g%7)).after(1).wake(g, g+1).exit(g)
+	}
+	samePortions(t, p, func(w *walk) *portions { return &w.turns })
+}
+
+// samePortions expects the same units with and without portions, of which some are kept.
+func samePortions(t *testing.T, p *play, of func(*walk) *portions) {
+	t.Helper()
 	var results [2]Units
 	for i := range results {
 		o := p.options()
@@ -262,11 +284,11 @@ func TestPortions(t *testing.T) {
 		a := New(o)
 		a.walk.followed.share = 100 // so that all is followed
 		if i > 0 {
-			a.walk.recording = &portion{} // no other is recorded meanwhile
+			a.walk.lives.recording, a.walk.turns.recording = &portion{}, &portion{} // no other is recorded meanwhile
 		}
 		feed(a, p.ds)
 		results[i] = a.Finish(p.now, p.now, itself)
-		if kept := slices.ContainsFunc(a.walk.portions, func(p portion) bool { return p.n > 0 }); kept != (i == 0) {
+		if kept := slices.ContainsFunc(of(&a.walk).kept, func(p portion) bool { return p.n > 0 }); kept != (i == 0) {
 			t.Errorf("%d: portions are kept: %v", i, kept)
 		}
 	}
