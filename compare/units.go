@@ -329,15 +329,19 @@ func (c *candidate) compared(sameWork, asLong bool) bool {
 	if c.How != units.Cycle.String() && c.How != units.Producer.String() || b.class != b.key.name {
 		return true // what begins and ends a unit is not how the program portions its work
 	}
+	rates, runs := c.After.PerS/c.Before.PerS, ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
+	portions := rates * runs // as many times the work in each as there are fewer
+	more := max(rates, 1/rates)
+	if more > farMorePieces*farMorePieces && max(portions, 1/portions) < math.Sqrt(more) {
+		return false
+	}
 	if c.moved() >= otherUse {
 		return true
 	}
 	if b.merged || a.merged {
 		return false
 	}
-	rates, runs := c.After.PerS/c.Before.PerS, ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
-	portions := rates * runs // as many times the work in each as there are fewer
-	return max(rates, 1/rates) <= farMorePieces && (max(rates, 1/rates) <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
+	return more <= farMorePieces && (more <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
 }
 
 // moved returns which share of the time of a unit goes to something else than before.
