@@ -1,5 +1,7 @@
 package waits
 
+import "github.com/gmpscope/gmpscope/analyze/ids"
+
 // pstate is what a P does, as those in its queue see it.
 type pstate uint8
 
@@ -113,7 +115,7 @@ type proc struct {
 	idlePrev, idleNext int32
 }
 
-const none = int32(-1)
+const none = ids.None
 
 // proc returns P id, nil if there is no such P or there are too many.
 func (m *machine) proc(id int32) *proc {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze/histogram"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 const (
@@ -120,7 +121,7 @@ func (t *tally) summary() Summary {
 		Count:        t.count,
 		TotalNs:      t.total,
 		MaxNs:        t.max,
-		TailMass:     map[string]float64{"1ms": ratio(t.tail1, t.total), "10ms": ratio(t.tail10, t.total)},
+		TailMass:     map[string]float64{"1ms": quantity.Ratio(t.tail1, t.total), "10ms": quantity.Ratio(t.tail10, t.total)},
 		Causes:       causeTimes(&t.causes),
 		BehindLongNs: t.long.ns,
 		OpenCount:    t.open,
@@ -156,13 +157,6 @@ func bucket(i int, n, sum int64) Bucket {
 		return Bucket{FromNs: 0, ToNs: 1, Count: n, SumNs: sum}
 	}
 	return Bucket{FromNs: 1 << (i - 1), ToNs: 1 << i, Count: n, SumNs: sum}
-}
-
-func ratio(a, b int64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }
 
 func causeTimes(c *[numCauses]int64) []CauseTime {
