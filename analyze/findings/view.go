@@ -51,7 +51,7 @@ type View struct {
 	kept              *Silences // see NewSilences
 }
 
-// follower takes decisions, along the notes of the ledger, for a View.
+// follower updates a View by each decision, along the notes of the ledger.
 type follower struct {
 	View
 	note        *ledger.Note // of the decision
