@@ -157,6 +157,7 @@ type site struct {
 	victims findings.Tally
 	holders []*holder
 	index   map[place]*holder
+	latest  *holder // asked for last
 }
 
 // place is where a lock was given up, and by a goroutine of which class.
@@ -393,11 +394,15 @@ func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
 }
 
 func (s *site) holder(at place) *holder {
+	if h := s.latest; h != nil && h.place == at {
+		return h
+	}
 	h := s.index[at]
 	if h == nil && len(s.holders) < maxHolders {
 		h = &holder{place: at}
 		s.holders, s.index[at] = append(s.holders, h), h
 	}
+	s.latest = h
 	return h
 }
 
