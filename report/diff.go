@@ -231,7 +231,7 @@ func KindInWords(names *words.Names, k *compare.KindChange) string {
 
 func (t *text) diffFindings(c *compare.Result) {
 	t.head("Findings")
-	defer t.suppressed(c.Suppressed)
+	defer t.blocks(Suppressed(t.names, c.Suppressed))
 	if len(c.Findings) == 0 {
 		t.line("  None on either side.")
 	}

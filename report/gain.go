@@ -9,9 +9,9 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Gain finds what a finding's victims could gain; nil if that was not asked
+// gainOf finds what a finding's victims could gain; nil if that was not asked
 // for, or is not known.
-func Gain(s *replay.Decomposition, finding int) *replay.Gain {
+func gainOf(s *replay.Decomposition, finding int) *replay.Gain {
 	if s == nil {
 		return nil
 	}
@@ -23,10 +23,10 @@ func Gain(s *replay.Decomposition, finding int) *replay.Gain {
 	return nil
 }
 
-// GainLines reports in sentences what the victims of a finding could gain: what
+// gainLines reports in sentences what the victims of a finding could gain: what
 // comes of its advice, simulated, and what of their waiting is whose doing. Names may
 // be nil.
-func GainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []string {
+func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []string {
 	var out []string
 	if a := p.Advice; a != nil {
 		out = append(out, adviceLine(names, s, p, a))
@@ -96,15 +96,4 @@ func signedDuration(ns int64) string {
 		return "-" + quantity.Duration(-ns)
 	}
 	return quantity.Duration(ns)
-}
-
-// gain shows what the victims of a finding could gain.
-func (t *text) gain(s *replay.Decomposition, finding int) {
-	p := Gain(s, finding)
-	if p == nil {
-		return
-	}
-	for _, l := range GainLines(t.names, s, p) {
-		t.hang("    = ", 6, l)
-	}
 }

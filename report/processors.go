@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
@@ -110,9 +111,13 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 		return s
 	}
 	q := r.Procs.Queues
-	s.Blocks = append(s.Blocks, doc.Chart{ID: "chart_queues", Rows: min(len(ps), pagePs), Caption: "Local queues over time. A row is a P; the stronger the colour, the more goroutines stood in its queue.", Blocks: []doc.Block{doc.Para{Text: fmt.Sprintf(
+	heat := doc.Chart{ID: "chart_queues", Rows: min(len(ps), pagePs), Caption: "Local queues over time. A row is a P; the stronger the colour, the more goroutines stood in its queue.", Blocks: []doc.Block{doc.Para{Text: fmt.Sprintf(
 		"Queue lengths over time: all runnable goroutines %s on average, %s at most; global queue %s and %s; local queues together %s on average.",
-		quantity.Number(q.RunnableMean), quantity.Count(q.RunnableMax), quantity.Number(q.GlobalMean), quantity.Count(int64(q.GlobalMax)), quantity.Number(q.LocalMean))}}})
+		quantity.Number(q.RunnableMean), quantity.Count(q.RunnableMax), quantity.Number(q.GlobalMean), quantity.Count(int64(q.GlobalMax)), quantity.Number(q.LocalMean))}}}
+	if t := queueTable(&r.Timeline); len(t.Rows) > 0 {
+		heat.Blocks = append(heat.Blocks, t)
+	}
+	s.Blocks = append(s.Blocks, heat)
 	moved := doc.Fold{Title: "How work moved", Blocks: []doc.Block{doc.Para{Text: stolen(&r.Procs)}}}
 	if r.Procs.Steals.Count > 0 {
 		moved.Blocks = append(moved.Blocks, doc.Matrix{Caption: "Who stole from whom: a row is a thief, a column its victim.", N: r.Procs.Steals.Matrix})
@@ -121,6 +126,49 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 		moves("Retakes", "a P is taken from a thread in a system call", r.Procs.Retakes), moves("Preemptions", "a running goroutine is made to stop", r.Procs.Preemptions))
 	s.Blocks = append(s.Blocks, moved)
 	return s
+}
+
+// queueTable is how many goroutines stood in the local queue of each P, the longest queues first, in stretches
+// of equal length.
+func queueTable(t *timeline.Result) doc.Table {
+	const stretches = 8
+	out := doc.Table{Where: doc.Page, Caption: "Mean length of local queues, from", Columns: []doc.Column{{Title: "P", Left: true}}, One: "more P", Many: "more Ps"}
+	n := min(stretches, t.Bins)
+	at := func(i int) int { return i * t.Bins / n } // the bin with which stretch i begins
+	recorded := make([]float64, t.Bins)
+	for i := range recorded {
+		from := t.FromNs + int64(i)*t.BinNs
+		recorded[i] = float64(t.RecordedNs(from, min(from+t.BinNs, t.EndNs)))
+	}
+	for i := range n {
+		out.Columns = append(out.Columns, doc.Column{Title: quantity.Instant(t.FromNs + int64(at(i))*t.BinNs)})
+	}
+	type lane struct {
+		sum float64
+		row doc.Row
+	}
+	var lanes []lane
+	for _, l := range t.Lanes {
+		x := lane{row: doc.Row{Cells: []doc.Cell{{Text: fmt.Sprintf("P%d", l.P)}}}}
+		for i := range n {
+			sum, ns := 0.0, 0.0
+			for bin := at(i); bin < min(at(i+1), len(l.Queue.Mean)); bin++ {
+				sum, ns = sum+float64(l.Queue.Mean[bin])*recorded[bin], ns+recorded[bin]
+			}
+			mean := sum / max(ns, 1)
+			x.sum += mean
+			x.row.Cells = append(x.row.Cells, doc.Number(quantity.Number(mean), mean))
+		}
+		if x.sum > 0 {
+			lanes = append(lanes, x)
+		}
+	}
+	slices.SortStableFunc(lanes, func(x, y lane) int { return cmp.Compare(y.sum, x.sum) })
+	out.More = max(0, len(lanes)-pagePs)
+	for _, x := range lanes[:len(lanes)-out.More] {
+		out.Rows = append(out.Rows, x.row)
+	}
+	return out
 }
 
 // stolen reports how work moved between the Ps.

@@ -118,8 +118,8 @@ func TestGainLines(t *testing.T) {
 	}
 	var got []string
 	for finding := range 8 {
-		if p := Gain(s, finding); p != nil {
-			got = append(got, GainLines(nil, s, p)...)
+		if p := gainOf(s, finding); p != nil {
+			got = append(got, gainLines(nil, s, p)...)
 		}
 	}
 	want := []string{
@@ -134,7 +134,7 @@ func TestGainLines(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if Gain(nil, 0) != nil || Gain(s, 0) != nil {
+	if gainOf(nil, 0) != nil || gainOf(s, 0) != nil {
 		t.Error("a gain from nowhere")
 	}
 }

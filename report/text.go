@@ -50,7 +50,7 @@ func WriteText(w io.Writer, d *Document, o TextOptions) error {
 	}
 	t.verdict(d)
 	t.section(WorkSection(d.Result, d.names, ""))
-	t.findings(d.Result, d.Split)
+	t.section(FindingsSection(d))
 	t.section(WaitingSection(d.Result))
 	t.section(LongestSection(d.Result, d.names))
 	t.section(ProcessorsSection(d.Result))
@@ -77,7 +77,8 @@ func (t *text) top(d *Document) {
 	t.head("Findings")
 	found := d.Result.Findings
 	for i := range found[:min(len(found), t.o.Top)] {
-		t.brief(&found[i])
+		f := d.finding(i)
+		t.brief(&f)
 	}
 	if n := len(found) - t.o.Top; n > 0 {
 		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more finding", "more findings")))

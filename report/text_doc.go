@@ -58,6 +58,15 @@ func (t *text) blocks(bs []doc.Block) {
 			t.line("")
 		case doc.Chart:
 			t.blocks(b.Blocks)
+		case doc.Finding:
+			if !t.o.AllFindings && (b.Severity == "note" || b.N > textFindings) {
+				t.brief(&b)
+				continue
+			}
+			if was {
+				t.line("")
+			}
+			t.finding(&b)
 		case doc.Table:
 			if b.Where != doc.Page {
 				if was {
@@ -68,7 +77,11 @@ func (t *text) blocks(bs []doc.Block) {
 		case doc.Fold:
 			if b.Where != doc.Page {
 				t.line("")
-				t.para(2, b.Title)
+				title := b.Title
+				if b.ID == "notes" && !t.o.AllFindings {
+					title += "; --full findings shows their evidence:"
+				}
+				t.para(2, title)
 				t.blocks(b.Blocks)
 			}
 		default:

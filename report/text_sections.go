@@ -8,147 +8,73 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
-	"github.com/gmpscope/gmpscope/replay"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-var severityStyle = map[findings.Severity]style{findings.Note: blue, findings.Warning: yellow, findings.Critical: red}
-
-func (t *text) findings(r *analyze.Result, split *replay.Decomposition) {
-	t.head("Findings")
-	if len(r.Findings) == 0 {
-		t.line("  None.")
-	}
-	for _, d := range r.Doubts {
-		t.para(2, fmt.Sprintf("Low confidence (%s): %s", words.Doubt(d.ID), t.names.Prose(d.Text)))
-		t.line("")
-	}
-	var brief []findings.Finding
-	for i, f := range r.Findings {
-		if !t.o.AllFindings && (i >= textFindings || f.Severity == findings.Note) {
-			brief = append(brief, f)
-			continue
-		}
-		if i > 0 {
-			t.line("")
-		}
-		t.finding(r, f)
-		t.gain(split, i)
-	}
-	if len(brief) > 0 {
-		if len(brief) < len(r.Findings) {
-			t.line("")
-		}
-		t.line("  In brief (--full findings shows their evidence):")
-		for i := range brief {
-			t.brief(&brief[i])
+// finding writes a finding in full.
+func (t *text) finding(f *doc.Finding) {
+	head := fmt.Sprintf("%s  %s", t.in(statusStyle[f.Severity], f.Severity), t.in(bold, f.ID))
+	if f.Cost != "" {
+		head += "  costs " + f.Cost
+		if f.Part != "" {
+			head += " (" + f.Part + ")"
 		}
 	}
-	t.suppressed(r.Suppressed)
-	if n := len(r.Detectors); n > 0 {
-		var quiet, configured []string
-		for _, d := range r.Detectors {
-			if d.Found == 0 {
-				quiet = append(quiet, words.Visible(d.ID))
-			}
-			if d.Configured {
-				configured = append(configured, words.Visible(d.ID))
-			}
-		}
-		t.line("")
-		s := fmt.Sprintf("%s ran", quantity.Plural(int64(n), "detector", "detectors"))
-		if len(quiet) > 0 {
-			s += "; nothing was found by " + strings.Join(quiet, ", ")
-		}
-		s += "."
-		if len(configured) > 0 {
-			s += " The configuration sets thresholds of " + strings.Join(configured, ", ") + "."
-		}
-		t.para(2, s)
-	}
-}
-
-// brief is a finding in a line.
-func (t *text) brief(f *findings.Finding) {
-	s := fmt.Sprintf("%s %s", words.Visible(string(f.Severity)), words.Visible(f.ID))
-	if f.CostNs > 0 {
-		s += ", costs " + quantity.Duration(f.CostNs)
-	}
-	t.hang("  - ", 4, s+": "+ended(words.Cut(t.names.Prose(f.Title), 300)))
-}
-
-// suppressed names the findings that the configuration accepts.
-func (t *text) suppressed(list []findings.Suppressed) {
-	line, items := t.names.Suppressed(list)
-	if line == "" {
-		return
-	}
-	t.line("")
-	t.para(2, line)
-	for _, s := range items {
-		t.hang("  - ", 4, s)
-	}
-}
-
-func (t *text) finding(r *analyze.Result, f findings.Finding) {
-	head := fmt.Sprintf("%s  %s", t.in(severityStyle[f.Severity], words.Visible(string(f.Severity))), t.in(bold, words.Visible(f.ID)))
-	if f.CostNs > 0 {
-		head += "  costs " + quantity.Duration(f.CostNs)
-		if part := words.CostPart(&f); part != "" {
-			head += " (" + part + ")"
-		}
-	}
-	if len(f.Doubts) > 0 {
-		head += "  low confidence: " + words.Doubts(f.Doubts)
+	if f.Doubts != "" {
+		head += "  low confidence: " + f.Doubts
 	}
 	t.line("  " + head)
-	t.para(4, ended(words.Cut(t.names.Prose(f.Title), 600)))
+	t.para(4, f.Title)
 	tb := newTable("evidence", "value", "threshold")
 	for _, e := range f.Evidence {
-		limit := e.Limit
-		if limit == "" {
-			limit = "-"
-		}
-		tb.add(t.names.Cut(t.names.Prose(e.What), 46), words.Cut(words.Visible(e.Value), 20), words.Cut(words.Visible(limit), 24))
+		tb.add(t.names.Cut(e[0], 46), words.Cut(e[1], 20), words.Cut(cmp.Or(e[2], "-"), 24))
 	}
 	if len(tb.rows) > 0 {
 		t.table(4, tb)
 	}
-	for i, a := range f.Actors {
+	for i := range f.Actors {
 		if i == 4 {
-			t.line(fmt.Sprintf("    … and %s", quantity.Plural(int64(len(f.Actors)-i), "more", "more")))
+			t.line(fmt.Sprintf("    … and %s", quantity.Plural(int64(len(f.Actors)+f.MoreActors-i), "more", "more")))
 			break
 		}
-		t.para(4, t.actor(a))
-		if s := t.names.Stopped(r, &a); s != "" {
+		t.para(4, t.actor(&f.Actors[i]))
+		if s := f.Actors[i].Stopped; s != "" {
 			t.para(6, s)
 		}
 	}
-	if f.ToNs > f.FromNs {
-		from, to := quantity.Window(f.FromNs, f.ToNs)
-		t.para(4, fmt.Sprintf("when: %s to %s; how it is known: %s", from, to, words.Basis(f.Basis)))
+	if f.When != "" {
+		t.para(4, fmt.Sprintf("when: %s; how it is known: %s", f.When, f.Basis))
 	} else if f.Basis != "" {
-		t.para(4, "how it is known: "+words.Basis(f.Basis))
+		t.para(4, "how it is known: "+f.Basis)
 	}
 	for _, a := range f.Advice {
-		t.hang("    > ", 6, t.names.Prose(a))
+		t.hang("    > ", 6, a)
+	}
+	for _, l := range f.Gain {
+		t.hang("    = ", 6, l)
 	}
 }
 
-func (t *text) actor(a findings.Actor) string {
-	s := words.Visible(a.Role) + ":"
+// brief writes a finding in a line.
+func (t *text) brief(f *doc.Finding) {
+	s := f.Severity + " " + f.ID
+	if f.Cost != "" {
+		s += ", costs " + f.Cost
+	}
+	t.hang("  - ", 4, s+": "+ended(words.Cut(f.Title, 300)))
+}
+
+func (t *text) actor(a *doc.Actor) string {
+	s := a.Role + ":"
 	if a.Class != "" {
 		s += " " + t.names.Class(a.Class)
 	}
-	if a.G > 0 {
-		s += fmt.Sprintf(" goroutine %d", a.G)
-	}
-	if a.Class == "" && a.G == 0 && a.P != nil {
-		s += fmt.Sprintf(" P%d", *a.P)
+	if a.Where != "" {
+		s += " " + a.Where
 	}
 	if a.Creator != "" {
 		s += ", created by " + t.names.Class(a.Creator)

@@ -44,8 +44,7 @@ type diffPage struct {
 	Kinds, OtherKinds    []diffKind
 	Renames              []diffRename
 	Findings             []diffFinding
-	Suppressed           string
-	SuppressedBy         []string
+	Suppressed           []blockView
 	Docs                 []diffDoc
 	charts               map[string]*chart
 }
@@ -219,7 +218,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 			Cost:  words.CostChange(f)}
 		p.Findings = append(p.Findings, x)
 	}
-	p.Suppressed, p.SuppressedBy = names.Suppressed(c.Suppressed)
+	p.Suppressed = newBlocks(report.Suppressed(names, c.Suppressed), names)
 	return p
 }
 

@@ -64,7 +64,7 @@ func (v *view) first(d *report.Document) {
 				v.Gaps = v.Gaps || slices.Contains(m.Legend, notKept)
 			}
 		}
-		if i < maxFindings {
+		if i < report.MaxFindings {
 			v.First.Href = fmt.Sprintf("#finding-%d", i+1)
 		}
 	}
@@ -113,7 +113,7 @@ func newPart(a *findings.Actor, names *words.Names) firstPart {
 }
 
 func (f *firstView) also(r *analyze.Result, names *words.Names, but int) {
-	for i := range r.Findings[:min(len(r.Findings), maxFindings)] {
+	for i := range r.Findings[:min(len(r.Findings), report.MaxFindings)] {
 		x := &r.Findings[i]
 		switch {
 		case i == but:

@@ -17,7 +17,7 @@ const panning = `(async () => {
 	const frame = () => new Promise(requestAnimationFrame), c = document.getElementById("tl-canvas");
 	for (const f of document.querySelectorAll("figure[data-chart]")) {
 		f.scrollIntoView();
-		for (let i = 0; i < 50 && !f.classList.contains("has-live"); i++) await new Promise(r => setTimeout(r, 20));
+		for (let i = 0; i < 50 && !gms.charts?.some(l => f.contains(l.div)); i++) await new Promise(r => setTimeout(r, 20));
 	}
 	document.getElementById("timeline").scrollIntoView();
 	gms.view.set(gms.view.end / 4, gms.view.end * 3 / 4);

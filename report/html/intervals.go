@@ -133,8 +133,8 @@ func packFrames(frames []stacks.Frame, names *words.Names) []packedFrame {
 func packStacks(all [][]int32) [][]int32 {
 	out := make([][]int32, 0, len(all))
 	for _, s := range all {
-		if len(s) > maxFrames {
-			s = append(slices.Clone(s[:maxFrames]), -1)
+		if len(s) > report.MaxFrames {
+			s = append(slices.Clone(s[:report.MaxFrames]), -1)
 		}
 		out = append(out, append([]int32{}, s...))
 	}

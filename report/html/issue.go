@@ -28,7 +28,7 @@ func issueText(doc *report.Document) string {
 		if s := culpritStack(f, names); s != "" {
 			lines = append(lines, s)
 		}
-		if i < maxFindings {
+		if i < report.MaxFindings {
 			lines = append(lines, fmt.Sprintf("In the report: `#finding-%d`, `%s`", i+1, window(f.FromNs, f.ToNs)))
 		}
 	}

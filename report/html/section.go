@@ -29,6 +29,7 @@ type blockView struct {
 	Fold        *foldView
 	Legend      []legendItem
 	Warning     *doc.Warning
+	Finding     *findingView
 	Bar         template.HTML
 	Chart       *chartView
 	Figure      *figureView
@@ -135,6 +136,8 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			out = append(out, blockView{Legend: items})
 		case doc.Warning:
 			out = append(out, blockView{Warning: &b})
+		case doc.Finding:
+			out = append(out, blockView{Finding: newFinding(b, names)})
 		case doc.Bar:
 			out = append(out, blockView{Bar: newBar(b.Parts, 0, 14, b.Label)})
 		case doc.Chart:
@@ -201,6 +204,8 @@ func newCell(c doc.Cell, names *words.Names, left bool) cellView {
 		v.Sort = strconv.FormatFloat(finite(c.Value), 'g', -1, 64)
 	}
 	switch kind, name := vocabulary.Kind(c.Term[0]), c.Term[1]; {
+	case kind == doc.Detector && isDetector[name]:
+		v.Href = "d-" + name
 	case kind == vocabulary.Metric:
 		v.Href = measureID(name)
 	case name != "":

@@ -221,7 +221,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	p.Waits = packWaits(r, names)
 	p.Named = packNamed(r, names, begin)
 	for i, fd := range r.Findings {
-		if i == maxFindings {
+		if i == report.MaxFindings {
 			break
 		}
 		if fd.ToNs > fd.FromNs {

@@ -17,10 +17,7 @@ import (
 // Bounds on what the page shows, so that its size does not depend on the
 // trace. What is left out is said.
 const (
-	maxFindings  = 60
 	sideFindings = 12
-	maxActors    = 12
-	maxFrames    = 24
 	maxWindows   = 64
 )
 
@@ -41,15 +38,7 @@ type view struct {
 	Gaps      bool // something is not recorded, or not kept
 	Procs     string
 
-	Findings, Notes []finding
-	Doubts          []doubt
-	MoreFindings    int
-	Suppressed      string   // in a line, or what is said before the items
-	SuppressedBy    []string // an item for each, where there are several
-	Detectors       []detector
-	QuietDets       int
-
-	Work                                  *sectionView
+	Work, Findings                        *sectionView
 	Waits, Ps                             *sectionView
 	Time                                  *timeView
 	Longest, Groups, Stacks               *sectionView
@@ -148,7 +137,8 @@ func newView(doc *report.Document, o Options) *view {
 		v.Title = words.Cut(wholeName(r.Trace.Name).Short, 60) + " – scheduling report"
 	}
 	v.Gaps = notRecorded(r)
-	v.findings(r, names, doc.Split, doc.Verdict.Finding)
+	v.Findings = newSection(report.FindingsSection(doc), names)
+	complete(v.Findings.Blocks, r)
 	v.first(doc)
 	v.Work = newSection(report.WorkSection(r, names, o.Link), names)
 	v.Waits, v.Ps = newSection(report.WaitingSection(r), names), newSection(report.ProcessorsSection(r), names)

@@ -137,7 +137,6 @@
 
   function make(fig) {
     const c = gms.data(fig.dataset.chart);
-    if (!c) return;
     if (typeof echarts === "undefined") document.head.append(el("script", "", gms.data("data_echarts"))); // the policy allows just this text
     const div = el("div", "live");
     div.style.height = height(fig) + "px";
@@ -145,7 +144,6 @@
     div.setAttribute("aria-label", fig.querySelector("figcaption").textContent.trim());
     const drawn = fig.querySelector(".drawn");
     drawn.before(div);
-    fig.classList.add("has-live");
     const chart = echarts.init(div, null, { renderer: "canvas" });
     chart.setOption(options(c));
     const item = { c, chart, div };
@@ -176,6 +174,8 @@
     for (const e of es) if (e.isIntersecting) { seen.unobserve(e.target); make(e.target); }
   }, { rootMargin: "300px" });
   for (const fig of document.querySelectorAll("figure[data-chart]")) {
+    if (!document.getElementById(fig.dataset.chart)) continue; // there is nothing to be drawn
+    fig.classList.add("has-live");
     fig.style.minHeight = height(fig) + "px"; // so that nothing moves when it is drawn
     seen.observe(fig);
   }

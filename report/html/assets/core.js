@@ -205,7 +205,7 @@ const gms = (() => {
     }
   });
 
-  // Tables that can be scrolled, and only those, can be reached by keyboard. What is far away has no width yet.
+  // Tables that can be scrolled, and only those, can be reached by keyboard.
   const stops = new ResizeObserver(es => {
     for (const s of new Set(es.map(e => e.target.closest(".scroll")))) {
       if (s.scrollWidth > s.clientWidth + 1) s.tabIndex = 0; else s.removeAttribute("tabindex");

@@ -82,7 +82,6 @@
     return out;
   }
 
-  const rangeText = range.appendChild(document.createTextNode("")); // to change it costs no styles
   let busyPath = null; // of the strip on top
   let W = 0, dpr = 1, ctx = canvas.getContext("2d"), pending = false;
   const plotW = () => Math.max(W - GUTTER - RIGHT, 10);
@@ -228,7 +227,6 @@
     if (frame) drawFrame();
     if (lit >= 0) drawLit(D.findings[lit]);
     drawMap();
-    rangeText.data = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
   }
 
   /** The lanes of the Ps, a column of pixels at a time. */
@@ -734,8 +732,10 @@
     clearTimeout(noteTimer);
     noteTimer = setTimeout(rest, 150);
   }
-  /** What the stretch that is shown sums up to, and the command for it alone. */
+  /** What the stretch that is shown is and sums up to, and the command for it alone. While it moves, the axis
+      says where it is: a text that changes in each frame has all of the page painted again. */
   function summarize() {
+    range.textContent = `${clock(view.from, (view.to - view.from) / 1e3)} – ${clock(view.to, (view.to - view.from) / 1e3)}  (${dur(view.to - view.from)})`;
     command.closest("p").hidden = view.from <= 0 && view.to >= view.end;
     command.textContent = `${box.dataset.command} --from ${seconds(Math.floor(view.from))} --to ${seconds(Math.ceil(view.to))}`;
     gms.inspector.statistics();

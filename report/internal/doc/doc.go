@@ -11,8 +11,8 @@ type Section struct {
 	Blocks []Block
 }
 
-// A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a
-// [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
+// A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a [Finding],
+// a [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
 // has none of the last six, but for what stands for a chart.
 type Block interface{ block() }
 
@@ -21,6 +21,7 @@ func (List) block()      {}
 func (Facts) block()     {}
 func (Table) block()     {}
 func (Fold) block()      {}
+func (Finding) block()   {}
 func (Legend) block()    {}
 func (Warning) block()   {}
 func (Bar) block()       {}
@@ -46,6 +47,7 @@ type List struct {
 
 // Warning is a list of what to keep in mind.
 type Warning struct {
+	ID    string // fragment of its address on the page; empty if it has none
 	Title string
 	Items []string
 }
@@ -119,8 +121,11 @@ type Cell struct {
 	Fold  *Fold // below it, on the page
 }
 
-// Term is a word of the vocabulary: its kind and name.
+// Term is a word of the vocabulary: its kind and name. Of the kind [Detector] it is one.
 type Term [2]string
+
+// Detector is the kind of a Term that names a detector.
+const Detector = "detector"
 
 // Count is a cell with a whole number.
 func Count(n int64) Cell { return Cell{Text: quantity.Count(n), Value: float64(n), Sorts: true} }
@@ -160,6 +165,37 @@ type Fold struct {
 	FromNs, ToNs   int64  // when it was; 0 if it is about no time
 	Blocks         []Block
 	Where          Where
+}
+
+// A Finding is what a detector found. Text and page show it whole, or its headline and the rest
+// on demand.
+type Finding struct {
+	N               int  // place among the findings, from 1 on
+	Leads           bool // the headline is about it
+	ID              string
+	Severity        string // note, warning or critical
+	Headline, Title string
+	Cost, Part      string // what was lost, and which part of what; either may be empty
+	Doubts          string // empty if there are none
+	FromNs, ToNs    int64
+	When, Basis     string      // When is empty if it is about no time
+	Evidence        [][3]string // what, its value, and the threshold, which may be empty
+	Actors          []Actor
+	MoreActors      int // that are left out
+	Advice          []string
+	Gain            []string // what the advice would give, simulated
+}
+
+// An Actor is who has a part in a finding.
+type Actor struct {
+	Role           string
+	Class, Creator string // functions; either may be empty
+	Where          string // the goroutine or P; may be empty
+	G              int64  // the goroutine; 0 for none
+	Stack          []string
+	MoreFrames     int    // that are left out
+	Stopped        string // where its class had stopped before most of its waiting; may be empty
+	Stacks         string // link, on the page, to all of those
 }
 
 // Bar is a bar of its own, on the page.

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/report/internal/words"
+)
+
+// MaxFindings bounds the findings that text and page show, MaxFrames the frames of a stack.
+const (
+	MaxFindings = 60
+	MaxFrames   = 24
+	maxActors   = 12
+)
+
+// FindingsSection reports what was found, and what looked for it: the finding that the headline
+// is about first, and notes on demand.
+func FindingsSection(d *Document) *doc.Section {
+	r, names := d.Result, d.Names()
+	s := &doc.Section{ID: "findings", Title: "Findings"}
+	suppressed := Suppressed(names, r.Suppressed)
+	if len(r.Findings) == 0 {
+		none := "No detector found anything."
+		if len(suppressed) > 0 {
+			none = "No detector found anything else."
+		}
+		s.Blocks = append(s.Blocks, doc.Para{Text: none})
+	}
+	if len(r.Doubts) > 0 {
+		w := doc.Warning{ID: "doubts", Title: "Low confidence"}
+		for _, x := range r.Doubts {
+			w.Items = append(w.Items, words.Doubt(x.ID)+": "+words.Cut(names.Prose(x.Text), 1000))
+		}
+		s.Blocks = append(s.Blocks, w)
+	}
+	notes := doc.Fold{ID: "notes"}
+	for i := range r.Findings[:min(len(r.Findings), MaxFindings)] {
+		f := d.finding(i)
+		switch {
+		case i == d.Verdict.Finding:
+			f.Leads = true
+			s.Blocks = slices.Insert(s.Blocks, len(s.Blocks)-i+len(notes.Blocks), doc.Block(f))
+		case r.Findings[i].Severity == findings.Note:
+			notes.Blocks = append(notes.Blocks, f)
+		default:
+			s.Blocks = append(s.Blocks, f)
+		}
+	}
+	if n := len(notes.Blocks); n > 0 {
+		notes.Title = quantity.Plural(int64(n), "note", "notes") + ", small or about the recording"
+		s.Blocks = append(s.Blocks, notes)
+	}
+	if n := len(r.Findings) - MaxFindings; n > 0 {
+		s.Blocks = append(s.Blocks, doc.Para{Text: fmt.Sprintf("… and %s, of lower rank.", quantity.Plural(int64(n), "more finding", "more findings"))})
+	}
+	s.Blocks = append(s.Blocks, suppressed...)
+	return detectorsThatRan(s, r)
+}
+
+// Suppressed names the findings that the configuration accepts; nil if there are none.
+func Suppressed(names *words.Names, list []findings.Suppressed) []doc.Block {
+	if line, items := names.Suppressed(list); line != "" {
+		return []doc.Block{doc.Para{Text: line}, doc.List{Items: items}}
+	}
+	return nil
+}
+
+// detectorsThatRan adds what each detector looks for, and how much it found: text names those that found nothing.
+func detectorsThatRan(s *doc.Section, r *analyze.Result) *doc.Section {
+	if len(r.Detectors) == 0 {
+		return s
+	}
+	t := doc.Table{Columns: []doc.Column{{Title: "detector", Left: true}, {Title: "looks for", Left: true}, {Title: "found"}}}
+	var quiet, configured []string
+	for _, x := range r.Detectors {
+		c := doc.Cell{Text: x.ID, Term: doc.Term{doc.Detector, x.ID}}
+		if x.Found == 0 {
+			quiet = append(quiet, words.Visible(x.ID))
+		}
+		if x.Configured {
+			configured = append(configured, words.Visible(x.ID))
+			c.Note = "thresholds of the configuration"
+		}
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{c, {Text: words.Visible(x.Title)}, doc.Count(int64(x.Found))}})
+	}
+	ran := quantity.Plural(int64(len(r.Detectors)), "detector", "detectors") + " ran"
+	text := ran
+	if len(quiet) > 0 {
+		text += "; nothing was found by " + strings.Join(quiet, ", ")
+	}
+	if len(configured) > 0 {
+		text += ". The configuration sets thresholds of " + strings.Join(configured, ", ")
+	}
+	s.Blocks = append(s.Blocks, doc.Para{Where: doc.Text, Text: text + "."},
+		doc.Fold{ID: "detectors", Where: doc.Page, Title: fmt.Sprintf("%s; %d found nothing", ran, len(quiet)), Blocks: []doc.Block{t}})
+	return s
+}
+
+// finding puts finding i into words.
+func (d *Document) finding(i int) doc.Finding {
+	x, names := &d.Result.Findings[i], d.Names()
+	f := doc.Finding{
+		N: i + 1, ID: words.Visible(x.ID), Severity: string(findings.Note), Headline: words.Cut(names.Prose(cmp.Or(x.Headline, x.Title)), 200), Title: ended(words.Cut(names.Prose(x.Title), 600)),
+		Doubts: words.Doubts(x.Doubts), Basis: words.Basis(x.Basis), FromNs: x.FromNs, ToNs: x.ToNs,
+	}
+	if x.Severity == findings.Warning || x.Severity == findings.Critical {
+		f.Severity = string(x.Severity)
+	}
+	if x.CostNs > 0 {
+		f.Cost, f.Part = quantity.Duration(x.CostNs), words.CostPart(x)
+	}
+	if x.ToNs > x.FromNs {
+		from, to := quantity.Window(x.FromNs, x.ToNs)
+		f.When = fmt.Sprintf("%s to %s (%s)", from, to, quantity.Duration(x.ToNs-x.FromNs))
+	}
+	for _, e := range x.Evidence {
+		f.Evidence = append(f.Evidence, [3]string{words.Cut(names.Prose(e.What), 400), words.Cut(names.Prose(e.Value), 400), words.Cut(names.Prose(e.Limit), 200)})
+	}
+	f.MoreActors = max(0, len(x.Actors)-maxActors)
+	for j := range x.Actors[:len(x.Actors)-f.MoreActors] {
+		f.Actors = append(f.Actors, actorOf(d.Result, names, &x.Actors[j]))
+	}
+	for _, a := range x.Advice {
+		// The first screen has what to try first.
+		if a = words.Cut(names.Prose(a), 1000); i != d.Verdict.Finding || !strings.Contains(strings.ToLower(d.Verdict.Try), strings.ToLower(strings.TrimSuffix(a, "."))) {
+			f.Advice = append(f.Advice, a)
+		}
+	}
+	if p := gainOf(d.Split, i); p != nil {
+		f.Gain = gainLines(names, d.Split, p)
+	}
+	return f
+}
+
+func actorOf(r *analyze.Result, names *words.Names, x *findings.Actor) doc.Actor {
+	a := doc.Actor{Role: words.Visible(x.Role), Class: x.Class, Creator: x.Creator, G: max(0, x.G), Stopped: words.Cut(names.Stopped(r, x), 400)}
+	a.Stack, a.MoreFrames = x.Stack[:min(len(x.Stack), MaxFrames)], max(0, len(x.Stack)-MaxFrames)
+	switch {
+	case x.G > 0:
+		a.Where = "goroutine " + strconv.FormatInt(x.G, 10)
+	case x.Class == "" && x.P != nil:
+		a.Where = fmt.Sprintf("P%d", *x.P)
+	}
+	if c := words.ClassOf(r, x); c != nil {
+		a.Stacks = StacksHref(r, c.ID)
+	}
+	return a
+}
