@@ -148,15 +148,14 @@ func splitsIdleP(t *testing.T, res *analyze.Result) {
 	t.Helper()
 	got := map[string]int64{}
 	for _, w := range res.Kernel.IdleWaits {
-		cause, _, _ := strings.Cut(string(w.Cause), "-runtime")
-		cause, _, _ = strings.Cut(cause, "-kernel")
+		cause, _, _ := strings.Cut(string(w.Cause), "/")
 		got[cause] += w.Ns
 		if w.Ns < 0 {
 			t.Errorf("%s: %d", w.Cause, w.Ns)
 		}
 	}
 	for _, c := range res.Waits.User.Causes {
-		if strings.HasPrefix(string(c.Cause), "idle-p/") && got[string(c.Cause)] != c.Ns {
+		if (c.Cause == waits.CauseIdlePWaking || c.Cause == waits.CauseIdlePMissed) && got[string(c.Cause)] != c.Ns {
 			t.Errorf("%s: %d, its parts %d", c.Cause, c.Ns, got[string(c.Cause)])
 		}
 	}

@@ -410,7 +410,8 @@ func TestBadFiles(t *testing.T) {
 		"long name":     {plain(head, line(func(r *Record) { r.Trace.Format = strings.Repeat("x", maxName+1) }), `{"records":1}`), 1, "too long"},
 		"long source":   {plain(head, line(func(r *Record) { r.Sources[0].Name = strings.Repeat("x", maxName+1) }), `{"records":1}`), 1, "too long"},
 		"no source":     {plain(head, line(func(r *Record) { r.Sources = nil }), `{"records":1}`), 1, "0 sources"},
-		"unknown cause": {plain(head, strings.Replace(good, `"behind"`, `"magic"`, 1), `{"records":1}`), 1, "not known"},
+		"cause of old":  {plain(head, strings.Replace(good, `"queueing"`, `"behind"`, 1), `{"records":1}`), 2, ""},
+		"unknown cause": {plain(head, strings.Replace(good, `"queueing"`, `"magic"`, 1), `{"records":1}`), 1, "not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var other bytes.Buffer
@@ -597,7 +598,7 @@ func TestShop(t *testing.T) {
 		if o.Kind != "group" || o.Labels[0].Value != "checkout" || o.Labels[1].Value != "1.2" || !strings.HasPrefix(o.Trace, "checkout-1.2-") {
 			t.Errorf("by %v: %+v", by, o)
 		}
-		if o.Cause != "behind" && o.Cause != "overtaken" {
+		if o.Cause != "queueing" && o.Cause != "overtaken" {
 			t.Errorf("the cause is %s", o.Cause)
 		}
 		for i := range f.Outliers[1:] {

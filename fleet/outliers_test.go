@@ -53,11 +53,11 @@ func TestPlantedGroup(t *testing.T) {
 			t.Fatalf("%d groups, %d outliers", len(f.Groups), len(f.Outliers))
 		}
 		o := &f.Outliers[0]
-		if o.Kind != "group" || o.Labels[0].Value != "s1" || o.Labels[1].Value != "1.11" || o.Peers != "version" || o.PeerN != 3 || o.Cause != "idle-p/missed" || o.ExcessNs < 1e9 {
+		if o.Kind != "group" || o.Labels[0].Value != "s1" || o.Labels[1].Value != "1.11" || o.Peers != "version" || o.PeerN != 3 || o.Cause != "idle-p-available" || o.ExcessNs < 1e9 {
 			t.Errorf("%+v", o)
 		}
 		o = &f.Outliers[1]
-		if o.Kind != "trace" || o.Labels[1].Value != "1.10" || o.Trace != "t35.trace" || o.Cause != "behind" || o.PeerN != 8 {
+		if o.Kind != "trace" || o.Labels[1].Value != "1.10" || o.Trace != "t35.trace" || o.Cause != "queueing" || o.PeerN != 8 {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -29,15 +29,15 @@ type Row struct {
 	RunningNs   int64             `parquet:"running_ns"`
 	Waits       int64             `parquet:"waits"`
 	WaitingNs   int64             `parquet:"waiting_ns"` // the sum of the next nine
-	STW         int64             `parquet:"stw_ns"`
+	STW         int64             `parquet:"world_stopped_ns"`
 	Unavailable int64             `parquet:"p_unavailable_ns"`
-	GC          int64             `parquet:"gc_ns"`
-	IdlePWaking int64             `parquet:"idle_p_waking_ns"`
-	IdlePMissed int64             `parquet:"idle_p_missed_ns"`
-	Behind      int64             `parquet:"behind_ns"`
+	GC          int64             `parquet:"garbage_collector_ns"`
+	IdlePWaking int64             `parquet:"p_waking_up_ns"`
+	IdlePMissed int64             `parquet:"idle_p_available_ns"`
+	Behind      int64             `parquet:"queueing_ns"`
 	Overtaken   int64             `parquet:"overtaken_ns"`
 	Tracer      int64             `parquet:"tracer_ns"`
-	Residue     int64             `parquet:"residue_ns"`
+	Residue     int64             `parquet:"scheduler_overhead_ns"`
 	P50Ns       int64             `parquet:"p50_ns"` // of the waits, within 3 %
 	P99Ns       int64             `parquet:"p99_ns"`
 	MaxNs       int64             `parquet:"max_ns"`

@@ -180,7 +180,13 @@ func (c Causes) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A cause that is not known is an error.
+// renamed are causes by the names that older versions gave them.
+var renamed = map[waits.Cause]waits.Cause{
+	"stw": waits.CauseSTW, "gc": waits.CauseGC, "idle-p/waking": waits.CauseIdlePWaking, "idle-p/missed": waits.CauseIdlePMissed,
+	"behind": waits.CauseBehind, "residue": waits.CauseResidue,
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, now or in older versions. A cause that is not known is an error.
 func (c *Causes) UnmarshalJSON(b []byte) error {
 	var in map[waits.Cause]int64
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -188,7 +194,7 @@ func (c *Causes) UnmarshalJSON(b []byte) error {
 	}
 	*c = Causes{}
 	for cause, ns := range in {
-		i := slices.Index(waits.Causes(), cause)
+		i := slices.Index(waits.Causes(), cmp.Or(renamed[cause], cause))
 		if i < 0 {
 			return fmt.Errorf("cause %q is not known", cause)
 		}

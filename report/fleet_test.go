@@ -24,7 +24,7 @@ func FilledFleet() *jsondoc.Fleet {
 // TestFleetText has more of everything than is shown, with control characters in the names.
 func TestFleetText(t *testing.T) {
 	f := FilledFleet()
-	f.Outliers[0].Kind, f.Outliers[0].Cause, f.OutlierN = "group", "behind", 40
+	f.Outliers[0].Kind, f.Outliers[0].Cause, f.OutlierN = "group", "queueing", 40
 	f.Groups[0].Labels = []jsondoc.FleetLabel{{Name: "service", Value: "pay\x1b[31m\u202e"}, {Name: "gomaxprocs", Value: "4"}}
 	f.Outliers[0].Labels = f.Groups[0].Labels
 	f.Work[0].Name, f.Work[0].Parts[0].What, f.Work[0].Parts[0].Where, f.Work[0].Parts[0].Ns, f.Work[0].TotalNs = "main.report\x1b", "lock", "main.(*cache).get", 3, 4

@@ -31,8 +31,8 @@ type Machine struct {
 	HadCPUs    float64 `json:"had_cpus"`    // OnCPUNs likewise
 	Off        OffBy   `json:"off"`         // of all goroutines: why they lacked a CPU
 	Wakeups    Wakeups `json:"wakeups"`     // of threads that run goroutines
-	// IdleWaits splits the time that waits of the program owe to the causes idle-p/waking and
-	// idle-p/missed into the runtime's part and the kernel's, which sum to each exactly.
+	// IdleWaits splits the time that waits of the program owe to the causes p-waking-up and
+	// idle-p-available into the runtime's part and the kernel's, which sum to each exactly.
 	IdleWaits []IdleWait   `json:"idle_waits"`
 	WakePaths []WakePath   `json:"wake_paths"` // what woken threads go through until they run a goroutine; kinds that did not occur are left out
 	Stops     Stops        `json:"stops"`      // of the process, by a signal such as SIGSTOP, or by a debugger

@@ -14,12 +14,12 @@ import (
 // the kernel's.
 type IdleCause string
 
-// The parts of idle-p/waking and idle-p/missed.
+// The parts of p-waking-up and idle-p-available.
 const (
-	CauseWakingRuntime IdleCause = "idle-p/waking-runtime" // the thread had a P and a CPU, and looked for work
-	CauseWakingKernel  IdleCause = "idle-p/waking-kernel"  // the thread had a P, could run, and was on no CPU
-	CauseMissedRuntime IdleCause = "idle-p/missed-runtime" // no thread had been woken, or it was on a CPU already
-	CauseMissedKernel  IdleCause = "idle-p/missed-kernel"  // a thread had been woken for a P, and was on no CPU yet
+	CauseWakingRuntime IdleCause = "p-waking-up/runtime"      // the thread had a P and a CPU, and looked for work
+	CauseWakingKernel  IdleCause = "p-waking-up/kernel"       // the thread had a P, could run, and was on no CPU
+	CauseMissedRuntime IdleCause = "idle-p-available/runtime" // no thread had been woken, or it was on a CPU already
+	CauseMissedKernel  IdleCause = "idle-p-available/kernel"  // a thread had been woken for a P, and was on no CPU yet
 )
 
 // Indices of what is split, in the order of the constants.
@@ -31,7 +31,7 @@ const (
 	numSplit
 )
 
-// Places of idle-p/waking and idle-p/missed in waits.EndedWait.
+// Places of p-waking-up and idle-p-available in waits.EndedWait.
 var (
 	atWaking = slices.Index(waits.Causes(), waits.CauseIdlePWaking)
 	atMissed = slices.Index(waits.Causes(), waits.CauseIdlePMissed)

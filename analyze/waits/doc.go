@@ -30,32 +30,32 @@
 // A goroutine in the queue of P p (runnext or ring) owes an instant to the
 // first of these that holds:
 //
-//  1. stw: the world is stopped; or it is stopping, and p is without thread.
+//  1. world-stopped: the world is stopped; or it is stopping, and p is without thread.
 //  2. p-unavailable: p is unavailable.
-//  3. gc: p runs a mark worker.
-//  4. idle-p/waking: the P that starts the goroutine in the end, or whose thread
+//  3. garbage-collector: p runs a mark worker.
+//  4. p-waking-up: the P that starts the goroutine in the end, or whose thread
 //     takes it out of its queue, has got its thread already, and has run nothing
 //     since.
-//     idle-p/missed: the world is not stopping, and some usable P is idle.
-//  5. behind: p runs a goroutine that became runnable before this one;
+//     idle-p-available: the world is not stopping, and some usable P is idle.
+//  5. queueing: p runs a goroutine that became runnable before this one;
 //     overtaken: after this one. A goroutine keeps its place in that order from
 //     one Ready to the next, through system calls too; one that was never seen
 //     to become runnable was the first.
 //  6. tracer: p runs one of the tracer's goroutines.
-//  7. residue: p is in the scheduler.
+//  7. scheduler-overhead: p is in the scheduler.
 //
 // The global queue is served by all usable Ps. A goroutine in it (or in a queue
-// that is unknown) owes an instant to stw if the world is stopped, to
-// idle-p/waking and idle-p/missed as above, and else to all usable Ps in equal
+// that is unknown) owes an instant to world-stopped if the world is stopped, to
+// p-waking-up and idle-p-available as above, and else to all usable Ps in equal
 // shares, each by the rules above; an idle P can then only be a stopped one.
 // Over one stay in the queue the shares are weights, P-ns by cause, and whole
 // ns are given out by largest remainder. A change of GOMAXPROCS within it
 // counts by P-ns too.
 //
-// A goroutine that is run at once, without a queue, owes its time to residue,
-// or to stw while the world is stopped. One that the thread of P p has taken out
+// A goroutine that is run at once, without a queue, owes its time to
+// scheduler-overhead, or to world-stopped while the world is stopped. One that the thread of P p has taken out
 // of its queue and not started yet (moved to [reference.QueueDirect]) owes it to
-// stw, p-unavailable and idle-p/waking as in p's queue, and all else to residue:
+// world-stopped, p-unavailable and p-waking-up as in p's queue, and all else to scheduler-overhead:
 // no other P could have it any more. A goroutine that is locked to a thread
 // waits so while p is handed to that thread.
 //

@@ -7,15 +7,15 @@ type Cause string
 // The causes, in the order in which they are tried: the first that holds at an
 // instant owns it.
 const (
-	CauseSTW         Cause = "stw"           // the world is stopped, or its P already is
-	CauseUnavailable Cause = "p-unavailable" // its P is in a system call, or in a hand-over to a locked thread
-	CauseGC          Cause = "gc"            // its P runs a mark worker
-	CauseIdlePWaking Cause = "idle-p/waking" // the P that then ran it had been started and looked for work
-	CauseIdlePMissed Cause = "idle-p/missed" // a P was idle and did not take it
-	CauseBehind      Cause = "behind"        // goroutines that became runnable earlier ran
-	CauseOvertaken   Cause = "overtaken"     // goroutines that became runnable later ran
-	CauseTracer      Cause = "tracer"        // the tracer's own goroutines ran
-	CauseResidue     Cause = "residue"       // between goroutines: scheduler, thread wake-up, operating system
+	CauseSTW         Cause = "world-stopped"      // the world is stopped, or its P already is
+	CauseUnavailable Cause = "p-unavailable"      // its P is in a system call, or in a hand-over to a locked thread
+	CauseGC          Cause = "garbage-collector"  // its P runs a mark worker
+	CauseIdlePWaking Cause = "p-waking-up"        // the P that then ran it had been started and looked for work
+	CauseIdlePMissed Cause = "idle-p-available"   // a P was idle and did not take it
+	CauseBehind      Cause = "queueing"           // goroutines that became runnable earlier ran
+	CauseOvertaken   Cause = "overtaken"          // goroutines that became runnable later ran
+	CauseTracer      Cause = "tracer"             // the tracer's own goroutines ran
+	CauseResidue     Cause = "scheduler-overhead" // between goroutines: scheduler, thread wake-up, operating system
 )
 
 // Causes lists all causes in their order.
@@ -154,23 +154,23 @@ func (c *Class) User() *Summary {
 
 // PHold is what a class, or one goroutine, waited for where no goroutine ran ahead of
 // it. In a [Class], Ns sums to the causes stw, p-unavailable, gc and
-// idle-p/missed over all, with these exceptions: open waits count in Ns already;
+// idle-p-available over all, with these exceptions: open waits count in Ns already;
 // what is left after the first 32; a stop-the-world, for those in no queue; Ps
-// that never had a thread, while the world stops; idle-p/waking includes what
+// that never had a thread, while the world stops; p-waking-up includes what
 // happened to the other Ps, for those in the global queue; where more than 16 classes wait in one queue,
 // some are charged to class [ClassOthers]; and for the last of the causes, a
 // goroutine is charged when it leaves a queue. Of a single wait it is what its P, or
 // for the global queue that on which it ran in the end, did meanwhile.
 type PHold struct {
-	Cause Cause `json:"cause"` // "stw", "p-unavailable", "gc" or "idle-p/missed"
-	// Reason is, for "stw", the runtime's reason; for "p-unavailable", "system call",
-	// or "locked" for a hand-over to a locked thread; for "gc", "mark worker".
+	Cause Cause `json:"cause"` // "world-stopped", "p-unavailable", "garbage-collector" or "idle-p-available"
+	// Reason is, for "world-stopped", the runtime's reason; for "p-unavailable", "system call",
+	// or "locked" for a hand-over to a locked thread; for "garbage-collector", "mark worker".
 	Reason  string   `json:"reason"`
 	Class   int32    `json:"class"`   // whose system call it was, or the mark worker's; 0 else
 	Name    string   `json:"name"`    // start function of that class; empty if none
 	Creator string   `json:"creator"` // function that executed the go statement; empty if none
 	Stack   []string `json:"stack"`   // where the longest such system call was made, innermost frame first, at most 8
-	// P is, for "idle-p/missed", the P that had been idle longest when the wait
+	// P is, for "idle-p-available", the P that had been idle longest when the wait
 	// ended; -1 if that one never had a thread, and for other causes.
 	P  int32 `json:"p"`
 	Ns int64 `json:"ns"` // goroutine-time of waiting

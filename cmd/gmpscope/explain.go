@@ -27,7 +27,7 @@ configuration itself: keep what you change, and give it to analyze, report, chec
 or diff. --schema prints its JSON Schema. docs/config.md has more.`,
 		Example: `  gmpscope explain
   gmpscope explain starvation
-  gmpscope explain idle-p/missed
+  gmpscope explain idle-p-available
   gmpscope explain global run queue
   gmpscope explain --config | jq '.thresholds["timer-lateness"]'
   gmpscope explain --config gmpscope.json

@@ -203,7 +203,7 @@ waits.parquet, starts.parquet, runs.parquet, classes.parquet, findings.parquet,
 units.parquet, paths.parquet.
 DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 		Example: `  gmpscope export parquet trace.out -o tables
-  duckdb -c "select class, sum(behind_ns) from 'tables/waits.parquet' group by class order by 2 desc"`,
+  duckdb -c "select class, sum(queueing_ns) from 'tables/waits.parquet' group by class order by 2 desc"`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {

@@ -58,7 +58,7 @@ const folder = process.env.TABLES;
 const db = await (await DuckDBInstance.create(':memory:')).connect();
 const ask = async (sql) => (await db.runAndReadAll(sql)).getRowObjectsJson();
 const from = (name) => "'" + folder + '/' + name + ".parquet'";
-const causes = ['stw', 'p_unavailable', 'gc', 'idle_p_waking', 'idle_p_missed', 'behind', 'overtaken', 'tracer', 'residue'];
+const causes = ['world_stopped', 'p_unavailable', 'garbage_collector', 'p_waking_up', 'idle_p_available', 'queueing', 'overtaken', 'tracer', 'scheduler_overhead'];
 const sums = causes.map((c) => 'sum(' + c + '_ns)::bigint as ' + c).join(', ') + ', sum(wait_ns)::bigint as total, count(*) as waits';
 console.log(JSON.stringify({
 	all: await ask('select ' + sums + ' from ' + from('waits')),
@@ -180,7 +180,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 const db = await (await DuckDBInstance.create(':memory:')).connect();
 const ask = async (sql) => (await db.runAndReadAll(sql)).getRowObjectsJson();
 const from = " from '" + process.env.TABLES + "'";
-const causes = ['stw', 'p_unavailable', 'gc', 'idle_p_waking', 'idle_p_missed', 'behind', 'overtaken', 'tracer', 'residue'];
+const causes = ['world_stopped', 'p_unavailable', 'garbage_collector', 'p_waking_up', 'idle_p_available', 'queueing', 'overtaken', 'tracer', 'scheduler_overhead'];
 const sums = causes.map((c) => 'sum(' + c + '_ns)::bigint as ' + c).join(', ') + ', sum(waiting_ns)::bigint as total, sum(waits)::bigint as waits';
 console.log(JSON.stringify({
 	groups: await ask("select labels['service'] || ' ' || labels['version'] as name, " + sums + ', count(*) as traces, sum(running_ns)::bigint as running, max(max_ns) as max' + from + ' group by 1'),

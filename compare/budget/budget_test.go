@@ -20,7 +20,7 @@ func doc(t *testing.T, s string) Document {
 }
 
 const sample = `{"schema": 3,
- "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "tail_mass": {"1ms": 0.5}, "causes": [{"cause": "behind", "ns": 70}]},
+ "waits": {"user": {"p99_ns": 2000000, "total_ns": 100}, "tail_mass": {"1ms": 0.5}, "causes": [{"cause": "queueing", "ns": 70}]},
  "pressure": {"some": 0.4},
  "classes": [{"name": "main.a", "waits": {"p99_ns": 5}}, {"name": "main.f[go.shape.int]", "waits": {"p99_ns": 9}}],
  "ps": [{"p": 0, "idle_ns": 3}, {"p": 1, "idle_ns": 4}],
@@ -43,7 +43,7 @@ func TestRules(t *testing.T) {
 		{"classes[main.*].waits.p99_ns <= 8ns", false, "9 ns"},
 		{"classes[*].waits.p99_ns >= 6", false, "5 ns"},
 		{"classes[main.f[go.shape.int]].waits.p99_ns <= 9", true, "9 ns"},
-		{"waits.causes[behind].ns <= 69", false, "70 ns"},
+		{"waits.causes[queueing].ns <= 69", false, "70 ns"},
 		{"work.kinds[main.report].latency.p99_ns <= 7ns", true, "7 ns"},
 		{"work.kinds[main.report].count >= 10", false, "9"},
 		{"work.kinds[main.open].count >= 1", false, "0"},
@@ -116,6 +116,7 @@ func TestRulesThatLeadNowhereAreBroken(t *testing.T) {
 func TestBadBudgets(t *testing.T) {
 	for text, want := range map[string]string{
 		"wait.user.p99_ns <= 1":           "there is no \"wait\" in the document; did you mean waits?",
+		"waits.causes[behind].ns <= 1":    "since schema 3: write causes[queueing]",
 		"requests.tasks[a].p99_ns <= 1":   "since schema 3: write work.kinds[NAME].latency.p99_ns",
 		"waits.user.p99 <= 1":             "there is no \"p99\" in waits.user; did you mean p99_ns",
 		"classes[main.a].xyzzy <= 1":      "there is no \"xyzzy\" in classes[main.a], which has antagonists, blocked_before, causes,",
@@ -291,9 +292,9 @@ func TestOnly(t *testing.T) {
 waits.user.max_ns <= 1
 waits.tail_mass.1ms <= 1
 waits.tail_mass.1h <= 1
-waits.causes[gc].ns <= 1
+waits.causes[garbage-collector].ns <= 1
 steals.count <= 1
-waits.causes[behind].ns <= 1
+waits.causes[queueing].ns <= 1
 classes[main.*].waits.p99_ns <= 8ns
 classes[nobody].waits.p99_ns <= 8ns
 work.kinds[main.report].latency.p99_ns <= 7ns
@@ -356,7 +357,7 @@ func FuzzReadDocument(f *testing.F) {
 	f.Add(`{"schema": 1, "waits": []}`)
 	f.Add(`{"schema": 1e999, "waits": {"user": {"p99_ns": -1e308}}, "findings": {"id": 3}, "classes": "x"}`)
 	f.Add(`{"schema": 1, "waits": {"user": null}, "findings": [null, 1, {"id": {}, "severity": 7}]} {`)
-	rules, err := Parse(strings.NewReader("waits.user.p99_ns <= 2ms\nwaits.user.p99_ns <= baseline + 3%\nfindings[*] < note\nclasses[*].waits.p99_ns <= 1s\nwaits.causes[behind].ns <= baseline * 2"), "b")
+	rules, err := Parse(strings.NewReader("waits.user.p99_ns <= 2ms\nwaits.user.p99_ns <= baseline + 3%\nfindings[*] < note\nclasses[*].waits.p99_ns <= 1s\nwaits.causes[queueing].ns <= baseline * 2"), "b")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/docs/schema"
 	"github.com/gmpscope/gmpscope/internal/names"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
 // shape is what a path needs to know of a JSON Schema.
@@ -77,6 +78,9 @@ func checkPath(path []step) error {
 		case x.choice && next.Items == nil:
 			return fmt.Errorf("%s is no list, so that it has no element %s", strings.TrimSuffix(name, "["+x.choose+"]"), x.choose)
 		case x.choice:
+			if now := renamed(x); now != "" {
+				return fmt.Errorf("there is no cause %q since schema 3: write %s[%s]", x.choose, x.key, now)
+			}
 			next = next.Items.resolve(root)
 		case next.Items != nil && i+1 < len(path):
 			return fmt.Errorf("%s is a list: choose an element, as in %[1]s[NAME].%s", name, show(path[i+1:]))
@@ -87,6 +91,19 @@ func checkPath(path []step) error {
 		return fmt.Errorf("%s is no number%s", where, among(at))
 	}
 	return nil
+}
+
+// renamed is the present name of a cause that x chooses by its old one; empty if it does not.
+func renamed(x step) string {
+	if x.key != "causes" {
+		return ""
+	}
+	for _, t := range vocabulary.Find(x.choose) {
+		if t.Kind == vocabulary.Cause && t.Name != x.choose {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // noKey is the error that at, which is at where, has no such key.

@@ -6,15 +6,15 @@ import (
 
 // Causes is time by cause, ns.
 type Causes struct {
-	STW          int64 `parquet:"stw_ns"`
+	STW          int64 `parquet:"world_stopped_ns"`
 	PUnavailable int64 `parquet:"p_unavailable_ns"`
-	GC           int64 `parquet:"gc_ns"`
-	IdlePWaking  int64 `parquet:"idle_p_waking_ns"`
-	IdlePMissed  int64 `parquet:"idle_p_missed_ns"`
-	Behind       int64 `parquet:"behind_ns"`
+	GC           int64 `parquet:"garbage_collector_ns"`
+	IdlePWaking  int64 `parquet:"p_waking_up_ns"`
+	IdlePMissed  int64 `parquet:"idle_p_available_ns"`
+	Behind       int64 `parquet:"queueing_ns"`
 	Overtaken    int64 `parquet:"overtaken_ns"`
 	Tracer       int64 `parquet:"tracer_ns"`
-	Residue      int64 `parquet:"residue_ns"`
+	Residue      int64 `parquet:"scheduler_overhead_ns"`
 }
 
 // of fills c with time in the order of [waits.Causes].

@@ -323,7 +323,7 @@ func TestGoToolPprof(t *testing.T) {
 	}{
 		{[]string{"-top", "-unit=ns"}, fmt.Sprintf(" = %dns", res.Waits.User.TotalNs)},
 		{[]string{"-top", "-sample_index=waits"}, fmt.Sprintf(" = %d ", res.Waits.User.Count)},
-		{[]string{"-top", "-unit=ns", "-tagfocus=cause=behind"}, fmt.Sprintf(" accounting for %dns", behind)},
+		{[]string{"-top", "-unit=ns", "-tagfocus=cause=queueing"}, fmt.Sprintf(" accounting for %dns", behind)},
 		{[]string{"-top", "-diff_base=" + file}, " accounting for 0, "},
 		{[]string{"-tree"}, "sync.(*Mutex).Lock"},
 		{[]string{"-tags"}, "waker: Total"},

@@ -104,7 +104,7 @@ func TestEntriesAreWhole(t *testing.T) {
 func TestFind(t *testing.T) {
 	for name, want := range map[string]string{
 		"RUNNEXT": "runnext", "Local Queue": "local run queue", "p99": "waits.p99_ns", "p99_ns": "waits.p99_ns", "tail-mass": "waits.tail_mass",
-		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p/missed", "idle P available": "idle-p/missed", "queueing": "behind",
+		"Jain's index": "fairness.jain", "unclaimed_idle": "pressure.unclaimed_idle", "idle-P/missed": "idle-p-available", "idle P available": "idle-p-available", "behind": "queueing",
 		"causes[]": "waits.causes", "max": "waits.max_ns", "g": "goroutine",
 		"passed": "passed", "taint": "taint",
 	} {
@@ -168,6 +168,9 @@ func TestValues(t *testing.T) {
 	for _, term := range vocabulary.Of(vocabulary.Cause) {
 		if term.Phrase == "" || term.Advice == "" {
 			t.Errorf("cause %s has no phrase or no advice", term.Name)
+		}
+		if slug := strings.ReplaceAll(strings.ToLower(term.Title), " ", "-"); slug != term.Name {
+			t.Errorf("cause %s has a second name, %s", term.Name, term.Title)
 		}
 	}
 }

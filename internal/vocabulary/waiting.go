@@ -1,9 +1,10 @@
 package vocabulary
 
 // causes are those of package waits, in its order. The phrase follows a share of waiting:
-// "48 % …".
+// "48 % …". Names are titles in lower case, with hyphens, so that a cause has one name; aliases
+// begin with that of schema 2 where it was another.
 var causes = of(Cause, []Term{
-	{Name: "stw",
+	{Name: "world-stopped", Aliases: []string{"stw"},
 		Title:  "world stopped",
 		Phrase: "while the runtime had stopped the world",
 		Short:  "The world was stopped, or was being stopped and this P already was.",
@@ -15,25 +16,25 @@ var causes = of(Cause, []Term{
 		Short:  "The P of its queue was held by a system call and not yet retaken, or was being handed to a locked thread.",
 		Long:   "The goroutines in that queue can only be stolen meanwhile. Blocking calls on busy Ps, and runtime.LockOSThread on a hot path, cause it.",
 		Advice: "move blocking calls away from goroutines that share a P with urgent work"},
-	{Name: "gc",
+	{Name: "garbage-collector", Aliases: []string{"gc"},
 		Title:  "garbage collector",
 		Phrase: "behind mark workers of the garbage collector",
 		Short:  "Its P ran a mark worker of the garbage collector.",
 		Long:   "Fewer or later GC cycles (GOGC, GOMEMLIMIT) and less allocation make it less.",
 		Advice: "allocate less, or raise GOGC or GOMEMLIMIT"},
-	{Name: "idle-p/waking", Aliases: []string{"waking"},
+	{Name: "p-waking-up", Aliases: []string{"idle-p/waking", "waking"},
 		Title:  "P waking up",
 		Phrase: "while the thread that then ran it was waking up",
 		Short:  "The P that ran it in the end had got its thread already, and was on its way.",
 		Long:   "It is the cost of starting a thread, tens of microseconds on a machine with free cores.",
 		Advice: "fewer and larger pieces of work; waking a thread takes microseconds"},
-	{Name: "idle-p/missed", Aliases: []string{"missed", "idle-p"},
+	{Name: "idle-p-available", Aliases: []string{"idle-p/missed", "missed", "idle-p"},
 		Title:  "idle P available",
 		Phrase: "while an idle P had not come for it yet",
 		Short:  "A P was idle and could have taken it, but did not.",
 		Long:   "Capacity that the scheduler, or an operating system that starts threads late, left unused. See the detector work-conservation.",
 		Advice: "check whether the machine wakes threads late: other programs, a CPU quota, power saving; and compare with a newer Go version"},
-	{Name: "behind",
+	{Name: "queueing", Aliases: []string{"behind"},
 		Title:  "queueing",
 		Phrase: "queued behind goroutines that became runnable earlier",
 		Short:  "Goroutines that had become runnable earlier ran: plain queueing.",
@@ -51,7 +52,7 @@ var causes = of(Cause, []Term{
 		Short:  "Its P ran the tracer's own goroutines.",
 		Long:   "It is overhead of the recording.",
 		Advice: "none: this is tracing overhead"},
-	{Name: "residue",
+	{Name: "scheduler-overhead", Aliases: []string{"residue"},
 		Title:  "scheduler overhead",
 		Phrase: "in the scheduler or the operating system, with nothing running on the P",
 		Short:  "No goroutine ran on its P, though it had a thread.",

@@ -210,7 +210,7 @@ for how long a mutex is known to be held, as far as the trace shows that, for mo
 const reasons = `
 ## Why, where it is worse
 
-* **idle-p/missed, idle-p/waking, residue**: goroutines waited in the observed run while a P was idle, its thread was waking
+* **idle-p-available, p-waking-up, scheduler-overhead**: goroutines waited in the observed run while a P was idle, its thread was waking
   up, or a P was in the scheduler. The model draws how long that takes from what can be measured in the trace: a wake-up by a
   goroutine when one thread only can have been meant. Where there are more threads than cores, or other programs, a wake-up
   takes as long as the kernel likes: esbuild has 8 Ps on a machine with 2 cores. Few wake-ups can be measured (16 in synctest,

@@ -46,12 +46,12 @@ const Recordings = 6
 // All lists the pairs. The one called [Nothing] has twice the recordings on each
 // side: they are dealt out to two sides in all ways.
 var All = []Pair{
-	{Name: "mutex-sharded", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
+	{Name: "mutex-sharded", Before: 2, After: 2, Want: compare.Better, Cause: "queueing"},
 	{Name: "channel-batched", Before: 2, After: 2, Want: compare.Better, Cause: "overtaken"},
-	{Name: "fan-out-limited", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
-	{Name: "queue-bounded", Before: 2, After: 2, Want: compare.Better, Cause: "behind"},
+	{Name: "fan-out-limited", Before: 2, After: 2, Want: compare.Better, Cause: "queueing"},
+	{Name: "queue-bounded", Before: 2, After: 2, Want: compare.Better, Cause: "queueing"},
 	{Name: "senders-fifo", Before: 1, After: 1, Want: compare.Better, Cause: "overtaken"},
-	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "behind"},
+	{Name: "procs-halved", Before: 2, After: 1, Want: compare.Worse, Cause: "queueing"},
 	{Name: "relay", Before: 1, After: 1, Want: compare.Better},
 	{Name: "handlers", Before: 2, After: 2, Want: compare.Better},
 	{Name: "poll-barrier", Before: 2, After: 2, Want: compare.NoChange}, // it saves P-time, and no user feels it

@@ -142,12 +142,12 @@ func TestCompareWaiting(t *testing.T) {
 		t.Errorf("right: %+v", right)
 	}
 	wrong := CompareWaiting(truth, stream(true))
-	// P1 is in the scheduler: half of the time in the global queue is residue.
+	// P1 is in the scheduler: half of the time in the global queue is scheduler overhead.
 	if wrong.Queue != (Rate{40, 100}) || wrong.Cause != (Rate{70, 100}) {
 		t.Errorf("wrong: queue %+v, cause %+v", wrong.Queue, wrong.Cause)
 	}
-	if n := wrong.Causes[Pair{"behind", "residue"}]; n != 30 {
-		t.Errorf("%d ns of behind are residue, want 30: %v", n, wrong.Causes)
+	if n := wrong.Causes[Pair{"queueing", "scheduler-overhead"}]; n != 30 {
+		t.Errorf("%d ns of queueing are scheduler overhead, want 30: %v", n, wrong.Causes)
 	}
 	if len(wrong.Lost) != 1 || wrong.Lost[0].G != 1 || wrong.Lost[0].Ns != 30 {
 		t.Errorf("lost %+v", wrong.Lost)

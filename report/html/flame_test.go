@@ -76,10 +76,10 @@ func TestBrowserFlame(t *testing.T) {
 	}
 
 	// By class, cause and time; a link does the same.
-	set("flame-cause", "behind")
-	total("behind", sum(0, "behind"))
+	set("flame-cause", "queueing")
+	total("queueing", sum(0, "queueing"))
 	set("flame-class", "2")
-	total("behind, of class 2", sum(2, "behind"))
+	total("queueing, of class 2", sum(2, "queueing"))
 	p.Wait(`location.hash.includes("f=2,behind,waiting")`)
 	set("flame-measure", "blocked")
 	blocked := int64(0)

@@ -46,7 +46,7 @@ func fakeFleet(groups int) *jsondoc.Fleet {
 		if i < 12 {
 			kind := []string{"group", "trace"}[i/6]
 			f.Outliers = append(f.Outliers, jsondoc.FleetOutlier{Kind: kind, Labels: g.Labels, FleetTrace: trace, Peers: "version", PeerN: 4, Value: 3.2, Median: 0.8, MAD: 0.1, Score: 9.5,
-				ExcessNs: 8e9, Cause: "behind", CauseNs: 7e9, Finding: "convoy", Class: named(i)})
+				ExcessNs: 8e9, Cause: "queueing", CauseNs: 7e9, Finding: "convoy", Class: named(i)})
 			f.Worst = append(f.Worst, jsondoc.FleetWait{FleetTrace: trace, G: 7, Class: named(i), WaitNs: 9e7, Source: "local", Cause: "overtaken"})
 		}
 	}
