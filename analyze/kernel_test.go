@@ -16,6 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
 // recordings are those of testdata/kernel, and the kernel's side of each.
