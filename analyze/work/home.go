@@ -296,7 +296,8 @@ func (j *judgement) named(x *candidate) int32 {
 	return 0
 }
 
-// returnsTo reports whether goroutines come back to a candidate again and again.
+// returnsTo reports whether goroutines come back to a candidate again and again. Of those of a server
+// some may serve a single request: how often they block in one says nothing about that.
 func (j *judgement) returnsTo(x *candidate) bool {
 	lives := int64(len(x.visits))
 	busy := int64(0)
@@ -305,7 +306,7 @@ func (j *judgement) returnsTo(x *candidate) bool {
 			busy++
 		}
 	}
-	if x.blocks < 3 || x.blocks < 2*lives || 3*x.visited < busy {
+	if x.blocks < 3 || x.blocks < 2*lives || 3*x.visited < busy && !x.server {
 		return false
 	}
 	mostlyWhole := j.whole >= 3 && 2*j.whole > len(j.blocks)
