@@ -140,6 +140,30 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// However blocks vary, one core is busy all the time, no number of cores is faster than the longest step
+// and the result, and nothing is where all is one step.
+func TestOnCores(t *testing.T) {
+	even := []share{{Owner: "decoding", All: 0.2}, {Owner: "reconstruction", All: 0.2}, {Owner: "detectors", All: 0.2}, {Owner: "units of work", All: 0.2}, {Owner: "else", All: 0.2}}
+	one := []share{{Owner: "detectors", All: 1}}
+	late := []share{{Owner: "detectors", All: 0.5}, {Owner: "result", All: 0.5}}
+	for _, c := range []struct {
+		what        string
+		shares      []share
+		cores       int
+		least, most float64
+	}{
+		{"one core", even, 1, 0.98, 1.02},
+		{"two cores", even, 2, 0.5, 0.52},
+		{"a core for each step", even, 16, 0.25, 0.27},
+		{"one step", one, 16, 0.98, 1.02},
+		{"the result", late, 16, 0.98, 1.02},
+	} {
+		if got := onCores(c.shares, 1000, c.cores); got < c.least || got > c.most {
+			t.Errorf("%s: %.3f of the time, want %v to %v", c.what, got, c.least, c.most)
+		}
+	}
+}
+
 func TestUpdate(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "docs"), 0o755); err != nil {

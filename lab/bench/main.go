@@ -41,6 +41,7 @@ var Bench = []cli.Command{
 	{Name: "bench viewer", Args: "FILE", Init: child(viewer)},
 	{Name: "bench profile", Args: "COMMAND FILE PROFILE", Init: child(profileRun)},
 	{Name: "bench", What: "what gmpscope costs, beside a bare read of the same trace", Init: compared},
+	{Name: "events", Args: "FILE…", What: "what an event of each trace costs, beside a bare read of it", Init: perEvent},
 	{Name: "fleet", Args: "FOLDER", What: "what a fleet costs on one core, and what that means for many traces a day", Init: fleetCost},
 }
 

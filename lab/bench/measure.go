@@ -90,27 +90,33 @@ func (b *bench) measure(ctx context.Context, t spec) (*measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &measured{spec: t, facts: f, file: file, costs: make(map[string][]cost), fails: make(map[string]string)}
+	m := &measured{spec: t, facts: f, file: file}
+	return m, b.take(ctx, m)
+}
+
+// take runs the tools on a trace in turns.
+func (b *bench) take(ctx context.Context, m *measured) error {
+	m.costs, m.fails = make(map[string][]cost), make(map[string]string)
 	for round := range b.rounds {
-		fmt.Fprintf(b.log, "%s: round %d of %d\n", t.title, round+1, b.rounds)
-		for _, tool := range b.tools(t) {
+		fmt.Fprintf(b.log, "%s: round %d of %d\n", m.title, round+1, b.rounds)
+		for _, tool := range b.tools(m.spec) {
 			if round == 0 {
 				m.tools = append(m.tools, tool.name)
 			} else if tool.once {
 				continue
 			}
-			c, err := b.cost(ctx, tool.argv(file), tool.env, tool.drop)
+			c, err := b.cost(ctx, tool.argv(m.file), tool.env, tool.drop)
 			switch {
 			case err != nil && tool.peer && ctx.Err() == nil:
 				m.fails[tool.name] = err.Error()
 			case err != nil:
-				return nil, fmt.Errorf("%s: %w", tool.name, err)
+				return fmt.Errorf("%s: %w", tool.name, err)
 			default:
 				m.costs[tool.name] = append(m.costs[tool.name], c)
 			}
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // cost runs a program with its output to a file, as a shell would, or, if it is to be
