@@ -327,7 +327,7 @@ func TestGoToolPprof(t *testing.T) {
 		{[]string{"-top", "-diff_base=" + file}, " accounting for 0, "},
 		{[]string{"-tree"}, "sync.(*Mutex).Lock"},
 		{[]string{"-tags"}, "waker: Total"},
-		{[]string{"-raw"}, "cause:[behind]"},
+		{[]string{"-raw"}, "cause:[queueing]"},
 		{[]string{"-comments"}, "rules: Go 1.26"},
 	} {
 		args := append([]string{"-nodefraction=0", "-edgefraction=0", "-nodecount=1000000"}, c.args...)
