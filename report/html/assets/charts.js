@@ -138,12 +138,9 @@
   function make(fig) {
     const c = gms.data(fig.dataset.chart);
     if (typeof echarts === "undefined") document.head.append(el("script", "", gms.data("data_echarts"))); // the policy allows just this text
-    const div = el("div", "live");
-    div.style.height = height(fig) + "px";
+    const div = fig.querySelector(".live");
     div.setAttribute("role", "img");
     div.setAttribute("aria-label", fig.querySelector("figcaption").textContent.trim());
-    const drawn = fig.querySelector(".drawn");
-    drawn.before(div);
     const chart = echarts.init(div, null, { renderer: "canvas" });
     chart.setOption(options(c));
     const item = { c, chart, div };
@@ -175,8 +172,10 @@
   }, { rootMargin: "300px" });
   for (const fig of document.querySelectorAll("figure[data-chart]")) {
     if (!document.getElementById(fig.dataset.chart)) continue; // there is nothing to be drawn
+    const div = el("div", "live"); // has its room before it is drawn, so that nothing moves then
+    div.style.height = height(fig) + "px";
+    fig.querySelector(".drawn").before(div);
     fig.classList.add("has-live");
-    fig.style.minHeight = height(fig) + "px"; // so that nothing moves when it is drawn
     seen.observe(fig);
   }
   gms.charts = live;
