@@ -19,6 +19,9 @@ const gms = (() => {
     return e;
   }
 
+  /** The text in parts, for an element: it can be broken at the receiver of a name, and at a slash. */
+  function breaks(text) { return text.split(/(?<=\)\.|\/)|(?=\(\*)/).flatMap((part, i) => i ? [el("wbr"), part] : [part]); }
+
   // Formats, as package words has them.
   function sig(f) {
     const a = Math.abs(f);
@@ -213,5 +216,5 @@ const gms = (() => {
   });
   for (const s of document.querySelectorAll(".scroll, .scroll > table")) stops.observe(s);
 
-  return { data, el, sig, group, dur, clock, percent, colour, put, place, on, restore, view, restyled: f => themed.push(f) };
+  return { data, el, breaks, sig, group, dur, clock, percent, colour, put, place, on, restore, view, restyled: f => themed.push(f) };
 })();

@@ -3,7 +3,7 @@
    what the shown stretch sums up to, and the search. It knows only what is on the
    page: what an exact window does not tell is said to be unknown. */
 gms.inspector = (() => {
-  const { view, el, dur, clock, group, percent } = gms;
+  const { view, el, breaks, dur, clock, group, percent } = gms;
   const details = document.getElementById("tl-details"), stats = document.getElementById("tl-stats");
   const input = document.getElementById("tl-find"), found = document.getElementById("tl-found");
   const SYSCALL = 5, USER = 1;
@@ -108,7 +108,11 @@ gms.inspector = (() => {
   }
   function topOf(sums) {
     const list = el("ul");
-    for (const s of [...sums.values()].sort((x, y) => y.ns - x.ns).slice(0, 5)) list.append(el("li", "", `${s.name} – ${dur(s.ns)}` + (s.n > 1 ? `, ${group(s.n)} times` : "")));
+    for (const s of [...sums.values()].sort((x, y) => y.ns - x.ns).slice(0, 5)) {
+      const li = el("li");
+      li.append(...breaks(s.name), ` – ${dur(s.ns)}` + (s.n > 1 ? `, ${group(s.n)} times` : ""));
+      list.append(li);
+    }
     return list;
   }
 
@@ -143,7 +147,7 @@ gms.inspector = (() => {
   }
   function finding(k) {
     const f = tl.D.findings[k];
-    tell(`${k + 1} of ${tl.D.findings.length}: ${f.id}`, [facts([["Finding", f.title], ["Window", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)]]), link("#finding-" + f.n, "Evidence and advice")],
+    tell(`${k + 1} of ${tl.D.findings.length}: ${f.id}`, [facts([["Finding", breaks(f.title)], ["Window", clock(f.f, 1e4) + " – " + clock(f.t, 1e4)]]), link("#finding-" + f.n, "Evidence and advice")],
       [["Previous", () => tl.toFinding(-1)], ["Next", () => tl.toFinding(1)]]);
   }
   function gc(k) {
@@ -198,7 +202,9 @@ gms.inspector = (() => {
   }
   /** What the frame is about, above the chart. */
   function caption(box, frame) {
-    box.replaceChildren(el("b", "", frame.name), " ");
+    const name = el("b");
+    name.append(...breaks(frame.name));
+    box.replaceChildren(name, " ");
     if (frame.href) box.append(link(frame.href, frame.g < 0 ? "evidence and advice" : "step by step"), " ");
     box.append(button("Remove the frame", () => tl.setFrame(null)));
   }
@@ -297,9 +303,9 @@ gms.inspector = (() => {
   function list() {
     const box = document.getElementById("tl-findings"), items = el("ul", "lines");
     tl.D.findings.forEach((f, k) => {
-      const li = el("li"), b = el("button", "", f.title);
+      const li = el("li"), b = el("button");
       b.type = "button";
-      b.prepend(el("span", "sev " + f.sev, f.sev), " ");
+      b.append(el("span", "sev " + f.sev, f.sev), " ", ...breaks(f.title));
       b.addEventListener("click", () => tl.visit(() => tl.toFinding(0, k)));
       for (const [on, off] of [["pointerenter", "pointerleave"], ["focus", "blur"]]) {
         b.addEventListener(on, () => tl.light(k));
