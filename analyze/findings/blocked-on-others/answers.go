@@ -145,14 +145,15 @@ func isSend(frames []string) bool {
 
 // answerer is who sent what ended the waits of a cell, nil if that is not clear: it wrote
 // to a connection just before three quarters of them ended, after it had itself been asked
-// over the network, and does not write so often that half of them may be chance.
+// over the network, and does not write so often that half of them may be chance. A library's
+// function, where no function of the program is known, is not clear either.
 func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 	if c == nil {
 		return nil
 	}
 	for i := range c.answers {
 		a := &c.answers[i]
-		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) {
+		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) || ofLibrary(a.name(f)) {
 			continue
 		}
 		calls, _ := w.view.CallsFrom(a.stack)
