@@ -92,6 +92,10 @@ func (w *wording) known() map[string]string {
 			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(lowered(w.names.Prose(cmp.Or(f.Headline, f.Title))))
 		}
 	}
+	if x := w.InRow; x != nil {
+		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(x.Bucket.Chief.Via.Site))
+		m["rowTakes"] = quantity.Duration(x.Kind.TotalNs / x.Kind.Count)
+	}
 	v := w.Victim
 	if v == nil {
 		return m

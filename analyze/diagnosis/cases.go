@@ -87,6 +87,8 @@ func (d *Diagnosis) cases() []Case {
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
 		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
+		{"in a row", d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for the network $times times in a row in $place: $rowTakes a unit",
+			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. Of one long answer that comes in pieces it says how fast the other side sends."},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",

@@ -24,6 +24,7 @@ type Diagnosis struct {
 	Noted   *findings.Finding // the first note; nil if none
 	Advice  string            // the first advice about Subject; "" if none
 	Slow    *Slow             // the units whose slow ones lose most; nil if there are none
+	InRow   *InRow            // the units that wait for one thing after the other; nil if there are none
 	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
@@ -65,7 +66,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d := &Diagnosis{r: r, Status: "ok"}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
-	d.Slow = d.slow()
+	d.Slow, d.InRow = d.slow(), d.inRow()
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]

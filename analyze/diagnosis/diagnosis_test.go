@@ -59,6 +59,13 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	inRow := func(waits, count int64) func(*analyze.Result) { // 100 ms in all units
+		return func(r *analyze.Result) {
+			r.Work.Kinds = []work.UnitKind{{How: "cycle", Entry: true, Count: count, TotalNs: 100 * ms, Path: []work.TimePart{
+				{Via: &work.Via{What: "network", Site: "main.ask"}, Leaf: work.Leaf{What: "sleep"}, Waits: waits, Ns: 90 * ms, TypicalNs: 90 * ms / count, SlowNs: 90 * ms / count},
+			}}}
+		}
+	}
 	home := func(r *analyze.Result) {
 		r.Work.Kinds = []work.UnitKind{{How: "cycle", Class: "main.serve", Home: &work.Home{Function: "main.next"}}}
 	}
@@ -109,6 +116,12 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(result(ms, design), slow("network", 2*ms))},
 		{"slow units, by a cause", slowed, changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), slow("network", 2*ms))},
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
+		{"in a row", "Note; act if it matters", changed(result(ms), inRow(160, 20))},
+		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
+		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
+		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
+		{"fine", "No problem found", changed(result(ms), inRow(140, 20))}, // 7 times a unit
+		{"fine", "No problem found", changed(result(ms), inRow(160, 21))}, // for less than 5 ms each
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},

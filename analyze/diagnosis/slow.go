@@ -63,6 +63,45 @@ func (d *Diagnosis) slow() (most *Slow) {
 	return most
 }
 
+// InRow is the kind of units of work that spend most of their time waiting for one thing after the
+// other at one place, whether they are slow or not.
+type InRow struct {
+	Kind   *work.UnitKind
+	Bucket work.Bucket
+	Times  int64 // that a unit waits there, on average
+}
+
+// Bounds on waits one after the other.
+const (
+	timesInRow = 8         // of a unit, from which on they are many
+	leastInRow = 5_000_000 // ns that a unit takes on average, below which nobody minds
+)
+
+// inRow returns the kind with most time, of those that begin from outside; nil if there is none, or
+// it has little of the time of all.
+func (d *Diagnosis) inRow() (most *InRow) {
+	if d.r.Program.Tested() {
+		return nil
+	}
+	all := int64(0)
+	for _, k := range d.r.Work.Entries() {
+		all += k.TotalNs
+		buckets, _ := k.Buckets()
+		for _, b := range buckets {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" || 2*b.Ns < k.TotalNs || b.Chief.Waits < timesInRow*k.Count || k.TotalNs < leastInRow*k.Count {
+				continue
+			}
+			if most == nil || k.TotalNs > most.Kind.TotalNs {
+				most = &InRow{k, b, b.Chief.Waits / k.Count}
+			}
+		}
+	}
+	if most != nil && float64(most.Kind.TotalNs) < smallShare*float64(all) {
+		return nil
+	}
+	return most
+}
+
 // longIn returns a function in which findings say that goroutines of a class ran for long, "" if
 // they name none.
 func (d *Diagnosis) longIn(class string) string {

@@ -91,6 +91,31 @@ func TestQueuePath(t *testing.T) {
 	}
 }
 
+// How often a unit waits for something is counted, not for how many things it does so.
+func TestWaitsAreCounted(t *testing.T) {
+	p := newPlay(t)
+	start, ask := p.stack("main.main"), p.stack("main.job", "main.ask", "net.(*conn).Read")
+	p.begin(1)
+	for g := range int64(2) {
+		p.create(1, 2+g, "main.job", start)
+		for range 5 {
+			p.after(4).stop(2+g, reference.ReasonNetwork, ask).after(100).wake(0, 2+g)
+		}
+		p.exit(2 + g)
+	}
+	a := New(p.options())
+	feed(a, p.ds)
+	for _, x := range a.Finish(p.now, p.now, itself).Kinds[0].Path {
+		want := int64(0)
+		if x.Via != nil {
+			want = 10
+		}
+		if x.Waits != want {
+			t.Errorf("%+v: %d waits, want %d", x, x.Waits, want)
+		}
+	}
+}
+
 // Beyond the horizon nothing is known; it is not left out.
 func TestHorizon(t *testing.T) {
 	p := newPlay(t)

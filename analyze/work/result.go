@@ -153,11 +153,14 @@ type TimePart struct {
 	// From is the function of the program's own module that leads to the library's function at which the
 	// unit's own goroutine waits, or calls the system; of several the one that does so most often. Absent
 	// if that is the program's own function, or none leads there.
-	From      string `json:"from,omitempty"`
-	Hops      int64  `json:"hops,omitempty"` // through how many hands a thing went at most that it waited for
-	Ns        int64  `json:"ns"`             // of all units
-	TypicalNs int64  `json:"typical_ns"`     // of a typical unit: the mean over those between the 40th and 60th percentile
-	SlowNs    int64  `json:"slow_ns"`        // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
+	From string `json:"from,omitempty"`
+	Hops int64  `json:"hops,omitempty"` // through how many hands a thing went at most that it waited for
+	// Waits is how often the goroutines of all units waited for what via has there, at least; the same in all
+	// parts with that via, absent without.
+	Waits     int64 `json:"waits,omitempty"`
+	Ns        int64 `json:"ns"`         // of all units
+	TypicalNs int64 `json:"typical_ns"` // of a typical unit: the mean over those between the 40th and 60th percentile
+	SlowNs    int64 `json:"slow_ns"`    // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
 }
 
 // Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.

@@ -353,6 +353,7 @@ func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve i
 	switch {
 	case depth == 0:
 		w.via = waitAt(x.activity, x.site)
+		w.kind.waited(w.via)
 	case from < serve && !x.home:
 		if serve < to {
 			w.book(x, to-serve, 0)

@@ -36,6 +36,36 @@ type kind struct {
 	slowest               []slow     // the slowest first
 	most                  int        // of them
 	octaves               bool       // as in Limits
+	stops                 []stops    // of units' own goroutines, at most maxRows
+}
+
+// stops is how often units' own goroutines waited for something at a place.
+type stops struct {
+	of ownWait
+	n  int64
+}
+
+// waited counts a wait of a unit's own goroutine.
+func (k *kind) waited(w ownWait) {
+	for i := range k.stops {
+		if k.stops[i].of == w {
+			k.stops[i].n++
+			return
+		}
+	}
+	if len(k.stops) < maxRows {
+		k.stops = append(k.stops, stops{w, 1})
+	}
+}
+
+// times returns how often units' own goroutines waited so.
+func (k *kind) times(w ownWait) int64 {
+	w = waitAt(w.what(), w.site()) // a cell has more than that
+	i := slices.IndexFunc(k.stops, func(x stops) bool { return x.of == w })
+	if i < 0 || w == 0 {
+		return 0
+	}
+	return k.stops[i].n
 }
 
 // bin is the units whose latency is in a quarter of an octave.
