@@ -203,12 +203,12 @@ func (q *queue) grown(at *integrals, slot int, c int64) int64 {
 // firstInPool reads what is pending of the global queue, which is empty now and will
 // not be.
 func (m *machine) firstInPool() {
-	var now integrals
-	m.pool.q.read(&now, 0)
+	q := &m.pool.q
 	for _, p := range m.poolPending {
 		p.inPending = false
 		if p.poolAt.pending {
-			p.poolAt.pending, p.poolAt.at = false, now
+			p.poolAt.pending = false
+			q.read(&p.poolAt.at, 0)
 			if p.state == pRun && p.usable && p.runPos == none {
 				m.serve(p)
 			}
