@@ -19,8 +19,8 @@ const gms = (() => {
     return e;
   }
 
-  /** The text in parts, for an element: it can be broken at the receiver of a name, and at a slash. */
-  function breaks(text) { return text.split(/(?<=\)\.|\/)|(?=\(\*)/).flatMap((part, i) => i ? [el("wbr"), part] : [part]); }
+  /** The text in parts, for an element: it can be broken after a dot in a name, and a slash. */
+  function breaks(text) { return text.split(/(?<=[\w)]\.|\/)(?=[A-Za-z(])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]); }
 
   // Formats, as package words has them.
   function sig(f) {
