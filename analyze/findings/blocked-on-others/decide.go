@@ -183,8 +183,12 @@ func (w *watcher) waits(f *findings.Facts, g *group) bool {
 		return true
 	}
 	ended := w.view.ClassStat(g.class).Ended
-	return ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.requests) >= w.t.Asked*float64(g.n)
+	once := ended >= fewEnded && g.n <= ended
+	return once || ended >= w.t.Ended && g.n <= w.t.Times*ended || float64(g.requests) >= w.t.Asked*float64(g.n)
 }
+
+// fewEnded is how many goroutines that ended and waited once each are there for one thing.
+const fewEnded = 8
 
 // starts reports whether a stack is of a goroutine that has the program's function in for its
 // start function, or what the library runs there.

@@ -93,6 +93,29 @@ func TestFindsWhoIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A few goroutines that wait once each before they end are there for what they wait for.
+func TestWaitOnce(t *testing.T) {
+	for _, times := range []int{1, 3} {
+		s := New(1).Class(2, server)
+		s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+		for g := range int64(8) {
+			s.Class(1, 100+g).Local(100+g, 0, reference.WhyCreate).Start(100+g, 0)
+			for range times {
+				s.Block(100+g, reference.ReasonChanReceive)
+				s.Decisions[len(s.Decisions)-1].Stack = inAsk
+				s.Local(server, 0, reference.WhyTimer).Start(server, 0).Pass(10*Ms).Block(server, reference.ReasonSleep).Pass(10*Ms).Local(server, 0, reference.WhyTimer).Start(server, 0)
+				s.Wake(100+g, server)
+				s.Decisions[len(s.Decisions)-1].Stack = inServe
+				s.Block(server, reference.ReasonSelect).Start(100+g, 0)
+			}
+			s.Stop(100+g, reference.WhyExit)
+		}
+		if got := len(detect(s)); got != 1 && times == 1 || got != 0 && times > 1 {
+			t.Errorf("%d times each: %d findings", times, got)
+		}
+	}
+}
+
 // Who computes for those that wait is preempted meanwhile, which does not end its round.
 func TestComputesForOthers(t *testing.T) {
 	s := New(1).Class(2, server)
