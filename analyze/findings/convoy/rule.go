@@ -322,10 +322,14 @@ const minorShare = 0.4
 
 // minor reports whether those who were held up waited mostly for something else.
 func (n *evidence) minor(f *findings.Facts) bool {
+	victims := map[int32]bool{}
+	for i := range n.cells {
+		victims[n.cells[i].victim] = true
+	}
 	var waited int64
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]
-		if slices.ContainsFunc(n.cells, func(x cell) bool { return x.victim == c.ID }) {
+		if victims[c.ID] {
 			waited += c.Waits.TotalNs
 		}
 	}
