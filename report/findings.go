@@ -87,7 +87,7 @@ func detectorsThatRan(s *doc.Section, r *analyze.Result) *doc.Section {
 		}
 		if x.Configured {
 			configured = append(configured, words.Visible(x.ID))
-			c.Note = "thresholds of the configuration"
+			c.Note = "by thresholds of the configuration"
 		}
 		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{c, {Text: words.Visible(x.Title)}, doc.Count(int64(x.Found))}})
 	}
