@@ -20,6 +20,8 @@ import (
 var Sweep = []cli.Command{
 	{Name: "sweep record", What: "record programs that nobody made for gmpscope", Init: recordLacking},
 	{Name: "sweep check", What: "run every command on the traces", Init: checkTraces},
+	{Name: "sweep plant", What: "record some of them healthy, and with a fault planted into each", Init: plantFaults},
+	{Name: "sweep planted", What: "judge whether verdicts on those are right", Init: judgePlanted},
 	{Name: "sweep contradictions", Args: "FILE", Init: printContradictions},
 }
 
@@ -118,7 +120,10 @@ func recordAll(ctx context.Context, dir string, match *regexp.Regexp, small bool
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	r := &recorder{root: root, dir: dir, temp: temp, small: small}
+	r := &recorder{root: root, dir: dir, temp: temp, size: largeTrace, procs: 4, tests: []string{"-test.cpu=2,4", "-test.benchtime=10ms"}}
+	if small {
+		r.size = smallTrace
+	}
 	var failed []error
 	for _, l := range loads() {
 		if _, err := os.Stat(traceFile(dir, l.name)); err == nil || !match.MatchString(l.name) || small && !l.small {

@@ -18,21 +18,22 @@ import (
 	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
-// A recording ends when the program ends, or is ended once its trace is as long as it should be: after longest, or after
-// least if it is large. What is kept is whole generations.
-const (
-	least, longest = 2 * time.Second, 4 * time.Second
-
-	largeTrace = 2 << 20   // bytes
-	smallTrace = 512 << 10 // of one for testdata
-
+// A size is when a recording ends, if the program does not end before: after longest, or once its trace has more than bytes,
+// but not before least. What is kept is whole generations.
+type size struct {
+	bytes          int
+	least, longest time.Duration
 	// The tracer begins a generation that often, and not each second, so that little is cut off.
-	generation      = 250 * time.Millisecond
-	smallGeneration = 20 * time.Millisecond
+	generation time.Duration
+}
 
-	// patience ends a program that writes no trace.
-	patience = 5 * time.Minute
+var (
+	largeTrace = size{2 << 20, 2 * time.Second, 4 * time.Second, 250 * time.Millisecond}
+	smallTrace = size{512 << 10, 0, 4 * time.Second, 20 * time.Millisecond} // for testdata
 )
+
+// patience ends a program that writes no trace.
+const patience = 5 * time.Minute
 
 // A program is ready to be run.
 type program struct {
@@ -45,22 +46,33 @@ type program struct {
 // A recorder builds programs below temp and writes their traces to dir.
 type recorder struct {
 	root, dir, temp string
-	small           bool // traces for testdata
+	size            size
+	procs           int
+	tests, servers  []string // flags of tests, and of the program with the servers
+	fault           *fault   // planted into what is built; nil for none
 }
 
 // record records l. If that fails there is no trace.
 func (r *recorder) record(ctx context.Context, l load) error {
+	trace, _, _, err := r.run(ctx, l)
+	if err != nil {
+		return err
+	}
+	if trace, err = runner.Compress(trace); err != nil {
+		return err
+	}
+	return os.WriteFile(traceFile(r.dir, l.name), trace, 0o644)
+}
+
+// run returns a trace of l, what it prints, and how long it takes.
+func (r *recorder) run(ctx context.Context, l load) (trace, out []byte, took time.Duration, err error) {
 	raw := filepath.Join(r.temp, "trace")
 	defer os.Remove(raw)
 	p, err := l.build(ctx, r, raw)
 	if err != nil {
-		return fmt.Errorf("building %s: %w", l.name, err)
+		return nil, nil, 0, fmt.Errorf("building %s: %w", l.name, err)
 	}
-	limit, period := largeTrace, generation
-	if r.small {
-		limit, period = smallTrace, smallGeneration
-	}
-	p.env = append(p.env, "GOMAXPROCS=4", fmt.Sprintf("GODEBUG=traceadvanceperiod=%d", period))
+	p.env = append(p.env, fmt.Sprintf("GOMAXPROCS=%d", r.procs), fmt.Sprintf("GODEBUG=traceadvanceperiod=%d", r.size.generation))
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	done, enough := context.WithCancel(ctx)
@@ -78,22 +90,21 @@ func (r *recorder) record(ctx context.Context, l load) error {
 				began = time.Now()
 			}
 			took := time.Since(began)
-			if took > longest || info.Size() > int64(limit) && (took > least || r.small) {
+			if took > r.size.longest || info.Size() > int64(r.size.bytes) && took > r.size.least {
 				return
 			}
 		}
 	}()
-	if err := p.run(done); err != nil && (done.Err() == nil || ctx.Err() != nil) {
-		return fmt.Errorf("recording %s: %w", l.name, err)
+	began := time.Now()
+	out, err = p.run(done)
+	took = time.Since(began)
+	if err != nil && (done.Err() == nil || ctx.Err() != nil) {
+		return nil, nil, 0, fmt.Errorf("recording %s: %w", l.name, err)
 	}
-	trace, err := whole(ctx, raw, limit)
-	if err != nil {
-		return fmt.Errorf("reading the trace of %s: %w", l.name, err)
+	if trace, err = whole(ctx, raw, r.size.bytes); err != nil {
+		return nil, nil, 0, fmt.Errorf("reading the trace of %s: %w", l.name, err)
 	}
-	if trace, err = runner.Compress(trace); err != nil {
-		return err
-	}
-	return os.WriteFile(traceFile(r.dir, l.name), trace, 0o644)
+	return trace, out, took, nil
 }
 
 // whole returns the complete generations of a trace, as many as fit, but at least one.
@@ -127,18 +138,21 @@ func whole(ctx context.Context, file string, limit int) ([]byte, error) {
 // headerBytes is how long the header is that the data of each generation begins with.
 const headerBytes = 16
 
-// run runs p to its end.
-func (p *program) run(ctx context.Context) error {
+// run runs p to its end, and returns what it prints.
+func (p *program) run(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), p.env...)
 	cmd.WaitDelay = time.Second // what p has started may outlive it
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != p.exit {
-		text := out.Bytes()
-		return fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, text[max(0, len(text)-4000):])
+	err := cmd.Run()
+	text := out.Bytes()
+	if err != nil && cmd.ProcessState.ExitCode() != p.exit {
+		err = fmt.Errorf("%s: %w\n%s", strings.Join(p.argv, " "), err, text[max(0, len(text)-4000):])
+	} else {
+		err = nil
 	}
-	return nil
+	return text, err
 }
 
 // goTool has one compiler at a time: other programs may be at work.
@@ -150,7 +164,13 @@ func (r *recorder) source(ctx context.Context, module string) (string, error) {
 	if _, err := os.Stat(to); err == nil {
 		return to, nil
 	}
-	return to, goTool.CopyModule(ctx, module, to)
+	if err := goTool.CopyModule(ctx, module, to); err != nil {
+		return "", err
+	}
+	if r.fault != nil && r.fault.module == module {
+		return to, r.fault.plant(to)
+	}
+	return to, nil
 }
 
 // build builds the tests of a package.
@@ -163,8 +183,7 @@ func (m module) build(ctx context.Context, r *recorder, trace string) (program, 
 	if _, err := goTool.Run(ctx, dir, "test", "-c", "-vet=off", "-trimpath", "-mod=mod", "-o", bin, "./"+m.pkg); err != nil {
 		return program{}, err
 	}
-	args := []string{bin, "-test.trace=" + trace, "-test.short", "-test.cpu=2,4", "-test.benchtime=10ms",
-		"-test.run=" + orNone(m.run), "-test.bench=" + orNone(m.bench)}
+	args := append([]string{bin, "-test.trace=" + trace, "-test.short", "-test.run=" + orNone(m.run), "-test.bench=" + orNone(m.bench)}, r.tests...)
 	if m.skip != "" {
 		args = append(args, "-test.skip="+m.skip)
 	}
@@ -181,9 +200,31 @@ func orNone(expr string) string {
 
 // build builds the program with the servers.
 func (s server) build(ctx context.Context, r *recorder, trace string) (program, error) {
-	bin := filepath.Join(r.temp, "servers")
-	_, err := goTool.Run(ctx, filepath.Join(r.root, "lab", "sweep", "servers"), "build", "-trimpath", "-o", bin, ".")
-	return program{argv: []string{bin, s.name, trace}, dir: r.temp}, err
+	dir, bin := filepath.Join(r.root, "lab", "sweep", "servers"), filepath.Join(r.temp, "servers")
+	args := []string{"build", "-trimpath", "-o", bin}
+	if r.fault != nil {
+		source, err := r.source(ctx, r.fault.module)
+		if err != nil {
+			return program{}, err
+		}
+		mod := filepath.Join(r.temp, "go.mod")
+		for _, name := range []string{"go.mod", "go.sum"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(r.temp, name), text, 0o644)
+			}
+			if err != nil {
+				return program{}, err
+			}
+		}
+		path, _, _ := strings.Cut(r.fault.module, "@")
+		if _, err := goTool.Run(ctx, r.temp, "mod", "edit", "-replace="+path+"="+source, mod); err != nil {
+			return program{}, err
+		}
+		args = append(args, "-modfile="+mod)
+	}
+	_, err := goTool.Run(ctx, dir, append(args, ".")...)
+	return program{argv: append(append([]string{bin}, r.servers...), s.name, trace), dir: r.temp}, err
 }
 
 //go:embed trace.go.txt

@@ -1,9 +1,11 @@
 // Program servers is servers of many kinds, each under load from clients in the same process. It is called as "servers NAME
-// TRACE", records itself for a few seconds, and is a module of its own: gmpscope needs none of what it is made of.
+// TRACE", records itself for a few seconds, prints how long a request took as a benchmark does, and is a module of its own:
+// gmpscope needs none of what it is made of.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -11,20 +13,22 @@ import (
 	"runtime/trace"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-const (
-	clients  = 32
-	duration = 3 * time.Second
-	think    = 4 * time.Millisecond // at most, between requests: it bounds the load
+var (
+	clients  = flag.Int("clients", 32, "how many there are")
+	duration = flag.Duration("for", 3*time.Second, "how long they make requests")
+	think    = flag.Duration("think", 4*time.Millisecond, "what a client waits between requests, at most: it bounds the load")
 )
 
 // A server makes clients of itself. Each client is a function that makes a request and waits for the answer.
 type server func() (client func() error, err error)
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	flag.Parse()
+	if err := run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
 		os.Exit(1)
 	}
@@ -38,7 +42,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	requests := make([]func() error, clients)
+	requests := make([]func() error, *clients)
 	for i := range requests {
 		if requests[i], err = connect(); err != nil {
 			return err
@@ -52,17 +56,22 @@ func run(args []string) error {
 		return err
 	}
 	var all sync.WaitGroup
-	failed := make([]error, clients)
-	end := time.Now().Add(duration)
+	failed := make([]error, *clients)
+	var count, nanos atomic.Int64
+	end := time.Now().Add(*duration)
 	for i, request := range requests {
 		all.Go(func() {
 			for failed[i] == nil && time.Now().Before(end) {
+				began := time.Now()
 				failed[i] = request()
-				time.Sleep(rand.N(think))
+				nanos.Add(int64(time.Since(began)))
+				count.Add(1)
+				time.Sleep(rand.N(*think))
 			}
 		})
 	}
 	all.Wait()
 	trace.Stop()
+	fmt.Printf("BenchmarkRequest %d %d ns/op\n", count.Load(), nanos.Load()/max(1, count.Load()))
 	return errors.Join(append(failed, file.Close())...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/gorilla/mux"
 	"github.com/labstack/echo/v4"
 	"github.com/quic-go/quic-go/http3"
 	"github.com/valyala/fasthttp"
@@ -35,6 +36,8 @@ var servers = map[string]func() (server, error){
 	"nats":      withNATS,
 	"redis":     withRedis,
 	"mqtt":      withMQTT,
+	"mux":       web(withMux),
+	"redcon":    withRedcon,
 	"dns":       withDNS,
 	"yamux":     withYamux,
 }
@@ -53,7 +56,7 @@ func web(handler func() http.Handler) func() (server, error) {
 // browser makes clients that share a pool of connections.
 func browser(c *http.Client, url string) server {
 	if t, ok := c.Transport.(*http.Transport); ok {
-		t.MaxIdleConnsPerHost = clients
+		t.MaxIdleConnsPerHost = *clients
 	}
 	return func() (func() error, error) {
 		return func() error {
@@ -94,6 +97,12 @@ func withChi() http.Handler {
 	c.Use(middleware.Recoverer, middleware.Throttle(8), middleware.Compress(5))
 	c.Method(http.MethodGet, "/", plain())
 	return c
+}
+
+func withMux() http.Handler {
+	m := mux.NewRouter()
+	m.Handle("/{name:[a-z]*}", plain())
+	return m
 }
 
 // withBbolt writes to a database in a file at every tenth request.

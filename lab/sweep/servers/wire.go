@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
+	"github.com/tidwall/redcon"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
@@ -79,7 +81,28 @@ func withRedis() (server, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := redis.NewClient(&redis.Options{Addr: s.Addr(), PoolSize: clients / 4})
+	c := redis.NewClient(&redis.Options{Addr: s.Addr(), PoolSize: *clients / 4})
+	return func() (func() error, error) {
+		return func() error { return c.Incr(context.Background(), "counter").Err() }, nil
+	}, nil
+}
+
+func withRedcon() (server, error) {
+	listener, err := net.Listen("tcp", anyPort)
+	if err != nil {
+		return nil, err
+	}
+	var counter atomic.Int64
+	go func() {
+		_ = redcon.Serve(listener, func(c redcon.Conn, cmd redcon.Command) {
+			if strings.EqualFold(string(cmd.Args[0]), "incr") {
+				c.WriteInt64(counter.Add(1))
+				return
+			}
+			c.WriteError("unknown command")
+		}, nil, nil)
+	}()
+	c := redis.NewClient(&redis.Options{Addr: listener.Addr().String(), PoolSize: *clients, Protocol: 2, DisableIdentity: true})
 	return func() (func() error, error) {
 		return func() error { return c.Incr(context.Background(), "counter").Err() }, nil
 	}, nil
