@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/exp/trace"
 
 	"github.com/gmpscope/gmpscope/lab/cli"
 	"github.com/gmpscope/gmpscope/lab/runner"
@@ -53,14 +56,14 @@ func (f *fault) plant(dir string) error {
 	for _, path := range strings.Fields(m.imports) {
 		line := strconv.Quote(path)
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.TrimPrefix(strings.TrimSpace(l), "import ") == line }) {
-			lines[slices.IndexFunc(lines, begins("package "))] += "; import " + line
+			lines = slices.Insert(lines, slices.IndexFunc(lines, begins("package "))+1, "import "+line)
 		}
 	}
 	return os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o644)
 }
 
-// A label says what was planted. Of a program that prints times of operations as benchmarks do, Healthy and Fault are those,
-// else how long it ran, in nanoseconds.
+// A label is what was planted. Of a program that prints times of operations as benchmarks do, Healthy and Fault are those,
+// else how long the trace is, in nanoseconds.
 type label struct {
 	Name      string             `json:"name"`
 	Kind      string             `json:"kind"`
@@ -145,14 +148,17 @@ func (p *plant) record(ctx context.Context, root, dir string) (*label, error) {
 			tests:   []string{"-test.v", "-test.benchtime=20ms"},
 			servers: []string{"-clients=8", "-think=20ms", "-for=2s"},
 		}
-		trace, out, took, err := r.run(ctx, p.load)
+		data, out, err := r.run(ctx, p.load)
 		if err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(l.trace(dir, side.name), trace, 0o644); err != nil {
+		*side.costs, err = costs(data, out)
+		if err != nil {
 			return nil, err
 		}
-		*side.costs = costs(out, took)
+		if err := os.WriteFile(l.trace(dir, side.name), data, 0o644); err != nil {
+			return nil, err
+		}
 	}
 	l.Effect = slower(l.Healthy, l.Fault)
 	return l, nil
@@ -160,15 +166,31 @@ func (p *plant) record(ctx context.Context, root, dir string) (*label, error) {
 
 var perOp = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+\d+\s+([\d.]+) ns/op`)
 
-func costs(out []byte, took time.Duration) map[string]float64 {
+func costs(data, out []byte) (map[string]float64, error) {
 	all := map[string]float64{}
 	for _, m := range perOp.FindAllSubmatch(out, -1) {
 		all[string(m[1])], _ = strconv.ParseFloat(string(m[2]), 64)
 	}
-	if len(all) == 0 {
-		all["elapsed"] = float64(took)
+	if len(all) > 0 {
+		return all, nil
 	}
-	return all
+	r, err := trace.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	var first, last trace.Time
+	for {
+		e, err := r.ReadEvent()
+		if errors.Is(err, io.EOF) {
+			return map[string]float64{"elapsed": float64(last - first)}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if last = e.Time(); first == 0 {
+			first = last
+		}
+	}
 }
 
 // slower is how many times what it was a cost is, in the geometric mean of those that are known of both.

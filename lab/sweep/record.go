@@ -54,7 +54,7 @@ type recorder struct {
 
 // record records l. If that fails there is no trace.
 func (r *recorder) record(ctx context.Context, l load) error {
-	trace, _, _, err := r.run(ctx, l)
+	trace, _, err := r.run(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -64,13 +64,13 @@ func (r *recorder) record(ctx context.Context, l load) error {
 	return os.WriteFile(traceFile(r.dir, l.name), trace, 0o644)
 }
 
-// run returns a trace of l, what it prints, and how long it takes.
-func (r *recorder) run(ctx context.Context, l load) (trace, out []byte, took time.Duration, err error) {
+// run returns a trace of l, and what it prints.
+func (r *recorder) run(ctx context.Context, l load) (trace, out []byte, err error) {
 	raw := filepath.Join(r.temp, "trace")
 	defer os.Remove(raw)
 	p, err := l.build(ctx, r, raw)
 	if err != nil {
-		return nil, nil, 0, fmt.Errorf("building %s: %w", l.name, err)
+		return nil, nil, fmt.Errorf("building %s: %w", l.name, err)
 	}
 	p.env = append(p.env, fmt.Sprintf("GOMAXPROCS=%d", r.procs), fmt.Sprintf("GODEBUG=traceadvanceperiod=%d", r.size.generation))
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -95,16 +95,13 @@ func (r *recorder) run(ctx context.Context, l load) (trace, out []byte, took tim
 			}
 		}
 	}()
-	began := time.Now()
-	out, err = p.run(done)
-	took = time.Since(began)
-	if err != nil && (done.Err() == nil || ctx.Err() != nil) {
-		return nil, nil, 0, fmt.Errorf("recording %s: %w", l.name, err)
+	if out, err = p.run(done); err != nil && (done.Err() == nil || ctx.Err() != nil) {
+		return nil, nil, fmt.Errorf("recording %s: %w", l.name, err)
 	}
 	if trace, err = whole(ctx, raw, r.size.bytes); err != nil {
-		return nil, nil, 0, fmt.Errorf("reading the trace of %s: %w", l.name, err)
+		return nil, nil, fmt.Errorf("reading the trace of %s: %w", l.name, err)
 	}
-	return trace, out, took, nil
+	return trace, out, nil
 }
 
 // whole returns the complete generations of a trace, as many as fit, but at least one.
