@@ -11,9 +11,9 @@
 // # How it works
 //
 //  1. units.go has throughput and latency of units of work by kind, which match.go pairs
-//     by name; metrics.go has how long the same work took, and for which share of
-//     their time goroutines were held up. The former decide, the latter where they
-//     do not change.
+//     by name, and the rounds of goroutines that loop for as long as they are recorded;
+//     metrics.go has how long the same work took, and for which share of their time
+//     goroutines were held up. The former decide, the latter where they do not change.
 //  2. host.go finds what of the machine differs, and for how much that may account.
 //  3. estimate.go tells change from chance: units within traces, traces within a
 //     side, whose variance is moderated by what recordings of other programs differ

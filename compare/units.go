@@ -93,6 +93,7 @@ type perTrace struct {
 	count   int64
 	ns      int64 // recorded
 	latency units.Latency
+	waits   map[part]int64
 }
 
 // part is what a unit's own goroutine does.
@@ -199,6 +200,12 @@ func (s *kindSum) add(k *units.UnitKind, t int) {
 			s.running += x.Ns
 		}
 		p.slow += x.SlowNs * k.Count
+		if x.Waits > 0 {
+			if s.per[t].waits == nil {
+				s.per[t].waits = map[part]int64{}
+			}
+			s.per[t].waits[part{what, where}] = x.Waits // the same in all parts with that wait
+		}
 		if x.Via != nil && x.Ns > p.most && (x.What != what || x.Where != where) {
 			p.most, p.by, p.who = x.Ns, x.What, x.Who
 		}
@@ -341,7 +348,49 @@ func (c *candidate) compared(sameWork, asLong bool) bool {
 	if b.merged || a.merged {
 		return false
 	}
-	return more <= farMorePieces && (more <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
+	return max(runs, 1/runs) <= otherPieces || more <= farMorePieces && (more <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
+}
+
+// fewRounds is how often goroutines must wait for something outside in each trace for that to be what
+// they do once in each round.
+const fewRounds = 30
+
+// rounds returns what goroutines that loop wait for most often on both sides, of what is outside of the
+// program: they do so as often as they go round. It is not ok where they seldom do.
+func (c *candidate) rounds() (of part, b, a sample, ok bool) {
+	if c.In != "both" || !c.sums[0].lasting() || !c.sums[1].lasting() {
+		return of, b, a, false
+	}
+	most := int64(0)
+	for p := range c.sums[0].parts {
+		if p.what != "sleep" && p.what != "network" {
+			continue
+		}
+		least := int64(math.MaxInt64)
+		for _, s := range c.sums {
+			for i := range s.per {
+				least = min(least, s.per[i].waits[p])
+			}
+		}
+		if least > most || least == most && p.where < of.where {
+			of, most = p, least
+		}
+	}
+	if most < fewRounds {
+		return of, b, a, false
+	}
+	return of, c.sums[0].rounds(of), c.sums[1].rounds(of), true
+}
+
+// rounds is the sample of waits a second.
+func (s *kindSum) rounds(of part) (out sample) {
+	to, _ := scaleOf("1/s")
+	for i := range s.per {
+		n := float64(s.per[i].waits[of])
+		out.values = append(out.values, to(ratio(n*1e9, float64(s.per[i].ns))))
+		out.within = append(out.within, 1/n)
+	}
+	return out
 }
 
 // moved returns which share of the time of a unit goes to something else than before.

@@ -282,6 +282,57 @@ func TestPiecesOfTheSameWork(t *testing.T) {
 	}
 }
 
+// Where goroutines loop for as long as they are recorded, how often they wait for what is outside tells
+// how many rounds they make.
+func TestRounds(t *testing.T) {
+	side := func(rounds, locks int64, running int64) (out []*analyze.Result) {
+		for i := range 4 {
+			x := trace(running, 1000*ms)
+			x.Trace.DurationNs, x.Trace.Wall = 1000*ms, start.Add(time.Duration(i)*time.Second).Format(time.RFC3339)
+			l := units.Latency{Histogram: []int64{}}
+			l.Merge(&units.Latency{Histogram: []int64{bucket(1000 * ms), 4}, MaxNs: 1000 * ms})
+			x.Work.Kinds = []units.UnitKind{{Name: "main.serve", How: "run", Class: "main.serve", Count: 4, TotalNs: 4000 * ms, Latency: l, Path: []units.TimePart{
+				{Via: &units.Via{What: "sleep", Site: "main.query"}, Leaf: units.Leaf{What: "sleep"}, Waits: rounds, Ns: 2000 * ms},
+				{Via: &units.Via{What: "lock", Site: "main.get"}, Leaf: units.Leaf{What: "running"}, Waits: locks, Ns: 2000 * ms},
+			}}}
+			out = append(out, x)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name          string
+		before, after []*analyze.Result
+		want          Verdict
+	}{
+		{"four times as many", side(500, 500, 100*ms), side(2000, 1000, 400*ms), Better},
+		{"a quarter", side(2000, 1000, 400*ms), side(500, 500, 100*ms), Worse},
+		{"as many, by other locks", side(1000, 4000, 100*ms), side(1000, 30, 400*ms), NoChange},
+		{"too few", side(5, 500, 100*ms), side(20, 500, 400*ms), Inconclusive},
+	} {
+		if x := mustCompare(t, c.before, c.after); x.Verdict != c.want {
+			t.Errorf("%s: %s: %s %q; want %s", c.name, x.Verdict, x.Headline, x.Lines, c.want)
+		}
+	}
+}
+
+// A latency of which the median went one way and the mean the other is no better and no worse.
+func TestAmbiguousLatency(t *testing.T) {
+	up, down := &decision{}, &decision{}
+	for _, c := range []struct {
+		before, after int64
+		good, bad     []*decision
+		want          bool
+	}{
+		{100, 70, nil, []*decision{down, down}, true}, {100, 90, nil, []*decision{down, down}, false}, {70, 100, nil, []*decision{down, down}, false},
+		{70, 100, []*decision{up, up}, nil, true}, {100, 70, nil, []*decision{down}, false}, {100, 70, []*decision{up}, []*decision{down, down}, false},
+	} {
+		k := &KindChange{Before: KindSide{MeanNs: c.before}, After: KindSide{MeanNs: c.after}}
+		if got := k.ambiguous(c.good, c.bad); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
 func TestVariances(t *testing.T) {
 	for _, v := range variances {
 		if !(v.Between > 0 && v.DF > 0 && v.Most >= 0 && v.Apart >= 0 && v.Programs > 0 && v.Traces > v.Programs) {

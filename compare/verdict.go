@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -85,7 +86,15 @@ func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*
 			}
 		}
 	}
-	if (r.Basis == PerTrace || finished(before, after)) && min(r.Before.DurationNs, r.After.DurationNs) > 0 {
+	if len(out) == 0 {
+		for i, c := range cs {
+			if of, b, a, ok := c.rounds(); ok {
+				name := "work.kinds[" + c.Name + "].rounds_per_s"
+				add(metric{name: name, title: "rounds, each with a wait for the " + nouns[of.what] + " in " + findings.Short(of.where), unit: "1/s", better: Higher}, b, a, rowOf(c.How), &r.Work[i], max(min(c.share, 1), smallShare))
+			}
+		}
+	}
+	if (r.Basis == PerTrace || finished(before, after)) && !sameTime(before, after) && min(r.Before.DurationNs, r.After.DurationNs) > 0 {
 		add(durationMetric, durationMetric.sample(before), durationMetric.sample(after), "whole", nil, 0.5)
 	}
 	decide(out, math.Log(r.Machine.Slower))
@@ -97,6 +106,9 @@ func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*
 	decide(out[units:], math.Log(r.Machine.Slower))
 	return out
 }
+
+// nouns are what goroutines wait for that is outside of the program.
+var nouns = map[string]string{"sleep": "end of a sleep", "network": "network"}
 
 // rowOf returns which row of the table of variances is for units that are found in some way.
 func rowOf(how string) string {
@@ -136,6 +148,10 @@ func (r *Result) judge(ds []*decision) {
 			}
 		}
 		g, b := strongest(good), strongest(bad)
+		if k != nil && k.ambiguous(good, bad) {
+			conflict = byKind[k][0] // fewer, and faster on average; or more, and slower
+			continue
+		}
 		if k != nil && g > 0 && b > 0 && g < outweighs*b && b < outweighs*g && (good[0].Better == Higher) != (bad[0].Better == Higher) {
 			conflict = good[0] // more, and slower; or less, and faster: the load may be what differs
 			continue
@@ -181,6 +197,12 @@ func (r *Result) judge(ds []*decision) {
 		})
 	}
 	r.write(up.ds, down.ds, ds, conflict, machine)
+}
+
+// ambiguous reports whether all metrics of a kind that changed went one way, and the mean of its latency the other.
+func (k *KindChange) ambiguous(good, bad []*decision) bool {
+	before, after := float64(k.Before.MeanNs), float64(k.After.MeanNs)
+	return len(good) == 0 && len(bad) > 1 && after < (1-alike)*before || len(bad) == 0 && len(good) > 1 && before < (1-alike)*after
 }
 
 // strongest is the largest change of some.

@@ -280,7 +280,7 @@ func TestPortions(t *testing.T) {
 		}
 		p.wake(2, g).after(1).exit(g)
 	}
-	samePortions(t, p, func(w *walk) *portions { return &w.lives })
+	samePortions(t, p, func(w *walk) []portion { return w.lives })
 }
 
 // Nor does it matter that those who had a lock one after the other are gone through once for many who waited for it.
@@ -296,11 +296,11 @@ func TestTurns(t *testing.T) {
 	for g := int64(2); g < last; g++ {
 		p.call(g, load, 10*(1+g%7)).after(1).wake(g, g+1).exit(g)
 	}
-	samePortions(t, p, func(w *walk) *portions { return &w.turns })
+	samePortions(t, p, func(w *walk) []portion { return w.turns })
 }
 
 // samePortions expects the same units with and without portions, of which some are kept.
-func samePortions(t *testing.T, p *play, of func(*walk) *portions) {
+func samePortions(t *testing.T, p *play, of func(*walk) []portion) {
 	t.Helper()
 	var results [2]Units
 	for i := range results {
@@ -309,11 +309,11 @@ func samePortions(t *testing.T, p *play, of func(*walk) *portions) {
 		a := New(o)
 		a.walk.followed.share = 100 // so that all is followed
 		if i > 0 {
-			a.walk.lives.recording, a.walk.turns.recording = &portion{}, &portion{} // no other is recorded meanwhile
+			a.walk.recording = &portion{} // no other is recorded meanwhile
 		}
 		feed(a, p.ds)
 		results[i] = a.Finish(p.now, p.now, itself)
-		if kept := slices.ContainsFunc(of(&a.walk).kept, func(p portion) bool { return p.n > 0 }); kept != (i == 0) {
+		if kept := slices.ContainsFunc(of(&a.walk), func(p portion) bool { return p.n > 0 }); kept != (i == 0) {
 			t.Errorf("%d: portions are kept: %v", i, kept)
 		}
 	}

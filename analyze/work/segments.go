@@ -83,14 +83,12 @@ type walk struct {
 	keeps         bool       // all segments, in out
 	out           []segment  // the last first
 	kept          [256]uint8 // late ones, by a hash of their cells
-	lives, turns  portions   // those of lives, and of who held a thing one after the other
+	lives, turns  []portion  // late ones, by their intervals
+	recording     *portion   // nil: none
 }
 
 func newWalk(r *ring) walk {
-	return walk{
-		ring: r, own: allowance{share: ownShare}, followed: allowance{share: followedShare},
-		lives: portions{bits: 8, hops: portionHops}, turns: portions{bits: 6, hops: maxHops},
-	}
+	return walk{ring: r, own: allowance{share: ownShare}, followed: allowance{share: followedShare}}
 }
 
 // divide books the time (from, to.at] in the life of a class on a kind, in the bin of its
@@ -117,7 +115,8 @@ func (w *walk) book(x *interval, ns int64, queue uint64) {
 	w.last = segment{c, w.hops, ns}
 }
 
-// portion is how the time in some intervals was divided, from the end to the begin.
+// portion is how the time in some intervals was divided, from the end to the begin: intervals of a life,
+// or those in which goroutines waited for a thing that each of them gave to the next.
 type portion struct {
 	n, to, serve int64 // as for follow
 	via          ownWait
@@ -125,33 +124,26 @@ type portion struct {
 	next, begin  int64 // the interval before them
 	class        int32
 	hops         uint8
+	turns        bool      // it is none of a life
+	missed       int64     // as n, of one that was gone through in its place last
 	steps        int64     // back in the ring
 	sums         []segment // by cell; their hops count from the end of the portion
 }
 
-// portions are late ones, by their intervals, whose numbers are the same but for some bits.
-type portions struct {
-	bits      int
-	hops      uint8 // that one may have
-	kept      []portion
-	recording *portion // nil: none
-}
-
 const (
-	numPortions = 1 << 10
-	portionSums = 16
-	portionHops = 16 // of a life
+	numPortions  = 1 << 10
+	portionBits  = 8 // its intervals have the same number, but for so many bits
+	turnBits     = 6 // likewise, of those with turns
+	portionSums  = 16
+	portionsHops = 16 // of a life
 )
 
-// parts reports whether a portion ends between two intervals.
-func (ps *portions) parts(last, n int64) bool { return last>>ps.bits != n>>ps.bits }
-
-// portion returns where the portion is or may be kept that ends with interval n, at a time.
-func (w *walk) portion(of *portions, n, to, serve int64, depth int) (p *portion, is bool) {
-	if of.kept == nil {
-		of.kept = make([]portion, numPortions)
+// portion returns where of kept the portion is or may be that ends with interval n, at a time.
+func (w *walk) portion(kept *[]portion, bits int, n, to, serve int64, depth int) (p *portion, is bool) {
+	if *kept == nil {
+		*kept = make([]portion, numPortions)
 	}
-	p = &of.kept[n>>of.bits%numPortions]
+	p = &(*kept)[n>>bits%numPortions]
 	return p, p.n == n && p.to == to && p.serve == serve && p.via == w.via && p.depth == depth
 }
 
@@ -166,42 +158,38 @@ func (w *walk) replay(p *portion) {
 }
 
 // record begins a portion, recorded ends it. It is not kept if it does not reach the interval next.
-func (w *walk) record(of *portions, p *portion, n, to, serve int64, depth int) {
+func (w *walk) record(p *portion, n, to, serve int64, depth int, turns bool) {
 	w.flush()
-	*p = portion{n: n, to: to, serve: serve, via: w.via, depth: depth, hops: w.hops, steps: w.followed.left, sums: p.sums[:0]}
-	of.recording = p
+	if w.recording != nil {
+		w.recording.n = 0
+	}
+	*p = portion{n: n, to: to, serve: serve, via: w.via, depth: depth, hops: w.hops, turns: turns, steps: w.followed.left, sums: p.sums[:0]}
+	w.recording = p
 }
 
-func (w *walk) recorded(of *portions, next, begin int64, class int32) {
+func (w *walk) recorded(next, begin int64, class int32) {
 	w.flush()
-	p := of.recording
-	of.recording = nil
+	p := w.recording
+	w.recording = nil
 	p.next, p.begin, p.class, p.hops, p.steps = next, begin, class, w.hops-p.hops, p.steps-w.followed.left
-	if next == 0 || len(p.sums) > portionSums || p.hops > of.hops {
+	if next == 0 || len(p.sums) > portionSums || p.hops > portionsHops && !p.turns {
 		p.n = 0
 	}
 }
 
-// sum adds a segment to the sums of the kind, and of the portions that are recorded.
+// sum adds a segment to the sums of the kind, and of the portion that is recorded.
 func (w *walk) sum(s *segment) {
-	w.lives.sum(s)
-	w.turns.sum(s)
+	if p := w.recording; p != nil && len(p.sums) <= portionSums {
+		i := slices.IndexFunc(p.sums, func(x segment) bool { return x.cell == s.cell })
+		if i < 0 {
+			i = len(p.sums)
+			p.sums = append(p.sums, segment{cell: s.cell})
+		}
+		x := &p.sums[i]
+		x.ns += s.ns
+		x.hops = max(x.hops, s.hops-p.hops)
+	}
 	w.kind.book(s, w.bin)
-}
-
-func (ps *portions) sum(s *segment) {
-	p := ps.recording
-	if p == nil || len(p.sums) > portionSums {
-		return
-	}
-	i := slices.IndexFunc(p.sums, func(x segment) bool { return x.cell == s.cell })
-	if i < 0 {
-		i = len(p.sums)
-		p.sums = append(p.sums, segment{cell: s.cell})
-	}
-	x := &p.sums[i]
-	x.ns += s.ns
-	x.hops = max(x.hops, s.hops-p.hops)
 }
 
 // bookWait books time in which the owner waited and it is not known for whom, or which lies
@@ -281,14 +269,15 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 			break
 		}
 		steps.left--
-		if w.lives.parts(last, n) && depth > 0 && !w.keeps {
+		if last>>portionBits != n>>portionBits && depth > 0 && !w.keeps {
 			if records {
-				w.recorded(&w.lives, n, to, class)
+				w.recorded(n, to, class)
 			}
-			p, is := w.portion(&w.lives, n, to, serve, depth)
-			if records = !is && w.lives.recording == nil; records {
-				w.record(&w.lives, p, n, to, serve, depth)
-			} else if is && p.begin >= from && w.hops <= maxHops-portionHops {
+			p, is := w.portion(&w.lives, portionBits, n, to, serve, depth)
+			is = is && w.hops <= maxHops-portionsHops
+			if records = !is && (w.recording == nil || w.recording.turns); records {
+				w.record(p, n, to, serve, depth, false)
+			} else if is && p.begin >= from {
 				w.replay(p)
 				n, to, class = p.next, p.begin, p.class
 				continue // last is of another portion still
@@ -314,7 +303,7 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 		n = back(n, x.prev)
 	}
 	if records {
-		w.recorded(&w.lives, 0, to, class)
+		w.recorded(0, to, class)
 	}
 }
 
@@ -372,16 +361,20 @@ func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve i
 // ended that. If the waker had waited at the same site before, it held the thing since, and
 // got it from its own waker.
 func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
-	serve, lock, last, records := x.serve, x.activity == onLock, n, false
+	serve, lock, last := x.serve, x.activity == onLock, n
+	var records *portion // given up once another one is recorded
 	for w.hops < maxHops && w.followed.left > 0 {
-		if w.turns.parts(last, n) && !w.keeps {
+		if last>>turnBits != n>>turnBits && !w.keeps {
 			last = n
-			if records {
-				w.recorded(&w.turns, n, to, 0)
+			if records != nil && w.recording == records {
+				w.recorded(n, to, 0)
 			}
-			p, is := w.portion(&w.turns, n, to, serve, depth)
-			if records = !is && w.turns.recording == nil; records {
-				w.record(&w.turns, p, n, to, serve, depth)
+			p, is := w.portion(&w.turns, turnBits, n, to, serve, depth)
+			if records = nil; !is && p.missed != n {
+				p.missed = n // OPT: most are gone through once, and to record costs more than that
+			} else if !is && w.recording == nil {
+				records = p
+				w.record(p, n, to, serve, depth, true)
 			} else if is && p.begin > from && p.hops < maxHops-w.hops && p.steps < w.followed.left && w.ring.at(p.next) != nil {
 				w.replay(p)
 				w.followed.left -= p.steps
@@ -400,8 +393,8 @@ func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
 		n, x = before, y
 		to, link, serve = x.end, back(n, x.link), x.serve
 	}
-	if records {
-		w.recorded(&w.turns, 0, to, 0)
+	if records != nil && w.recording == records {
+		w.recorded(0, to, 0)
 	}
 	if lock && serve > from && serve < to {
 		w.follow(link, serve, to, depth, serve)
