@@ -3,6 +3,7 @@ package same
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -50,11 +51,20 @@ func variances(*flag.FlagSet) cli.Do {
 				programs = append(programs, &program{p.Name + " " + side, map[string][]*analyze.Result{"": rs}})
 			}
 		}
-		var b bytes.Buffer
-		if err := write(&b, programs); err != nil {
+		file := filepath.Join(root, "compare", "variances.json")
+		text, err := os.ReadFile(file)
+		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(root, "compare", "variances.json"), b.Bytes(), 0o644)
+		var before []variance
+		if err := json.Unmarshal(text, &before); err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := write(&b, programs, before); err != nil {
+			return err
+		}
+		return os.WriteFile(file, b.Bytes(), 0o644)
 	}
 }
 

@@ -36,8 +36,9 @@ const leastVariance = 0.03 * 0.03
 // group is the numbers of one metric of one program by session, on the scale of comparison.
 type group map[string][]float64
 
-// write writes how much the numbers of programs differ between their recordings.
-func write(w io.Writer, programs []*program) error {
+// write writes how much the numbers of programs differ between their recordings. Of the rows that there
+// were before, those of more programs stay: recordings are too large to be kept.
+func write(w io.Writer, programs []*program, before []variance) error {
 	rows := map[row][]group{}
 	for _, p := range programs {
 		if err := p.add(rows); err != nil {
@@ -47,6 +48,16 @@ func write(w io.Writer, programs []*program) error {
 	var out []variance
 	for r, groups := range rows {
 		out = append(out, fit(r, groups))
+	}
+	for _, was := range before {
+		i := slices.IndexFunc(out, func(v variance) bool {
+			return v.Kind == was.Kind && v.Metric == was.Metric && v.Busy == was.Busy
+		})
+		if i < 0 {
+			out = append(out, was)
+		} else if was.Programs > out[i].Programs {
+			out[i] = was
+		}
 	}
 	slices.SortFunc(out, func(x, y variance) int {
 		b := 0
