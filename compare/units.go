@@ -348,7 +348,8 @@ func (c *candidate) compared(sameWork, asLong bool) bool {
 	if b.merged || a.merged {
 		return false
 	}
-	return max(runs, 1/runs) <= otherPieces || more <= farMorePieces && (more <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
+	computes := 10*a.running >= a.ns && 10*b.running >= b.ns
+	return computes && max(runs, 1/runs) <= otherPieces || more <= farMorePieces && (more <= otherPieces || portions > otherPieces || portions < 1/float64(otherPieces))
 }
 
 // fewRounds is how often goroutines must wait for something outside in each trace for that to be what

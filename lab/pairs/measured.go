@@ -69,8 +69,8 @@ func (m *Measured) page(b *strings.Builder) {
 	b.WriteString(`
 ## The same program twice
 
-By ` + "`lab judge resampled`" + `, on a machine of 2 CPUs on which others used most of both: comparisons of recordings drawn at random, within a
-session or from two sessions, minutes to an hour apart.
+By ` + "`lab judge resampled`" + `, on a machine of 2 CPUs: comparisons of recordings drawn at random, within a session or from two sessions. Two
+sessions are of a quiet machine, 85 minutes apart; the third followed the second, beside two processes that compute.
 
 | traces a side | sessions | programs | comparisons | significant | inconclusive |
 |---:|---|---:|---:|---:|---:|
@@ -88,7 +88,7 @@ session or from two sessions, minutes to an hour apart.
 	b.WriteString(`
 ## The smallest slowdown that is noticed
 
-By ` + "`lab judge planted`" + `, on the same machine: one of two handlers of an HTTP server does so many times its work, recorded with
+By ` + "`lab judge planted`" + `, on the same machine, quiet: one of two handlers of an HTTP server does so many times its work, recorded with
 ` + "`record --alternate --runs 5`" + `; check holds the new traces against the budget that it proposes from the old ones.
 
 | times the work | recorded | diff: worse | check: broken |
