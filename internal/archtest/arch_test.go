@@ -52,7 +52,6 @@ var rules = []rule{
 	{"analyze/events", in("analyze/wire", "analyze/input", "analyze/ids", "analyze/internal/hugepages"), []string{"golang.org/x/exp"}},
 	{"analyze/ids", in("analyze/internal/hugepages"), nil},
 	{"analyze/histogram", nil, []string{"github.com/HdrHistogram/hdrhistogram-go"}},
-	{"analyze/reconstruct/legaltest", in("reference", "analyze/wire", "internal/testkit/tracewriter"), nil},
 	{"analyze/reconstruct", in("reference", "analyze/input", "analyze/events", "analyze/ids", "analyze/internal/hugepages", "internal/std"), nil},
 	{"analyze/ledger", in("reference", "analyze/ids", "analyze/internal/hugepages"), nil},
 	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/files", "internal/quantity"), nil},

@@ -1,4 +1,4 @@
-package reconstruct_test
+package legaltest
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
-	"github.com/gmpscope/gmpscope/analyze/reconstruct/legaltest"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -25,7 +24,7 @@ var (
 
 // checker follows the decisions on one run.
 type checker struct {
-	run       *legaltest.Run
+	run       *Run
 	waiting   map[int64]bool // goroutines that are runnable
 	time      int64
 	decisions int
@@ -88,7 +87,7 @@ func (c *checker) fail(format string, args ...any) {
 }
 
 // reconstructRun reconstructs a run that was made up.
-func reconstructRun(t testing.TB, run *legaltest.Run) (c *checker, err error) {
+func reconstructRun(t testing.TB, run *Run) (c *checker, err error) {
 	src, err := input.New(bytes.NewReader(run.Trace), "memory")
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +132,7 @@ func TestLegal(t *testing.T) {
 		n := *legalFrom + uint64(i)
 		choices := random(n)
 		hang := time.AfterFunc(5*time.Minute, func() { panic(fmt.Sprintf("run %d (%x) does not end", n, choices)) })
-		c, err := reconstructRun(t, legaltest.MakeUp(choices, 1<<16))
+		c, err := reconstructRun(t, MakeUp(choices, 1<<16))
 		hang.Stop()
 		starts += c.starts
 		exact += c.exact
@@ -147,7 +146,7 @@ func TestLegal(t *testing.T) {
 // random returns the choices of run n.
 func random(n uint64) []byte {
 	r := rand.New(rand.NewPCG(n, 1))
-	choices := make([]byte, legaltest.Params)
+	choices := make([]byte, Params)
 	for k := range choices {
 		choices[k] = byte(r.Uint32())
 	}
@@ -160,7 +159,7 @@ func FuzzLegal(f *testing.F) {
 		f.Add(random(n))
 	}
 	f.Fuzz(func(t *testing.T, choices []byte) {
-		if _, err := reconstructRun(t, legaltest.MakeUp(choices, 1<<13)); err != nil {
+		if _, err := reconstructRun(t, MakeUp(choices, 1<<13)); err != nil {
 			t.Error(err)
 		}
 	})
