@@ -80,7 +80,7 @@ func TestBrowserFlame(t *testing.T) {
 	total("queueing", sum(0, "queueing"))
 	set("flame-class", "2")
 	total("queueing, of class 2", sum(2, "queueing"))
-	p.Wait(`location.hash.includes("f=2,behind,waiting")`)
+	p.Wait(`location.hash.includes("f=2,queueing,waiting")`)
 	set("flame-measure", "blocked")
 	blocked := int64(0)
 	for _, row := range doc.Result.Stacks.Rows {
