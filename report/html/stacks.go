@@ -4,10 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -79,12 +77,4 @@ func newFlameFrame(f stacks.Frame, names *words.Names) flameFrame {
 		Short: n.Short, Full: words.Cut(n.Full, flameName), Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), flameName),
 		Kind: int(words.OwnerOf(f.Function)),
 	}
-}
-
-// actorStacks links to the stacks of the class of an actor; "" if there are none.
-func actorStacks(r *analyze.Result, a *findings.Actor) string {
-	if c := words.ClassOf(r, a); c != nil {
-		return report.StacksHref(r, c.ID)
-	}
-	return ""
 }
