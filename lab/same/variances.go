@@ -173,7 +173,7 @@ func fit(r row, groups []group) variance {
 	v.Between = math.Exp(m + digamma(v.DF/2) - math.Log(v.DF/2))
 	slices.Sort(all)
 	if len(all) > 0 {
-		v.Most = all[len(all)*2/3]
+		v.Most = all[len(all)*8/10]
 	}
 	v.DF, v.Between, v.Most, v.Apart = round(v.DF), round(v.Between), round(v.Most), round(v.Apart)
 	return v
