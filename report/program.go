@@ -87,11 +87,7 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 // benchmarks has a line for each benchmark: the timed part of its last trial.
 func (w *wording) benchmarks() (lines []string, did string) {
 	var timed, n int64
-	for i := range w.r.Work.Kinds {
-		k := &w.r.Work.Kinds[i]
-		if k.How != work.Benchmark.String() || k.Count == 0 || slices.ContainsFunc(w.r.Work.Kinds, func(sub work.UnitKind) bool { return sub.How == k.How && strings.HasPrefix(sub.Name, k.Name+".func") }) {
-			continue // what benchmarks do that have others is to run these
-		}
+	for _, k := range w.r.Work.Benchmarks() {
 		timed += k.TotalNs
 		if n++; n <= mostLegs {
 			runs := ""

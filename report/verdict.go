@@ -92,6 +92,14 @@ func (w *wording) known() map[string]string {
 			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(lowered(w.names.Prose(cmp.Or(f.Headline, f.Title))))
 		}
 	}
+	if x := w.Asleep; x != nil {
+		n := int64(len(x.Kinds))
+		m["asleep"], m["asleepIn"] = quantity.Part(x.Ns, x.TotalNs), words.Visible(w.names.Function(x.Where))
+		m["units"] = map[analyze.ProgramKind]string{
+			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
+			analyze.Server: "requests of " + KindName(w.names, x.Kinds[0]),
+		}[w.r.Program.Kind]
+	}
 	if x := w.InRow; x != nil {
 		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(x.Bucket.Chief.Via.Site))
 		m["rowTakes"] = quantity.Duration(x.Kind.TotalNs / x.Kind.Count)

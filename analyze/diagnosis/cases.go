@@ -11,8 +11,11 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// slowCase is the name of the case in which slow units lead.
-const slowCase = "slow units"
+// Names of cases in which no finding leads, but units of work do: slow ones, and some that are asleep.
+const (
+	slowCase   = "slow units"
+	asleepCase = "asleep"
+)
 
 // A Case is what a verdict may say. Package report fills in the words that begin with a dollar
 // sign: $finding is the headline that the detector of the subject wrote, unless the subject is
@@ -85,6 +88,8 @@ func (d *Diagnosis) cases() []Case {
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
 
 		// Users notice it, and no finding explains it.
+		{asleepCase, d.Asleep != nil, nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent asleep in $asleepIn",
+			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
 		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 		{"in a row", d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for the network $times times in a row in $place: $rowTakes a unit",

@@ -25,6 +25,7 @@ type Diagnosis struct {
 	Advice  string            // the first advice about Subject; "" if none
 	Slow    *Slow             // the units whose slow ones lose most; nil if there are none
 	InRow   *InRow            // the units that wait for one thing after the other; nil if there are none
+	Asleep  *Asleep           // where units of work are asleep; nil if that is no large part of their time
 	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
@@ -66,7 +67,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d := &Diagnosis{r: r, Status: "ok"}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
-	d.Slow, d.InRow = d.slow(), d.inRow()
+	d.Slow, d.InRow, d.Asleep = d.slow(), d.inRow(), d.asleepIn()
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
@@ -75,6 +76,8 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	switch {
 	case d.Subject != nil:
 		d.Status = string(f.Severity)
+	case d.Name == asleepCase:
+		d.Status = string(findings.Warning)
 	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly:
 		d.Status = string(findings.Note)
 	}

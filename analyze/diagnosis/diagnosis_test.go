@@ -66,6 +66,22 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	sleeping := func(program analyze.ProgramKind, how string, tested bool, ns int64) func(*analyze.Result) { // of 100 ms
+		return func(r *analyze.Result) {
+			r.Program.Kind = program
+			r.Work.Kinds = []work.UnitKind{{Name: "shop.A", How: how, Count: 1, TotalNs: 100 * ms, Path: []work.TimePart{
+				{Leaf: work.Leaf{What: "sleep", Where: "shop.retry"}, Ns: ns / 2, Tested: tested},
+				{Via: &work.Via{What: "channel"}, Leaf: work.Leaf{What: "sleep", Where: "shop.retry"}, Ns: ns - ns/2, Tested: tested},
+			}}}
+		}
+	}
+	serving := func(server bool, where string) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			sleeping(analyze.Server, "cycle", false, 99*ms)(r)
+			k := &r.Work.Kinds[0]
+			k.Entry, k.Server, k.Count, k.Path[0].Where, k.Path[1].Where = true, server, 50, where, where
+		}
+	}
 	home := func(r *analyze.Result) {
 		r.Work.Kinds = []work.UnitKind{{How: "cycle", Class: "main.serve", Home: &work.Home{Function: "main.next"}}}
 	}
@@ -122,6 +138,15 @@ func TestCases(t *testing.T) {
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
 		{"fine", "No problem found", changed(result(ms), inRow(140, 20))}, // 7 times a unit
 		{"fine", "No problem found", changed(result(ms), inRow(160, 21))}, // for less than 5 ms each
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), sleeping(analyze.Tests, "test", true, 50*ms))},
+		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", true, 49*ms))},
+		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", false, 90*ms))}, // in a file of tests
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 20*ms))},
+		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 19*ms))},
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), serving(true, "shop.retry"))},
+		{"fine", "No problem found", changed(result(ms), serving(true, "main.query"))},
+		{"fine", "No problem found", changed(result(ms), serving(false, "shop.retry"))},
+		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), sleeping(analyze.Tests, "test", true, 50*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},

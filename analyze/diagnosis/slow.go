@@ -102,6 +102,77 @@ func (d *Diagnosis) inRow() (most *InRow) {
 	return most
 }
 
+// Asleep is where units of work spend much of their time asleep: all tests, the timed parts of all
+// benchmarks, or the requests of a kind.
+type Asleep struct {
+	Kinds       []*work.UnitKind
+	Where       string // function
+	Ns, TotalNs int64  // of their time, ns
+}
+
+// Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.
+const (
+	leastAsleep = 10_000_000 // ns in all,
+	unitAsleep  = 1_000_000  // and a unit
+	muchAsleep  = 0.5        // share of the time of units
+	benchAsleep = 0.2        // share of the time of benchmarks
+)
+
+// asleepIn returns where units are asleep longest; nil if that is no large part of their time.
+func (d *Diagnosis) asleepIn() (most *Asleep) {
+	u, share := &d.r.Work, muchAsleep
+	var groups [][]*work.UnitKind
+	switch d.r.Program.Kind {
+	case analyze.Tests:
+		groups = append(groups, u.Tests())
+	case analyze.Benchmarks:
+		groups, share = append(groups, u.Benchmarks()), benchAsleep
+	case analyze.Server:
+		for _, k := range u.Entries() {
+			if k.Server {
+				groups = append(groups, []*work.UnitKind{k})
+			}
+		}
+	}
+	all := int64(0)
+	for _, kinds := range groups {
+		x, in, count := &Asleep{Kinds: kinds}, map[string]int64{}, int64(0)
+		for _, k := range kinds {
+			x.TotalNs += k.TotalNs
+			count += k.Count
+			for i := range k.Path {
+				p := &k.Path[i]
+				if p.What != "sleep" || !d.wantsAwake(p) {
+					continue
+				}
+				in[p.Where] += p.Ns
+				if ns := in[p.Where]; ns > x.Ns {
+					x.Where, x.Ns = p.Where, ns
+				}
+			}
+		}
+		all += x.TotalNs
+		if x.Ns >= max(leastAsleep, unitAsleep*count) && float64(x.Ns) >= share*float64(x.TotalNs) && (most == nil || x.Ns > most.Ns) {
+			most = x
+		}
+	}
+	if most != nil && float64(most.TotalNs) < smallShare*float64(all) {
+		return nil
+	}
+	return most
+}
+
+// wantsAwake reports whether a sleep is in code from which nobody expects it: what is tested, or what a
+// server's main package calls. What that does itself may stand for what a server waits for, in programs
+// that are both ends of a connection.
+func (d *Diagnosis) wantsAwake(p *work.TimePart) bool {
+	if d.r.Program.Tested() {
+		return p.Tested
+	}
+	pkg, _ := std.Split(p.Where)
+	return pkg != "main"
+}
+
 // longIn returns a function in which findings say that goroutines of a class ran for long, "" if
 // they name none.
 func (d *Diagnosis) longIn(class string) string {

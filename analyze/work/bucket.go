@@ -1,6 +1,9 @@
 package work
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
 // waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
@@ -62,6 +65,17 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 func (u *Units) Tests() (out []*UnitKind) {
 	for i := range u.Kinds {
 		if k := &u.Kinds[i]; k.How == Test.String() && k.Count > 0 && !strings.Contains(k.Name, ".func") && !strings.HasPrefix(k.Name, "testing.") {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Benchmarks are the kinds of benchmarks, those left out that do nothing but run others.
+func (u *Units) Benchmarks() (out []*UnitKind) {
+	for i := range u.Kinds {
+		k := &u.Kinds[i]
+		if k.How == Benchmark.String() && k.Count > 0 && !slices.ContainsFunc(u.Kinds, func(sub UnitKind) bool { return sub.How == k.How && strings.HasPrefix(sub.Name, k.Name+".func") }) {
 			out = append(out, k)
 		}
 	}

@@ -61,10 +61,11 @@ type places struct {
 	functions []string                   // 0 is none
 	named     []named                    // by function
 	byName    map[string]int32
+	hasTests  map[string]bool // modules at a version, by their folders
 }
 
 func newPlaces(stack func(int32) []*Frame) places {
-	return places{stack: stack, functions: make([]string, 1), named: make([]named, 1), byName: map[string]int32{"": 0}}
+	return places{stack: stack, functions: make([]string, 1), named: make([]named, 1), byName: map[string]int32{"": 0}, hasTests: map[string]bool{}}
 }
 
 // function returns the number of a function.
@@ -103,14 +104,32 @@ func (p *places) frames(stack int32) []*Frame {
 			continue
 		}
 		f.function = p.function(f.Function)
-		module := p.named[f.function].module
+		n := &p.named[f.function]
+		module := n.module
 		f.inTests = module && strings.HasSuffix(f.File, "_test.go")
+		n.inTests, n.at = f.inTests, versioned(f.File)
 		// Neither of a module at a version, nor vendored.
-		if f.own = module && !strings.ContainsRune(f.File, '@') && !strings.Contains(f.File, "/vendor/"); f.own {
-			p.named[f.function].own = true
+		if f.own = module && n.at == "" && !strings.Contains(f.File, "/vendor/"); f.own {
+			n.own = true
 		}
 	}
 	return frames
+}
+
+// versioned returns the folder of the module at a version in which a file is, "" if it is in none.
+func versioned(file string) string {
+	before, after, _ := strings.Cut(file, "@")
+	version, _, ok := strings.Cut(after, "/")
+	if !ok {
+		return ""
+	}
+	return file[:len(before)+1+len(version)]
+}
+
+// tested reports whether a function is of the module that is tested, and in no file of tests.
+func (p *places) tested(function int32) bool {
+	n := &p.named[function]
+	return n.module && !n.inTests && (n.own || n.at != "" && p.hasTests[n.at])
 }
 
 // learn reads the frames of a stack.
@@ -128,6 +147,7 @@ func (p *places) learn(frames []*Frame) facts {
 	var test bool
 	if f.handler, test = p.handler(path); test {
 		p.named[f.handler].test = true
+		p.hasTests[p.named[f.handler].at] = true
 	}
 	return f
 }
@@ -187,10 +207,12 @@ type named struct {
 	traits    trait // of a stack with the function
 	module    bool  // it is not of the standard library
 	machinery bool
-	serveHTTP bool // it is a handler of net/http's own
-	harness   bool // it starts and stops the timer of what is measured
-	own       bool // it is of the module that was built
-	test      bool // it is a handler in a file of tests
+	serveHTTP bool   // it is a handler of net/http's own
+	harness   bool   // it starts and stops the timer of what is measured
+	own       bool   // it is of the module that was built
+	test      bool   // it is a handler in a file of tests
+	inTests   bool   // it is in a file of tests
+	at        string // the folder of its module, if that has a version
 }
 
 func learnName(function string) named {

@@ -161,6 +161,8 @@ type TimePart struct {
 	Ns        int64 `json:"ns"`         // of all units
 	TypicalNs int64 `json:"typical_ns"` // of a typical unit: the mean over those between the 40th and 60th percentile
 	SlowNs    int64 `json:"slow_ns"`    // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
+	// Tested reports whether where is a function of the module that is tested, or was built, and in no file of tests.
+	Tested bool `json:"-"`
 }
 
 // Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.

@@ -28,7 +28,7 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	for i := range k.rows {
 		if r := &k.rows[i]; r.ns > 0 {
 			from := n.Function(a.places.functions[a.leads(k, &r.cell)])
-			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), from, int64(r.most), k.times(r.via()), r.ns, typical[i], slow[i]})
+			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), from, int64(r.most), k.times(r.via()), r.ns, typical[i], slow[i], a.places.tested(r.site())})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y TimePart) int {

@@ -612,3 +612,21 @@ func TestAnnotatedRun(t *testing.T) {
 	p.call(1, p.stack("main.main:2", "main.solve", "os.Open"), 100).annotate(reference.KindRegionEnd, 1, 1, 0)
 	want(t, p.units(), Unit{"main.main", "a", Region, 1, from, p.now})
 }
+
+// Tested is what lies beside tests: in the module that was built, or in the folder of a version.
+func TestTested(t *testing.T) {
+	for _, module := range []string{"/src/a", "/mod/a@v1.2.0"} {
+		p := newPlay(t)
+		stack := p.stack("testing.tRunner", "a.TestOne", "a.do", "dep.wait", "time.Sleep")
+		for i, file := range []string{"/go/testing.go", module + "/a_test.go", module + "/a.go", "/mod/dep@v1.0.0/dep.go", "/go/sleep.go"} {
+			p.stacks[stack][4-i].File = file
+		}
+		places := newPlaces(func(stack int32) []*Frame { return p.stacks[stack] })
+		places.at(stack)
+		for function, want := range map[string]bool{"testing.tRunner": false, "a.TestOne": false, "a.do": true, "dep.wait": false, "time.Sleep": false} {
+			if got := places.tested(places.function(function)); got != want {
+				t.Errorf("%s: %s is tested: %v", module, function, got)
+			}
+		}
+	}
+}

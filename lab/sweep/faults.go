@@ -117,7 +117,7 @@ var plantedTests = []struct {
 	{module{name: "pgzip", version: "github.com/klauspost/pgzip@v1.3.0", bench: "GzipL[1-4]"},
 		fault{file: "gzip.go", at: "func (z *Writer) compressCurrent(", culprit: "(*Writer).compressCurrent", mechanism: "serial", much: "30*time.Millisecond"}},
 	{module{name: "zap", version: "go.uber.org/zap@v1.28.0", bench: "Field$|NoContext|10Fields"},
-		fault{file: "zapcore/core.go", at: "func (c *ioCore) Write(", culprit: "(*ioCore).Write", mechanism: "hand-over", much: "200*time.Microsecond"}},
+		fault{file: "zapcore/core.go", at: "func (c *ioCore) Write(", culprit: "(*ioCore).Write", mechanism: "poll", much: "2*time.Millisecond"}},
 	{module{name: "zerolog", version: "github.com/rs/zerolog@v1.35.1", bench: "Info|Context|LogFields|LogEmpty"},
 		fault{file: "event.go", at: "func newEvent(", culprit: "zerolog.newEvent", mechanism: "garbage", much: "256"}},
 	{module{name: "go-memdb", version: "github.com/hashicorp/go-memdb@v1.3.5", bench: "."},
@@ -131,7 +131,7 @@ var plantedTests = []struct {
 	{module{name: "gin", version: "github.com/gin-gonic/gin@v1.12.0", bench: "OneRoute|ManyHandlers|404"},
 		fault{file: "gin.go", at: "func (engine *Engine) handleHTTPRequest(", culprit: "(*Engine).handleHTTPRequest", mechanism: "leak", much: "time.Millisecond"}},
 	{module{name: "mux", version: "github.com/gorilla/mux@v1.8.1", bench: "."},
-		fault{file: "mux.go", at: "func (r *Router) ServeHTTP(", culprit: "(*Router).ServeHTTP", mechanism: "poll", much: "2*time.Millisecond"}},
+		fault{file: "mux.go", at: "func (r *Router) ServeHTTP(", culprit: "(*Router).ServeHTTP", mechanism: "hand-over", much: "200*time.Microsecond"}},
 }
 
 var plantedServers = []struct {
