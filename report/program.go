@@ -97,6 +97,9 @@ func (w *wording) benchmarks() (lines []string, did string) {
 			name := words.Visible(KindName(w.names, k))
 			if strings.HasPrefix(k.Name, "testing.") {
 				name = "Benchmarks that no stack shows"
+				if _, procs, ok := strings.Cut(k.Name, "-"); ok {
+					name += ", with GOMAXPROCS " + procs
+				}
 			}
 			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s: timed for %s%s: %s", name, quantity.Duration(k.TotalNs), runs, words.List(w.spent(k))), ": ")+".")
 		}

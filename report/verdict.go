@@ -94,7 +94,7 @@ func (w *wording) known() map[string]string {
 	}
 	if x := w.Asleep; x != nil {
 		n := int64(len(x.Kinds))
-		m["asleep"], m["asleepIn"] = quantity.Part(x.Ns, x.TotalNs), words.Visible(w.names.Function(x.Where))
+		m["asleep"], m["asleepIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)
 		m["units"] = map[analyze.ProgramKind]string{
 			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
 			analyze.Server: "requests of " + KindName(w.names, x.Kinds[0]),

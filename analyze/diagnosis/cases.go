@@ -88,7 +88,7 @@ func (d *Diagnosis) cases() []Case {
 		{"delays", serious != nil, serious, "Scheduling delays: " + how, "$finding", tryFirst},
 
 		// Users notice it, and no finding explains it.
-		{asleepCase, d.Asleep != nil, nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent asleep in $asleepIn",
+		{asleepCase, d.Asleep != nil, nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent $asleepIn",
 			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
 		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},

@@ -75,6 +75,12 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	selects := func(program analyze.ProgramKind) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			sleeping(program, map[bool]string{true: "test", false: "benchmark"}[program == analyze.Tests], true, 99*ms)(r)
+			r.Work.Kinds[0].Path[0].What, r.Work.Kinds[0].Path[1].What = "select", "select"
+		}
+	}
 	serving := func(server bool, where string) func(*analyze.Result) {
 		return func(r *analyze.Result) {
 			sleeping(analyze.Server, "cycle", false, 99*ms)(r)
@@ -143,6 +149,8 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", false, 90*ms))}, // in a file of tests
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 20*ms))},
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 19*ms))},
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), selects(analyze.Benchmarks))},
+		{"fine", "No problem found", changed(result(ms), selects(analyze.Tests))},
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), serving(true, "shop.retry"))},
 		{"fine", "No problem found", changed(result(ms), serving(true, "main.query"))},
 		{"fine", "No problem found", changed(result(ms), serving(false, "shop.retry"))},

@@ -106,8 +106,8 @@ func (d *Diagnosis) inRow() (most *InRow) {
 // benchmarks, or the requests of a kind.
 type Asleep struct {
 	Kinds       []*work.UnitKind
-	Where       string // function
-	Ns, TotalNs int64  // of their time, ns
+	In          work.Leaf // a sleep, or of benchmarks a select that no goroutine ended
+	Ns, TotalNs int64     // of their time, ns
 }
 
 // Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.
@@ -136,18 +136,18 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 	}
 	all := int64(0)
 	for _, kinds := range groups {
-		x, in, count := &Asleep{Kinds: kinds}, map[string]int64{}, int64(0)
+		x, in, count := &Asleep{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
 		for _, k := range kinds {
 			x.TotalNs += k.TotalNs
 			count += k.Count
 			for i := range k.Path {
 				p := &k.Path[i]
-				if p.What != "sleep" || !d.wantsAwake(p) {
+				if p.What != "sleep" && !(p.What == "select" && d.r.Program.Kind == analyze.Benchmarks) || !d.wantsAwake(p) {
 					continue
 				}
-				in[p.Where] += p.Ns
-				if ns := in[p.Where]; ns > x.Ns {
-					x.Where, x.Ns = p.Where, ns
+				at := work.Leaf{What: p.What, Where: p.Where}
+				if in[at] += p.Ns; in[at] > x.Ns {
+					x.In, x.Ns = at, in[at]
 				}
 			}
 		}

@@ -81,6 +81,7 @@ type Accumulator struct {
 	resources     []resource
 	resourceAt    []int32 // by site, plus 1
 	lastRun       benchRun
+	procs         int32               // GOMAXPROCS
 	subTests      map[int64][]subTest // by goroutine
 	keptSubTests  int
 	way           map[way]int32 // of ways, at the end
@@ -163,6 +164,8 @@ func (a *Accumulator) rare(d *reference.Decision) {
 		a.stopWorld(d)
 	case reference.KindSTWEnd:
 		a.startWorld()
+	case reference.KindProcs:
+		a.procs = d.Batch
 	case reference.KindLost:
 		a.gap(d.Time + max(0, d.Wait))
 	}

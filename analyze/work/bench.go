@@ -9,6 +9,7 @@ type benchRun struct {
 	handle         int32 // of the class, in decisions
 	from, to       mark
 	class, handler int32
+	procs          int32 // GOMAXPROCS
 }
 
 // stopping processes a stop of the world by a goroutine: package testing stops it when it starts
@@ -18,7 +19,7 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 	case f.traits&timerStarts != 0:
 		l.benchStarts = true
 	case f.traits&timerStops != 0 && l.bench.at > 0 && !a.places.isMain(a.classOf(l).name): // all benchmarks are one of main's
-		a.lastRun = benchRun{l.annotated < l.bench.at, l.id, l.handle, l.bench, at, l.class, l.benchHandler}
+		a.lastRun = benchRun{l.annotated < l.bench.at, l.id, l.handle, l.bench, at, l.class, l.benchHandler, a.procs}
 		l.bench = mark{}
 	}
 }
@@ -47,5 +48,7 @@ func (a *Accumulator) endRun(calibration bool) {
 	if calibration {
 		how = Calibration
 	}
-	a.found(a.sumOf(a.kindOf(r.class, how, r.handler)), r.g, r.handle, r.from, r.to)
+	k := a.kindOf(r.class, how, r.handler)
+	k.procs = r.procs
+	a.found(a.sumOf(k), r.g, r.handle, r.from, r.to)
 }

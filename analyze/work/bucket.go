@@ -1,9 +1,6 @@
 package work
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
 // waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
@@ -71,11 +68,17 @@ func (u *Units) Tests() (out []*UnitKind) {
 	return out
 }
 
-// Benchmarks are the kinds of benchmarks, those left out that do nothing but run others.
+// Benchmarks are the kinds of benchmarks, those left out that do little but run others.
 func (u *Units) Benchmarks() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]
-		if k.How == Benchmark.String() && k.Count > 0 && !slices.ContainsFunc(u.Kinds, func(sub UnitKind) bool { return sub.How == k.How && strings.HasPrefix(sub.Name, k.Name+".func") }) {
+		others := int64(0)
+		for i := range k.Path {
+			if p := &k.Path[i]; p.Via != nil && p.Via.Site == "testing.(*B).doBench" {
+				others += p.Ns
+			}
+		}
+		if k.How == Benchmark.String() && k.Count > 0 && 2*others < k.TotalNs {
 			out = append(out, k)
 		}
 	}

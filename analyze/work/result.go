@@ -24,7 +24,9 @@ type Units struct {
 
 // A UnitKind is one kind of units: those of a route, a worker, a test function.
 type UnitKind struct {
-	Name string `json:"name"` // the handler or test function, or what is annotated; else the class
+	// Name is the handler or test function, or what is annotated; else the class. Benchmarks that ran with
+	// several GOMAXPROCS have it behind the function, as go test prints them.
+	Name string `json:"name"`
 	// Basis is how well the units are known: "observed", "inferred", "ambiguous" if there is
 	// another reading, which alternative has, or "assumed" if --home sets it.
 	Basis string `json:"basis"`
@@ -429,6 +431,9 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	}
 	if u := a.unnamed(k); u != nil {
 		out.Unnamed = u.count
+	}
+	if k.procs > 1 && slices.ContainsFunc(a.kinds, func(x *kind) bool { return x.how == k.how && x.procs != k.procs }) {
+		out.Name += fmt.Sprintf("-%d", k.procs)
 	}
 	switch k.how {
 	case Cycle, Producer:

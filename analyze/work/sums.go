@@ -18,6 +18,7 @@ type kindKey struct {
 	class, name int32 // name is a function, or a type of tasks or regions
 	how         How
 	by          int32 // class that woke its goroutines, if that tells kinds apart
+	procs       int32 // GOMAXPROCS of a benchmark, which runs once for each that is asked for
 }
 
 // kind is the sums of one kind of units.

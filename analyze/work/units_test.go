@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -149,6 +150,32 @@ func TestBenchmark(t *testing.T) {
 	run(5, once, Benchmark)
 	run(6, once, Benchmark)
 	want(t, p.units(), units...)
+}
+
+// A benchmark is a kind for each GOMAXPROCS that it ran with.
+func TestLegs(t *testing.T) {
+	p := newPlay(t)
+	timer := func(start, fn string) int32 {
+		return p.stack(start, "testing.(*B).runN", "testing.(*B)."+fn, "runtime.ReadMemStats")
+	}
+	for g, procs := range []int32{1, 1, 4, 4, 4} {
+		p.add(reference.Decision{Kind: reference.KindProcs, Batch: procs})
+		start := "testing.(*B).run1.func1"
+		p.begin(int64(g)+1).stopWorld(int64(g)+1, timer(start, "StartTimer"), 10)
+		p.block(int64(g)+1, reference.ReasonSync, p.stack(start, "testing.(*B).runN", "a/b.BenchmarkOne", "main.do", "sync.(*Mutex).Lock"), 90)
+		p.stopWorld(int64(g)+1, timer(start, "StopTimer"), 10)
+	}
+	a, got := New(p.options()), map[string]int64{}
+	feed(a, p.ds)
+	for _, k := range a.Finish(p.now, p.now, itself).Kinds {
+		if k.How == Benchmark.String() {
+			got[k.Name] = k.Count
+		}
+	}
+	want := map[string]int64{"a/b.BenchmarkOne": 2, "a/b.BenchmarkOne-4": 3}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 // What B.Loop measures begins when it is called first, and ends when it returns false.
