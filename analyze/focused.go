@@ -12,19 +12,16 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Focused reports which part of the trace a result is about. The description of the trace
-// and the reconstruction are those of all of it.
+// Focused is the part of the trace that a result is about. The description of the trace and
+// the reconstruction are of all of it.
 type Focused struct {
-	FromNs int64 `json:"from_ns"` // beginning of the window
-	ToNs   int64 `json:"to_ns"`   // its end, not part of it; the time of the last event where the trace ends earlier
-	// RecordedNs is how much of the window is recorded: what rates, and shares of time,
-	// are of.
-	RecordedNs int64 `json:"recorded_ns"`
-	// Classes are the names of the classes that --class asks for; absent if it does not.
-	// Waits, the accounts by class, and findings are those of these; Ps, fairness and
-	// the picture over time are those of all goroutines.
+	FromNs     int64 `json:"from_ns"`     // beginning of the window
+	ToNs       int64 `json:"to_ns"`       // end of the window, exclusive; the time of the last event if the trace ends earlier
+	RecordedNs int64 `json:"recorded_ns"` // recorded part of the window: the base of rates and shares of time
+	// Classes is names that --class asks for. Waits, accounts by class, and findings are of
+	// these; Ps, fairness and the timeline of all goroutines.
 	Classes    []string `json:"classes,omitempty"`
-	Goroutines []int64  `json:"goroutines,omitempty"` // the numbers that --goroutine asks for; likewise
+	Goroutines []int64  `json:"goroutines,omitempty"` // IDs that --goroutine asks for; likewise
 }
 
 // focusOn has the steps measure what Options.Focus says.

@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
-// ProgramKind is what kind of program a trace is of, which decides what its users feel.
+// ProgramKind is a kind of program, which decides what its users feel.
 type ProgramKind string
 
 // The kinds.
@@ -40,9 +40,9 @@ func CheckProgramKind(k ProgramKind) error {
 	return fmt.Errorf("program %s: must be one of %s", k, strings.Join(all, ", "))
 }
 
-// Program is what kind of program the trace is of.
+// Program is the kind of program that a trace is of.
 type Program struct {
-	Kind  ProgramKind `json:"kind"`  // "server", "tests", "benchmarks", "batch", "idle" or "wasm"
+	Kind  ProgramKind `json:"kind"`
 	Basis string      `json:"basis"` // "inferred", or "assumed" if --program sets it
 }
 

@@ -7,16 +7,14 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// RulesApplied reports by which rules of the scheduler a trace was analysed. The header of a
-// trace names a format, not a release: Go 1.24 writes that of 1.23, and Go 1.27 that
-// of 1.26. The rules are those of the release that brought the format, unless
-// --go-version says that it was another one.
+// RulesApplied are the scheduler rules by which a trace was analysed. A header names a
+// format, not a release: Go 1.24 writes that of 1.23, and Go 1.27 that of 1.26. Unless
+// --go-version names another release, the rules are those of the first that wrote the
+// format.
 type RulesApplied struct {
-	GoVersion string   `json:"go_version"` // release whose rules they are: "1.26"
-	ChosenBy  ChosenBy `json:"chosen_by"`  // how they were chosen
-	// OtherRules are releases that write the trace's format, too, and have other
-	// rules. If one of them wrote the trace, the user has to say so.
-	OtherRules []string `json:"other_rules,omitempty"`
+	GoVersion  string   `json:"go_version"` // release whose rules apply: "1.26"
+	ChosenBy   ChosenBy `json:"chosen_by"`
+	OtherRules []string `json:"other_rules,omitempty"` // releases that write the same format but have other rules; --go-version selects one
 }
 
 // AddRules adds r to a list unless it is there.

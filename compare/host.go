@@ -12,18 +12,16 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Conditions are what is known of the machine on both sides, by the traces and by the files beside them.
+// Conditions are what the traces, and the files beside them, show of the machine on both
+// sides.
 type Conditions struct {
-	// Differs are the ways in which it differs, in sentences.
-	Differs []string `json:"differs"`
-	// Slower is by which factor the machine alone may have made things slower after the change,
-	// at most; below 1: faster. 1 if nothing is known to differ; 1000, or a thousandth, if no more
-	// is known than that one side was short of CPUs.
+	Differs []string `json:"differs"` // differences, in sentences
+	// Slower is factor by which the machine alone may have slowed the after side, at most;
+	// below 1: sped up; 1 if nothing is known to differ; 1000 or 0.001 if all that is known
+	// is that one side was short of CPUs.
 	Slower float64 `json:"slower"`
-	// Turns reports whether the sides were recorded in turns; if not, or if the times are not
-	// known, what the machine did in the meantime counts as a difference of its own.
-	Turns bool `json:"turns"`
-	Busy  bool `json:"busy"` // whether threads lacked CPUs on either side
+	Turns  bool    `json:"turns"` // sides were recorded in turns; if not, or if times are unknown, drift of the machine counts as a difference
+	Busy   bool    `json:"busy"`  // threads lacked CPUs on either side
 }
 
 // Bounds from which on machines differ.

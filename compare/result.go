@@ -19,32 +19,26 @@ const (
 
 // Result is a comparison. Times are ns.
 type Result struct {
-	Verdict  Verdict `json:"verdict"`  // the answer in a word
-	Headline string  `json:"headline"` // what changed, in some 90 characters
-	// Lines are what else speaks for the verdict and against it, and by which cause.
-	Lines   []string   `json:"lines"`
-	Machine Conditions `json:"machine"` // what of the machine differs
-	Basis   Basis      `json:"basis"`   // what times of waiting are put in relation to
-	Before  Side       `json:"before"`  // the traces from before the change
-	After   Side       `json:"after"`   // the traces from after it
-	// Caveats are what makes the two sides differ besides the change, and what cannot
-	// be concluded, in sentences.
-	Caveats []string `json:"caveats"`
-	Metrics []Metric `json:"metrics"` // of whole traces, those that decide first
-	Waiting Waiting  `json:"waiting"` // all waiting of the program's goroutines, those that yielded included, on the basis of the comparison
-	// Distribution is where all waiting lies, by the length of the waits.
-	Distribution []Bar           `json:"distribution"`
-	Causes       []CauseChange   `json:"causes"`   // in the order of the causes; they add up to Waiting exactly
-	Classes      []ClassChange   `json:"classes"`  // largest change first; they add up to Waiting exactly
-	Work         []KindChange    `json:"work"`     // units of work by kind: those that decide first, then by their share of the time; at most 100
-	Renames      []Rename        `json:"renames"`  // classes that may be the same under another name
-	Findings     []FindingChange `json:"findings"` // by detector
-	// Suppressed are findings of either side that no comparison is about: of each
-	// detector and class the costliest.
-	Suppressed []findings.Suppressed `json:"suppressed,omitempty"`
+	Verdict      Verdict               `json:"verdict"`
+	Headline     string                `json:"headline"` // what changed, in about 90 characters
+	Lines        []string              `json:"lines"`    // further reasons for the verdict and against it, and by which cause
+	Machine      Conditions            `json:"machine"`
+	Basis        Basis                 `json:"basis"` // what waiting times are relative to
+	Before       Side                  `json:"before"`
+	After        Side                  `json:"after"`
+	Caveats      []string              `json:"caveats"`      // differences besides the change, and what cannot be concluded, in sentences
+	Metrics      []Metric              `json:"metrics"`      // of whole traces, the primary ones first
+	Waiting      Waiting               `json:"waiting"`      // of the program's goroutines, those that yielded included, on the basis of the comparison
+	Distribution []Bar                 `json:"distribution"` // waiting by the length of the waits
+	Causes       []CauseChange         `json:"causes"`       // in the order of the causes; they add up to Waiting exactly
+	Classes      []ClassChange         `json:"classes"`      // largest change first; they add up to Waiting exactly
+	Work         []KindChange          `json:"work"`         // kinds that decide first, then by their share of the time; at most 100
+	Renames      []Rename              `json:"renames"`
+	Findings     []FindingChange       `json:"findings"`             // by detector
+	Suppressed   []findings.Suppressed `json:"suppressed,omitempty"` // findings excluded from the comparison: of each detector and class the costliest
 }
 
-// Basis specifies what times are put in relation to.
+// Basis is what times are relative to.
 type Basis string
 
 // The bases.
@@ -56,18 +50,18 @@ const (
 
 // Side is what one side's traces have in common.
 type Side struct {
-	Traces     []string               `json:"traces"`         // their names
+	Traces     []string               `json:"traces"`         // names
 	N          int                    `json:"n"`              // how many
-	DurationNs int64                  `json:"duration_ns"`    // median; gaps in the traces are left out
-	GOMAXPROCS []int                  `json:"gomaxprocs"`     // all values that occur
-	CPUs       float64                `json:"cpus,omitempty"` // that the process had, as set by --cpus; absent if it does not
-	GoVersions []string               `json:"go_versions"`    // all that occur
+	DurationNs int64                  `json:"duration_ns"`    // median, without gaps
+	GOMAXPROCS []int                  `json:"gomaxprocs"`     // all values
+	CPUs       float64                `json:"cpus,omitempty"` // CPUs of the process, from --cpus
+	GoVersions []string               `json:"go_versions"`    // all values
 	Rules      []analyze.RulesApplied `json:"rules"`          // all by which they were analysed
 	RunningNs  int64                  `json:"running_ns"`     // of goroutines of the program, median
 	Starts     int64                  `json:"starts"`         // median
 }
 
-// Direction specifies which direction of a metric is an improvement.
+// Direction is the direction in which a metric improves.
 type Direction string
 
 // The directions.
@@ -77,86 +71,79 @@ const (
 	Neither Direction = "neither" // it describes, but does not judge
 )
 
-// Estimate is a metric on one side, with its confidence interval.
+// Estimate is a metric on one side, with its 95 % confidence interval.
 type Estimate struct {
-	// Value is the geometric mean over the side's traces, of shares that of the odds; of a metric
-	// that is not tested it is the median.
-	Value float64  `json:"value"`
-	Lo    *float64 `json:"lo"` // lower end of its 95 % confidence interval; null if it is not tested
-	Hi    *float64 `json:"hi"` // upper end
+	Value float64  `json:"value"` // geometric mean over the traces, for shares of the odds; median if not tested
+	Lo    *float64 `json:"lo"`    // lower end; null if not tested
+	Hi    *float64 `json:"hi"`    // upper end; null if not tested
 }
 
 // Metric is one number of each trace, compared.
 type Metric struct {
-	Name    string      `json:"name"`     // its path in the document of analyze, where it is there
-	Title   string      `json:"title"`    // its name for people
-	Unit    string      `json:"unit"`     // "ns", "share", "1/s" or empty
-	Better  Direction   `json:"better"`   // which direction is an improvement
-	Primary bool        `json:"primary"`  // it is tested, and takes part in the verdict
-	Before  Estimate    `json:"before"`   // before the change
-	After   Estimate    `json:"after"`    // after it
-	Delta   float64     `json:"delta"`    // after less before
-	Ratio   *float64    `json:"ratio"`    // after / before; null where before is 0
-	RatioCI *[2]float64 `json:"ratio_ci"` // 95 % confidence interval of Ratio; null if it is not tested, and for shares
-	// P is how likely it is that a program that did not change differs by as much; null if it is
-	// not tested.
-	P         *float64 `json:"p"`
-	PAdjusted *float64 `json:"p_adjusted"` // corrected for the number of metrics that decide, and for the machine
-	// Detectable is the smallest factor that would have been significant, in four of five
-	// comparisons: of the odds for shares.
-	Detectable  *float64 `json:"detectable"`
-	Significant bool     `json:"significant"` // chance and the machine alone would hardly do it
+	Name        string      `json:"name"`  // path in the document of analyze, if it is there
+	Title       string      `json:"title"` // name for people
+	Unit        string      `json:"unit"`  // "ns", "share", "1/s" or empty
+	Better      Direction   `json:"better"`
+	Primary     bool        `json:"primary"` // it is tested, and counts for the verdict
+	Before      Estimate    `json:"before"`
+	After       Estimate    `json:"after"`
+	Delta       float64     `json:"delta"`       // after − before
+	Ratio       *float64    `json:"ratio"`       // after / before; null where before is 0
+	RatioCI     *[2]float64 `json:"ratio_ci"`    // 95 % confidence interval of Ratio; null if not tested, and for shares
+	P           *float64    `json:"p"`           // probability of at least this difference without a change of the program; null if not tested
+	PAdjusted   *float64    `json:"p_adjusted"`  // corrected for the number of primary metrics, and for the machine
+	Detectable  *float64    `json:"detectable"`  // smallest factor that is significant in four of five comparisons; of the odds for shares
+	Significant bool        `json:"significant"` // unlikely to be due to chance and the machine
 
 	machine bool // without what the machine may account for it would be significant
 }
 
 // Waiting is all waiting of the program, on the basis of the comparison.
 type Waiting struct {
-	BeforeNs int64 `json:"before_ns"` // a mean over the traces
-	AfterNs  int64 `json:"after_ns"`  // a mean over the traces
-	DeltaNs  int64 `json:"delta_ns"`  // after less before
+	BeforeNs int64 `json:"before_ns"` // mean over the traces
+	AfterNs  int64 `json:"after_ns"`  // mean over the traces
+	DeltaNs  int64 `json:"delta_ns"`  // after − before
 }
 
-// Bar is the waits of [FromNs, ToNs): the shares of all waiting, summed over a
-// side's traces, that lies in them.
+// Bar is the share of all waiting in waits of [FromNs, ToNs), summed over a side's traces.
 type Bar struct {
-	FromNs int64   `json:"from_ns"` // waits of at least this
-	ToNs   int64   `json:"to_ns"`   // and of less than this
-	Before float64 `json:"before"`  // share of all waiting in them before the change
-	After  float64 `json:"after"`   // and after it
+	FromNs int64   `json:"from_ns"` // lower bound, inclusive
+	ToNs   int64   `json:"to_ns"`   // upper bound, exclusive
+	Before float64 `json:"before"`  // before the change
+	After  float64 `json:"after"`   // after the change
 }
 
-// CauseChange is how the waiting by one cause changed.
+// CauseChange is the change of the waiting by one cause.
 type CauseChange struct {
 	Cause    string `json:"cause"`     // one of the causes of waiting
-	BeforeNs int64  `json:"before_ns"` // a mean over the traces
-	AfterNs  int64  `json:"after_ns"`  // a mean over the traces
-	DeltaNs  int64  `json:"delta_ns"`  // after less before
+	BeforeNs int64  `json:"before_ns"` // mean over the traces
+	AfterNs  int64  `json:"after_ns"`  // mean over the traces
+	DeltaNs  int64  `json:"delta_ns"`  // after − before
 }
 
-// ClassChange is how the waiting of one class changed. Classes are matched by start function and
+// ClassChange is the change of the waiting of one class, matched by start function and
 // creator.
 type ClassChange struct {
-	Name             string `json:"name"`              // start function, as classes have it in the document of analyze
-	Short            string `json:"short"`             // the name for short: with as much of the path of its package as tells it from others here
+	Name             string `json:"name"`              // start function of the class
+	Short            string `json:"short"`             // with as much of the path of its package as is unambiguous
 	Creator          string `json:"creator"`           // function that executed the go statement
 	In               string `json:"in"`                // "both", "before" or "after"
-	BeforeNs         int64  `json:"before_ns"`         // a mean over the traces
-	AfterNs          int64  `json:"after_ns"`          // a mean over the traces
-	DeltaNs          int64  `json:"delta_ns"`          // after less before
-	BeforeGoroutines int64  `json:"before_goroutines"` // how many, median over the traces
-	AfterGoroutines  int64  `json:"after_goroutines"`  // how many, median over the traces
-	BeforeRunningNs  int64  `json:"before_running_ns"` // how long they ran, median over the traces
-	AfterRunningNs   int64  `json:"after_running_ns"`  // how long they ran, median over the traces
-	BeforeP99Ns      int64  `json:"before_p99_ns"`     // 99 % of their waits are at most this; the largest over the traces
-	AfterP99Ns       int64  `json:"after_p99_ns"`      // 99 % of their waits are at most this; the largest over the traces
+	BeforeNs         int64  `json:"before_ns"`         // mean over the traces
+	AfterNs          int64  `json:"after_ns"`          // mean over the traces
+	DeltaNs          int64  `json:"delta_ns"`          // after − before
+	BeforeGoroutines int64  `json:"before_goroutines"` // median over the traces
+	AfterGoroutines  int64  `json:"after_goroutines"`  // median over the traces
+	BeforeRunningNs  int64  `json:"before_running_ns"` // median over the traces
+	AfterRunningNs   int64  `json:"after_running_ns"`  // median over the traces
+	BeforeP99Ns      int64  `json:"before_p99_ns"`     // 99th percentile of waits, largest over the traces
+	AfterP99Ns       int64  `json:"after_p99_ns"`      // 99th percentile of waits, largest over the traces
 }
 
-// Rename is a class that went away and one that came, and that are alike.
+// Rename is a class that disappeared and a similar one that appeared.
 type Rename struct {
 	Before string `json:"before"` // start function before the change
-	After  string `json:"after"`  // and after it
-	Why    string `json:"why"`    // what they have in common, in words
+	After  string `json:"after"`  // start function after it
+	Why    string `json:"why"`    // what they have in common
 }
 
 // Change is what became of a finding.
@@ -173,13 +160,13 @@ const (
 
 // FindingChange is a finding on both sides, matched by its ID.
 type FindingChange struct {
-	ID           string `json:"id"`             // the detector's
-	Change       Change `json:"change"`         // what became of it
-	BeforeN      int    `json:"before_n"`       // how many traces have it
-	AfterN       int    `json:"after_n"`        // how many traces have it
+	ID           string `json:"id"` // ID of the detector, for gmpscope explain
+	Change       Change `json:"change"`
+	BeforeN      int    `json:"before_n"`       // traces that have it
+	AfterN       int    `json:"after_n"`        // traces that have it
 	BeforeCostNs int64  `json:"before_cost_ns"` // median over all traces of the side, 0 for those without it
 	AfterCostNs  int64  `json:"after_cost_ns"`  // median over all traces of the side, 0 for those without it
-	Severity     string `json:"severity"`       // the worst on either side
+	Severity     string `json:"severity"`       // worst on either side
 	Title        string `json:"title"`          // of the costliest, from after if it is there
 	BeforeTitle  string `json:"before_title"`   // Title of this side; empty where it is not
 	AfterTitle   string `json:"after_title"`    // Title of this side; empty where it is not

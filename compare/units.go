@@ -30,22 +30,19 @@ const (
 	muchUnnamed = 0.1
 )
 
-// KindChange is the units of work of one kind on both sides.
+// KindChange is the change of the units of work of one kind.
 type KindChange struct {
-	Name   string   `json:"name"`            // the handler or test function, or what is annotated; else the class
-	How    string   `json:"how"`             // how the units were found
-	Was    string   `json:"was,omitempty"`   // the name before the change, where it had another: inferred
-	Why    string   `json:"why,omitempty"`   // what speaks for its being the same; absent where name and how are
-	Split  []string `json:"split,omitempty"` // names of further kinds after the change that it became: inferred
-	In     string   `json:"in"`              // "both", "before" or "after"
-	Entry  bool     `json:"entry"`           // whether its units begin from outside
-	Before KindSide `json:"before"`          // before the change
-	After  KindSide `json:"after"`           // after it
-	// Metrics are throughput and latency, compared; empty for a kind that does not decide.
-	Metrics []Metric `json:"metrics"`
-	// Path is how the time of a unit changed, by what its goroutine did or waited for: what
-	// changed most first, at most 5.
-	Path []PartShift `json:"path"`
+	Name    string      `json:"name"`            // handler, test function or annotation; else the class
+	How     string      `json:"how"`             // as in the units of analyze
+	Was     string      `json:"was,omitempty"`   // name before the change, if another: inferred
+	Why     string      `json:"why,omitempty"`   // evidence that it is the same; absent where name and how are
+	Split   []string    `json:"split,omitempty"` // names of further kinds that it became: inferred
+	In      string      `json:"in"`              // "both", "before" or "after"
+	Entry   bool        `json:"entry"`           // units begin from outside
+	Before  KindSide    `json:"before"`
+	After   KindSide    `json:"after"`
+	Metrics []Metric    `json:"metrics"` // throughput and latency; empty for a kind that does not decide
+	Path    []PartShift `json:"path"`    // change of the time of a unit by part, largest first, at most 5
 
 	share float64 // of the time of all units, the larger of both sides
 	guess bool    // that both sides are the same kind, by no more than how many there are
@@ -53,25 +50,25 @@ type KindChange struct {
 
 // KindSide is the units of a kind in all traces of a side.
 type KindSide struct {
-	Count  int64   `json:"count"`   // how many, in a trace on average
-	PerS   float64 `json:"per_s"`   // how many a second
-	MeanNs int64   `json:"mean_ns"` // how long one takes, on average
-	P50Ns  int64   `json:"p50_ns"`  // half of them take no longer
-	P95Ns  int64   `json:"p95_ns"`  // 95 % of them
-	P99Ns  int64   `json:"p99_ns"`  // 99 % of them
+	Count  int64   `json:"count"`   // mean per trace
+	PerS   float64 `json:"per_s"`   // units per second
+	MeanNs int64   `json:"mean_ns"` // mean latency
+	P50Ns  int64   `json:"p50_ns"`  // median
+	P95Ns  int64   `json:"p95_ns"`  // 95th percentile
+	P99Ns  int64   `json:"p99_ns"`  // 99th percentile
 }
 
 // PartShift is a part of the time of a unit on both sides.
 type PartShift struct {
 	What         string `json:"what"`              // what its own goroutine did, or waited for
-	Where        string `json:"where"`             // function; empty if it is not known
-	By           string `json:"by,omitempty"`      // what those did that it waited for, mostly
-	Who          string `json:"who,omitempty"`     // and their class
-	BeforeNs     int64  `json:"before_ns"`         // of a unit on average
-	AfterNs      int64  `json:"after_ns"`          // likewise
-	BeforeSlowNs int64  `json:"before_slow_ns"`    // of a slow one: the mean of those above the 95th percentile
-	AfterSlowNs  int64  `json:"after_slow_ns"`     // likewise
-	Finding      string `json:"finding,omitempty"` // ID of a finding about that function, on the side where there was more of it
+	Where        string `json:"where"`             // function; empty if unknown
+	By           string `json:"by,omitempty"`      // main activity of the goroutines that it waited for
+	Who          string `json:"who,omitempty"`     // class of these
+	BeforeNs     int64  `json:"before_ns"`         // mean per unit
+	AfterNs      int64  `json:"after_ns"`          // mean per unit
+	BeforeSlowNs int64  `json:"before_slow_ns"`    // mean per slow unit: above the 95th percentile
+	AfterSlowNs  int64  `json:"after_slow_ns"`     // mean per slow unit: above the 95th percentile
+	Finding      string `json:"finding,omitempty"` // ID of a finding about that function, on the side with more of this part
 }
 
 type kindKey struct{ name, how string }

@@ -10,40 +10,34 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Gain is what the victims of a finding could gain: what of their waiting
-// each cause accounts for, and what the finding's advice would give.
+// Gain is what the victims of a finding could gain: their waiting, split, and the effect of
+// the finding's advice.
 type Gain struct {
-	Finding int    `json:"finding"` // place in the list of findings, from 0
-	ID      string `json:"id"`      // of the finding
-	Class   string `json:"class"`   // start function of the class that the finding names as its first victim; empty if it names none
-	Creator string `json:"creator"` // function that executed the go statement
-	Parts          // of all that they waited, in the part of the trace that was simulated
-	// Advice is null where no change that can be simulated stands for the finding's
-	// advice, and for notes.
-	Advice *Advice `json:"advice"`
+	Finding int     `json:"finding"` // index in the list of findings
+	ID      string  `json:"id"`      // of the finding
+	Class   string  `json:"class"`   // start function of the finding's first victim; empty if none
+	Creator string  `json:"creator"` // function that executed the go statement
+	Parts           // of all that they waited, in the part of the trace that was simulated
+	Advice  *Advice `json:"advice"` // null for notes, and where no simulation stands for the advice
 }
 
-// Advice is a simulation in which a finding's advice is followed, beside one in
-// which it is not: medians over the seeds of the split, in ns.
+// Advice compares simulations with and without a finding's advice: medians over the seeds of
+// the split, in ns.
 type Advice struct {
-	Change      string `json:"change"`       // what is different, as [WhatIf] has it
-	Why         string `json:"why"`          // how that stands for the advice
-	Metric      string `json:"metric"`       // what the times are of: "waited", by the victims' class, or "makespan"
-	ObservedNs  int64  `json:"observed_ns"`  // in the trace
-	SimulatedNs int64  `json:"simulated_ns"` // as it was, simulated
-	// Error is (simulated − observed) / observed, the error of the model; null if
-	// nothing was observed.
-	Error     *float64      `json:"error"`
-	ChangedNs int64         `json:"changed_ns"` // with the change
-	MinNs     int64         `json:"min_ns"`     // the least of the runs with the change
-	MaxNs     int64         `json:"max_ns"`     // the most of them
-	Verdict   AdviceVerdict `json:"verdict"`    // what the times support
-	// Untrusted reports why it cannot be trusted, in words, as of a what-if: its makespan
-	// cannot, for one. Absent if that is not known.
-	Untrusted string `json:"untrusted,omitempty"`
+	Change      string        `json:"change"`       // what is different, as in WhatIf
+	Why         string        `json:"why"`          // how that stands for the advice
+	Metric      string        `json:"metric"`       // "waited", by the victims' class, or "makespan"
+	ObservedNs  int64         `json:"observed_ns"`  // in the trace
+	SimulatedNs int64         `json:"simulated_ns"` // simulated without the change
+	Error       *float64      `json:"error"`        // (simulated − observed) / observed; null if nothing was observed
+	ChangedNs   int64         `json:"changed_ns"`   // simulated with the change
+	MinNs       int64         `json:"min_ns"`       // least with the change
+	MaxNs       int64         `json:"max_ns"`       // most with the change
+	Verdict     AdviceVerdict `json:"verdict"`
+	Untrusted   string        `json:"untrusted,omitempty"` // why it cannot be trusted, as of a what-if
 }
 
-// AdviceVerdict specifies what comes of a simulated advice.
+// AdviceVerdict is the result of a simulated advice.
 type AdviceVerdict string
 
 // The verdicts.

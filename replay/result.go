@@ -2,34 +2,25 @@ package replay
 
 // AuditResult is the account of a guided replay.
 type AuditResult struct {
-	Starts      int64 `json:"starts"`      // Explained + Ambiguous + Unexplained
-	Explained   int64 `json:"explained"`   // a rule holds exactly
-	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race
-	Unexplained int64 `json:"unexplained"` // no rule holds
-	// ByRule has the starts by the rule that the decision names, the "src" of dump.
-	ByRule map[string]Tally `json:"by_rule"`
-	// Races has the ambiguous starts by what makes them so.
-	Races map[Race]int64 `json:"races"`
-	// Puts has what became runnable by the queue that received it: "runnext",
-	// "local", "global", "direct", "unknown", "initial" (first shown), and
-	// "overflow".
-	Puts map[string]Tally `json:"puts"`
-	// Corrections counts moves that are no operation of the scheduler: the
-	// reconstruction had been wrong and says so.
-	Corrections int64 `json:"corrections"`
-	// Violations counts breaches of what must always hold, by kind: errors of
-	// gmpscope, not of the program. A kind that did not occur is absent.
-	Violations map[Invariant]int64 `json:"violations"`
-	// Divergences are the first of what was not explained, in order, at most
-	// --divergences in all and a tenth of that of one sort.
-	Divergences     []Divergence `json:"divergences"`
-	MoreDivergences int64        `json:"more_divergences"` // how many were left out
+	Starts      int64            `json:"starts"`      // Explained + Ambiguous + Unexplained
+	Explained   int64            `json:"explained"`   // a rule holds exactly
+	Ambiguous   int64            `json:"ambiguous"`   // a rule holds up to a race
+	Unexplained int64            `json:"unexplained"` // no rule holds
+	ByRule      map[string]Tally `json:"by_rule"`     // starts by "src" of dump
+	Races       map[Race]int64   `json:"races"`       // ambiguous starts by race
+	// Puts is puts by receiving queue: "runnext", "local", "global", "direct", "unknown",
+	// "initial" (first shown), and "overflow".
+	Puts            map[string]Tally    `json:"puts"`
+	Corrections     int64               `json:"corrections"`      // moves that are no operation of the scheduler: corrections by the reconstruction
+	Violations      map[Invariant]int64 `json:"violations"`       // breaches of invariants, by kind: errors of gmpscope, not of the program; kinds that did not occur are absent
+	Divergences     []Divergence        `json:"divergences"`      // first unexplained decisions, in order, at most --divergences in all and a tenth of that of one sort
+	MoreDivergences int64               `json:"more_divergences"` // number left out
 }
 
 // Tally counts judgements by verdict.
 type Tally struct {
 	Explained   int64 `json:"explained"`   // a rule holds exactly
-	Ambiguous   int64 `json:"ambiguous"`   // it holds up to a race
+	Ambiguous   int64 `json:"ambiguous"`   // a rule holds up to a race
 	Unexplained int64 `json:"unexplained"` // no rule holds
 }
 
@@ -44,7 +35,7 @@ const (
 	Violation   Verdict = "violation"   // the stream contradicts itself
 )
 
-// Race specifies why a judgement is ambiguous.
+// Race is the reason why a judgement is ambiguous.
 type Race string
 
 // The races.
@@ -56,7 +47,7 @@ const (
 	RaceTick      Race = "tick"      // it depends on the phase of the 61st tick
 )
 
-// Invariant is something that must hold in every stream of decisions.
+// Invariant is what must hold in every stream of decisions.
 type Invariant string
 
 // The invariants, by what breaks them.
@@ -85,16 +76,16 @@ func Invariants() []Invariant {
 	}
 }
 
-// Divergence is one thing that was not explained, with its evidence.
+// Divergence is an unexplained decision, with its evidence.
 type Divergence struct {
-	Time     int64   `json:"t"`              // ns since the first event
-	N        int64   `json:"n"`              // number of the decision, from 1: its line in the output of dump
-	Kind     string  `json:"k"`              // kind of the decision, as "k" of dump
-	G        int64   `json:"g"`              // its goroutine; -1: none
-	P        int32   `json:"p"`              // its P; -1: none
-	Rule     string  `json:"rule"`           // source of a start, queue of a put, or the invariant
-	Verdict  Verdict `json:"verdict"`        // the judgement
+	Time     int64   `json:"t"`    // ns since the first event
+	N        int64   `json:"n"`    // number of the decision, from 1: its line in the output of dump
+	Kind     string  `json:"k"`    // "k" of dump
+	G        int64   `json:"g"`    // goroutine; -1: none
+	P        int32   `json:"p"`    // P; -1: none
+	Rule     string  `json:"rule"` // source of a start, queue of a put, or the invariant
+	Verdict  Verdict `json:"verdict"`
 	Race     Race    `json:"race,omitempty"` // absent unless ambiguous
-	Expected string  `json:"expected"`       // what the rules want, in words
-	Found    string  `json:"found"`          // what the decision has, in words
+	Expected string  `json:"expected"`       // what the rules require
+	Found    string  `json:"found"`          // what the decision has
 }

@@ -98,131 +98,124 @@ func (c Change) String() string {
 // reference.
 type Simulated struct {
 	Workload Size `json:"workload"` // what was taken from the trace
-	// Simulated is the run of the trace's own scheduler: medians over the seeds,
-	// number by number. The makespan is up to when a goroutine of the program stops
-	// last, and as long after that as in the trace.
+	// Simulated is the trace's own scheduler: median over the seeds, number by number; the
+	// makespan goes from the start to the last stop of a goroutine of the program, and as
+	// long after it as in the trace.
 	Simulated Run   `json:"simulated"`
 	Spread    Range `json:"spread"` // over the seeds
 	Error     Error `json:"error"`  // of Simulated against the observed run
-	// Untrusted reports why neither Simulated nor WhatIf can be trusted, in words: the
-	// recording had more Ps than CPUs, by --cpus, or the model is off by more than 10 % in
-	// the makespan, or 30 % in the time waited. Absent if neither is known.
+	// Untrusted is why neither Simulated nor WhatIf can be trusted: the recording had more
+	// Ps than CPUs, by --cpus, or the model is off by more than 10 % in the makespan, or 30
+	// % in the time waited.
 	Untrusted string `json:"untrusted,omitempty"`
-	// Causes has the waiting time by cause. What only the observed run waited for is
-	// not the scheduler's doing: the machine's, if it is idle-p or residue.
-	Causes []CauseRun `json:"causes"`
-	// Classes has the classes that waited longest, as observed, at most 20.
-	Classes       []ClassRun     `json:"classes"`
-	Decomposition *Decomposition `json:"split"` // the waiting held against the reference; null if that failed, as the notes say
-	// WhatIf has a simulation for each change that was asked for, but for those that the
-	// notes name.
-	WhatIf []WhatIf `json:"what_if"`
-	// Notes reports what the workload lacks, in words.
-	Notes []string `json:"notes"`
+	// Causes is waiting time by cause; what only the observed run has is due to the machine
+	// if it is idle-p-available or scheduler-overhead.
+	Causes        []CauseRun     `json:"causes"`
+	Classes       []ClassRun     `json:"classes"` // at most 20, those that waited longest in the trace
+	Decomposition *Decomposition `json:"split"`   // absent if that failed, as the notes say
+	WhatIf        []WhatIf       `json:"what_if"` // one simulation for each change, except those that the notes name
+	Notes         []string       `json:"notes"`   // what the workload lacks
 }
 
-// Size reports how much work was taken from a trace.
+// Size is the amount of work taken from a trace.
 type Size struct {
-	Goroutines int   `json:"goroutines"` // how many
+	Goroutines int   `json:"goroutines"` // number of goroutines
 	Steps      int   `json:"steps"`      // pieces of computing, wake-ups, blockings, system calls …
-	Arrivals   int   `json:"arrivals"`   // from outside: network, the runtime, what was there before
-	GCCycles   int   `json:"gc_cycles"`  // cycles of the garbage collector
-	MarkNs     int64 `json:"mark_ns"`    // P-time of its workers
-	GOMAXPROCS int   `json:"gomaxprocs"` // that held longest
-	// SwitchNs is the median cost of a switch of goroutines that was measured in the
-	// trace, from which each simulation draws; 0 if it was not, and the default holds
-	// (sim.Costs).
+	Arrivals   int   `json:"arrivals"`   // from outside: the network, the runtime, the state at the beginning
+	GCCycles   int   `json:"gc_cycles"`  // garbage collections
+	MarkNs     int64 `json:"mark_ns"`    // P-time of mark workers
+	GOMAXPROCS int   `json:"gomaxprocs"` // value that held longest
+	// SwitchNs is median cost of a goroutine switch in the trace, from which each simulation
+	// draws; 0 if not measured: then the default of sim.Costs holds.
 	SwitchNs     int64 `json:"switch_ns"`
-	ThreadWakeNs int64 `json:"thread_wake_ns"` // the median cost of waking a thread, or 0, as with SwitchNs
-	FromNs       int64 `json:"from_ns"`        // from when on the trace was taken in
-	EndNs        int64 `json:"end_ns"`         // up to when
-	Omitted      int64 `json:"omitted"`        // decisions after that
+	ThreadWakeNs int64 `json:"thread_wake_ns"` // median cost of waking a thread; 0 as in SwitchNs
+	FromNs       int64 `json:"from_ns"`        // beginning of the part taken
+	EndNs        int64 `json:"end_ns"`         // end of the part taken
+	Omitted      int64 `json:"omitted"`        // decisions after EndNs
 	Seeds        int   `json:"seeds"`          // simulations of each scheduler
 }
 
 // Range is the smallest and the largest value, number by number.
 type Range struct {
-	Min Run `json:"min"` // the smallest, number by number
-	Max Run `json:"max"` // the largest
+	Min Run `json:"min"`
+	Max Run `json:"max"`
 }
 
-// Error has by how much of the observed value a simulated one is more, or less.
-// A number is nil where nothing was observed.
+// Error is the relative deviation of simulated values from the observed ones: null where
+// nothing was observed.
 type Error struct {
-	Makespan    *float64   `json:"makespan"`     // from the first to the last thing that happens
-	Busy        *float64   `json:"busy"`         // P-time of the program's goroutines
-	Waits       ErrorWaits `json:"waits"`        // of the waits
+	Makespan    *float64   `json:"makespan"` // from the first event to the last
+	Busy        *float64   `json:"busy"`     // P-time of the program's goroutines
+	Waits       ErrorWaits `json:"waits"`
 	Steals      *float64   `json:"steals"`       // number of steals
-	GlobalTakes *float64   `json:"global_takes"` // number of takes from the global queue
+	GlobalTakes *float64   `json:"global_takes"` // takes from the global queue
 }
 
 // ErrorWaits is the part of Error about waits.
 type ErrorWaits struct {
-	Count       *float64 `json:"count"`             // their number
-	Total       *float64 `json:"total"`             // their sum
-	P50         *float64 `json:"p50"`               // half of them are at most this
-	P99         *float64 `json:"p99"`               // 99 % of them are at most this
-	WeightedP50 *float64 `json:"time_weighted_p50"` // half of all waiting is in waits of at most this
+	Count       *float64 `json:"count"`             // number of waits
+	Total       *float64 `json:"total"`             // sum
+	P50         *float64 `json:"p50"`               // median
+	P99         *float64 `json:"p99"`               // 99th percentile
+	WeightedP50 *float64 `json:"time_weighted_p50"` // median by waiting time
 }
 
-// CauseRun is the waiting time that one cause owns.
+// CauseRun is the waiting time due to one cause.
 type CauseRun struct {
-	Cause       waits.Cause `json:"cause"`        // the cause
-	ObservedNs  int64       `json:"observed_ns"`  // waiting that it owns in the trace
+	Cause       waits.Cause `json:"cause"`
+	ObservedNs  int64       `json:"observed_ns"`  // in the trace
 	SimulatedNs int64       `json:"simulated_ns"` // in the simulations, median
 }
 
-// ClassRun is how it went for one class of goroutines.
+// ClassRun is one class in the observed and the simulated run.
 type ClassRun struct {
-	Name      string    `json:"name"`      // start function
+	Name      string    `json:"name"`      // start function of the class
 	Creator   string    `json:"creator"`   // function that executed the go statement
 	Observed  ClassWait `json:"observed"`  // in the trace
-	Simulated ClassWait `json:"simulated"` // medians over the simulations
+	Simulated ClassWait `json:"simulated"` // median over the simulations
 	Error     *float64  `json:"error"`     // of the total wait; null where nothing was observed
 	id        int32
 }
 
-// ClassWait is the account of a class. P50 and P99 are right to 1 %.
+// ClassWait is the running and waiting of a class. P50Ns and P99Ns are within 1 %.
 type ClassWait struct {
-	RunningNs int64 `json:"running_ns"` // how long its goroutines ran
-	Count     int64 `json:"count"`      // number of waits
-	TotalNs   int64 `json:"total_ns"`   // their sum
-	P50       int64 `json:"p50_ns"`     // half of them are at most this
-	P99       int64 `json:"p99_ns"`     // 99 % of them are at most this
+	RunningNs int64 `json:"running_ns"` // running time
+	Count     int64 `json:"count"`      // waits that ended
+	TotalNs   int64 `json:"total_ns"`   // sum
+	P50       int64 `json:"p50_ns"`     // median
+	P99       int64 `json:"p99_ns"`     // 99th percentile
 }
 
-// WhatIf is how it would have gone. It means something only beside Simulated.Error.
+// WhatIf is a simulation of the work under a change. Its error is at least that of
+// Simulated.
 type WhatIf struct {
-	Change    string `json:"change"`    // what is different, in words
-	Simulated Run    `json:"simulated"` // medians over the seeds
+	Change    string `json:"change"`    // what is different
+	Simulated Run    `json:"simulated"` // median over the seeds
 	Spread    Range  `json:"spread"`    // over the seeds
-	// LockBoundNs is, for more Ps, for how long a mutex is known to be held: the
-	// makespan is no less, though the simulation may not know. The notes say which
-	// mutex, and how that is inferred. 0 if the trace does not show it.
-	LockBoundNs int64 `json:"lock_bound_ns"`
-	// Sensitivity reports how much the makespan depends on what a trace with one GOMAXPROCS
-	// cannot tell of another; nil with the same.
-	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
-	// Untrusted reports why it cannot be trusted, in words: it has more Ps than --cpus
-	// gives CPUs, or the recording had; or the model is too far off; or, with another
-	// GOMAXPROCS, the model is out of its bands, or the trace does not show what it would
-	// take: it is of one P, goroutines wait for mutexes, for the network, or for the
-	// kernel, or depends on how fast it computes. Absent if none of it is known.
+	// LockBoundNs is for more Ps, time for which a mutex is known to be held: a lower bound
+	// of the makespan that the simulation may not know; the notes name the mutex; 0 if not
+	// in the trace.
+	LockBoundNs int64        `json:"lock_bound_ns"`
+	Sensitivity *Sensitivity `json:"sensitivity,omitempty"` // dependence of the makespan on what the trace cannot show about another GOMAXPROCS; absent with the same
+	// Untrusted is why it cannot be trusted: it or the recording has more Ps than --cpus has
+	// CPUs; the model is too far off; or, with another GOMAXPROCS, the model is out of its
+	// bands, or the trace lacks what it would take: it is of one P, goroutines wait for
+	// mutexes, the network or the kernel, or it depends on the speed of computing.
 	Untrusted string `json:"untrusted,omitempty"`
-	// UntrustedMakespan reports why the makespan cannot be trusted, either. If it is absent and
-	// Untrusted is not, the makespan can, and only what is said about waiting cannot.
+	// UntrustedMakespan is why the makespan cannot be trusted either; absent with Untrusted
+	// present: only what is said about waiting cannot.
 	UntrustedMakespan string `json:"untrusted_makespan,omitempty"`
 }
 
-// Sensitivity is how it would have gone with another GOMAXPROCS if computing took longer on
-// more Ps, or shorter on fewer, or system calls twice as long: one simulation each.
+// Sensitivity is the outcome if computing took longer on more Ps, or shorter on fewer, or
+// system calls twice as long: one simulation each.
 type Sensitivity struct {
-	Work       float64 `json:"work"`        // by what computing and marking are multiplied
-	WorkNs     int64   `json:"work_ns"`     // makespan if so
-	WorkWaited float64 `json:"work_waited"` // the time waited if so, as part of that without
-	CallsNs    int64   `json:"calls_ns"`    // makespan if the kernel takes longer: twice for system calls, twice, or four times if it is not measured, to wake a thread
-	// DeadlinesNs is the makespan if timers are due when they are set that woke who waited
-	// for something else, too, or ran a function.
+	Work       float64 `json:"work"`        // factor on computing and marking
+	WorkNs     int64   `json:"work_ns"`     // makespan with that factor
+	WorkWaited float64 `json:"work_waited"` // time waited with that factor, relative to that without
+	CallsNs    int64   `json:"calls_ns"`    // makespan if system calls take twice as long, and waking a thread twice, or four times if it is not measured
+	// DeadlinesNs is makespan if timers are due when set that woke goroutines which waited
+	// for something else too, or ran a function.
 	DeadlinesNs int64 `json:"deadlines_ns"`
 	makespan    int64 // without
 }

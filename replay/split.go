@@ -11,68 +11,49 @@ import (
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
-// Decomposition holds observed waiting against the reference. Times are in ns of
-// goroutine-time, from runnable to running, summed; for all goroutines, those of
-// the runtime and of the tracer included.
+// Decomposition compares the observed waiting with simulated schedulers. Times are
+// goroutine-time from runnable to running, of all goroutines, the runtime's and the tracer's
+// included.
 //
-// What the simulations give is inference: they do the work of the trace, and the
-// trace does not have all of it (docs/replay.md). The excess is the error of the
-// model and the machine's doing in one; nothing in a trace tells them apart.
+// The simulations are inference: they do the work that the trace shows, which is not all
+// ([replay.md](replay.md)). The excess is the error of the model and the effect of the
+// machine together.
 type Decomposition struct {
-	FromNs     int64 `json:"from_ns"`     // beginning of the part of the trace that was held against it
-	EndNs      int64 `json:"end_ns"`      // end of that part
-	DurationNs int64 `json:"duration_ns"` // duration of the trace
-	GOMAXPROCS int   `json:"gomaxprocs"`  // that held longest
-	Seeds      int   `json:"seeds"`       // simulations of the trace's own scheduler
-	// Ideal is "gps" or "fifo": the one that waits less, and stands for capacity.
-	// Neither is always the better one, since where many equal pieces of work queue
-	// up, sharing lets them all end late.
-	Ideal string `json:"ideal"`
-	// GPSNs is what ideal fair sharing (gps) waits with the demand of the run behind
-	// ReferenceNs: each goroutine becomes runnable when it does there, and computes
-	// as much until it blocks. The demand stays, lest the wait is only moved to where no trace shows
-	// it: a goroutine that creates others, slowed down by them, creates them later.
-	GPSNs int64 `json:"gps_ns"`
-	// FIFONs is what one ideal queue (fifo) waits with the same demand.
-	FIFONs int64 `json:"fifo_ns"`
-	// ReferenceNs is what the simulation of the trace's own scheduler waits in total,
-	// in the run that is the median. Its costs are typical ones, medians where they
-	// could be measured in the trace: that a thread wakes up late is not the
-	// scheduler's choice.
-	ReferenceNs int64 `json:"reference_ns"`
-	Total       Parts `json:"total"` // the split
-	// Classes has the classes that waited longest, as observed, at most 20, and in a
-	// last one what all others waited, and goroutines of unknown class: they add up
-	// to Total.
-	Classes []ClassSplit `json:"classes"`
-	Error   Error        `json:"error"` // how far that simulation of the trace's own scheduler is off
-	// OutOfBand names the metrics in which that error is out of its band, which
-	// docs/replay.md has: "busy", "makespan", "waited", "p50", "p99".
-	OutOfBand []string `json:"out_of_band"`
-	// Untrusted reports why the split cannot be trusted, in words: the recording had more
-	// Ps than CPUs, by --cpus. Absent if that is not known.
-	Untrusted string   `json:"untrusted,omitempty"`
-	Notes     []string `json:"notes"` // what the workload lacks
-	// Prospects are what the victims of the findings could gain, in the order of the
-	// findings. Only [Simulation.Decompose] fills them in: in the output of replay they are
-	// empty.
-	Prospects []Gain `json:"prospects"`
+	FromNs     int64  `json:"from_ns"`     // beginning of the compared part
+	EndNs      int64  `json:"end_ns"`      // end of the compared part
+	DurationNs int64  `json:"duration_ns"` // of the trace
+	GOMAXPROCS int    `json:"gomaxprocs"`  // value that held longest
+	Seeds      int    `json:"seeds"`       // simulations of the trace's own scheduler
+	Ideal      string `json:"ideal"`       // "gps" or "fifo": the one that waits less; it stands for capacity
+	// GPSNs is waiting under ideal fair sharing, with the demand of the run behind
+	// ReferenceNs: goroutines become runnable when they do there, and compute as much until
+	// they block. Demand is held fixed, since waiting would otherwise move to where the
+	// trace cannot show it.
+	GPSNs  int64 `json:"gps_ns"`
+	FIFONs int64 `json:"fifo_ns"` // waiting in one ideal queue, with the same demand
+	// ReferenceNs is waiting in the median simulation of the trace's own scheduler, with
+	// typical costs, measured in the trace where possible.
+	ReferenceNs int64        `json:"reference_ns"`
+	Total       Parts        `json:"total"`
+	Classes     []ClassSplit `json:"classes"`             // at most 20 classes that waited longest, then one for all others; they add up to Total
+	Error       Error        `json:"error"`               // of the simulation of the trace's own scheduler
+	OutOfBand   []string     `json:"out_of_band"`         // metrics whose error is outside its band ([replay.md](replay.md)): "busy", "makespan", "waited", "p50", "p99"
+	Untrusted   string       `json:"untrusted,omitempty"` // why the split cannot be trusted: the recording had more Ps than CPUs, by --cpus
+	Notes       []string     `json:"notes"`               // what the workload lacks
+	Prospects   []Gain       `json:"prospects"`           // estimated gains of the victims of the findings, in the order of the findings; empty in the output of replay
 }
 
-// Parts of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs,
-// exactly.
+// Parts split the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs, exactly.
 type Parts struct {
-	ObservedNs int64 `json:"observed_ns"` // waited
-	// CapacityNs is what the ideal scheduler waits with the same demand, as many Ps
-	// and no cost of its own: unavoidable without less work or more Ps. Under gps a
-	// goroutine waits for as long as it is runnable, less what it computes.
+	ObservedNs int64 `json:"observed_ns"` // waited in the trace
+	// CapacityNs is waited under the ideal scheduler with the same demand and Ps and no cost
+	// of its own: unavoidable without less work or more Ps.
 	CapacityNs int64 `json:"capacity_ns"`
-	// PolicyNs is what the rules and costs of the trace's own scheduler, as
-	// simulated, give beyond that; less than 0 if they give less, which they may to
-	// one class at the expense of others.
+	// PolicyNs is added by the rules and costs of the trace's own scheduler, as simulated;
+	// negative if these wait less, as one class may at the expense of others.
 	PolicyNs int64 `json:"policy_ns"`
-	// ExcessNs is what was observed beyond the simulation: the machine, or what the
-	// model does not know. Less than 0, the model waits that much too long.
+	// ExcessNs is observed beyond the simulation: the machine, or what the model does not
+	// know; negative if the model waits longer.
 	ExcessNs int64 `json:"excess_ns"`
 }
 
@@ -80,10 +61,10 @@ func parts(observed, ideal, reference int64) Parts {
 	return Parts{ObservedNs: observed, CapacityNs: ideal, PolicyNs: reference - ideal, ExcessNs: observed - reference}
 }
 
-// ClassSplit is the split for one class of goroutines.
+// ClassSplit is the split for one class.
 type ClassSplit struct {
-	Class   int32  `json:"class"`   // its handle, the "id" in the classes of an analysis; -1: all others, and goroutines of unknown class
-	Name    string `json:"name"`    // start function
+	Class   int32  `json:"class"`   // ID of the class in an analysis; -1: all others, and goroutines of unknown class
+	Name    string `json:"name"`    // start function of the class
 	Creator string `json:"creator"` // function that executed the go statement
 	Parts
 }

@@ -36,30 +36,30 @@ type Result struct {
 	Simulated *Simulated `json:"free"`
 }
 
-// Run is how a run went.
+// Run is a summary of a run.
 type Run struct {
-	// MakespanNs is from the first to the last thing that happens. Simulated, it is
-	// up to when a goroutine of the program stops last, and as long after that as in
-	// the trace: the tracer's timers end no program.
+	// MakespanNs is from the first event to the last; simulated, to the last stop of a
+	// goroutine of the program, and as long after it as in the trace, since the tracer's
+	// timers end no program.
 	MakespanNs  int64  `json:"makespan_ns"`
-	BusyNs      int64  `json:"busy_ns"`      // P-time of the program's goroutines
-	Waits       Waits  `json:"waits"`        // all waits, those of the runtime's goroutines included
-	Steals      *int64 `json:"steals"`       // number of steals; null if the trace cannot show them
+	BusyNs      int64  `json:"busy_ns"` // P-time of the program's goroutines
+	Waits       Waits  `json:"waits"`
+	Steals      *int64 `json:"steals"`       // null if the trace cannot show them
 	GlobalTakes *int64 `json:"global_takes"` // takes from the global queue, batches counted once; null if the trace cannot show them
 }
 
-// Waits are all waits of a run.
+// Waits are all waits of a run, the runtime's goroutines included.
 type Waits struct {
 	Count        int64    `json:"count"`         // waits that ended
-	TotalNs      int64    `json:"total_ns"`      // their sum
-	P50          int64    `json:"p50_ns"`        // half of the waits are at most this: each counts once
-	P99          int64    `json:"p99_ns"`        // 99 % of the waits are at most this
-	TimeWeighted Weighted `json:"time_weighted"` // percentiles: each nanosecond of waiting counts once
+	TotalNs      int64    `json:"total_ns"`      // sum
+	P50          int64    `json:"p50_ns"`        // median
+	P99          int64    `json:"p99_ns"`        // 99th percentile
+	TimeWeighted Weighted `json:"time_weighted"` // each nanosecond of waiting counts once
 }
 
-// Weighted has the wait that is lived through at a random instant of waiting.
+// Weighted is the wait in progress at a random instant of waiting.
 type Weighted struct {
-	P50 int64 `json:"p50_ns"` // half of all waiting is in waits of at most this
+	P50 int64 `json:"p50_ns"` // median
 }
 
 // policyName is the name of a set of rules: of the newest named policy that has the

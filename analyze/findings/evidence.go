@@ -6,14 +6,14 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Evidence is a number that crossed, or frames, a threshold.
+// Evidence is a measured number, perhaps with its threshold.
 type Evidence struct {
 	What        string   `json:"what"`                   // what was measured
 	Value       string   `json:"value"`                  // with unit, for people
-	Limit       string   `json:"limit,omitempty"`        // the threshold, with unit; absent if there is none
-	Ns          int64    `json:"ns,omitempty"`           // the value, or what it is a part of, where that is a time
-	Amount      *float64 `json:"amount,omitempty"`       // the value as a number; absent if it is none
-	LimitAmount *float64 `json:"limit_amount,omitempty"` // the threshold as a number; absent if it is none of the same unit
+	Limit       string   `json:"limit,omitempty"`        // threshold, with unit; absent if none
+	Ns          int64    `json:"ns,omitempty"`           // value, or what it is a part of, where that is a time
+	Amount      *float64 `json:"amount,omitempty"`       // value as a number; absent if none
+	LimitAmount *float64 `json:"limit_amount,omitempty"` // threshold as a number; absent if none, or of another unit
 	Unit        string   `json:"unit,omitempty"`         // of both: "ns", "1", "share" or "per_s"; absent if the value is no number
 }
 

@@ -39,33 +39,28 @@ const (
 
 // Finding is one judgement with its evidence.
 type Finding struct {
-	ID       string   `json:"id"`       // the detector's; gmpscope explain says what it means
-	Kind     Kind     `json:"kind"`     // what it is evidence of
-	Severity Severity `json:"severity"` // how bad it is
-	Headline string   `json:"headline"` // what happened, in some 90 characters
-	Title    string   `json:"title"`    // what happened, in one sentence with numbers
-	CostNs   int64    `json:"cost_ns"`  // goroutine-time lost to it
-	CostOf   CostBase `json:"cost_of"`  // what CostNs is a part of
-	WholeNs  int64    `json:"whole_ns"` // all there is of that in the trace; never less than CostNs
-	// BookedNs is what of CostNs no other finding has booked: these add up to no more
-	// than there is.
-	BookedNs int64 `json:"booked_ns"`
-	// WorkShare is the share of the time of slow units of work, or of all if these are not slow, that
-	// it explains; absent if none, or the program is neither a server nor tests.
-	WorkShare float64 `json:"work_share,omitempty"`
-	// SymptomOf are the IDs of findings that explain half of this one, or more.
-	SymptomOf []string `json:"symptom_of,omitempty"`
-	FromNs    int64    `json:"from_ns"` // beginning of the window in which it shows worst
-	ToNs      int64    `json:"to_ns"`   // end of that window
-	Basis     string   `json:"basis"`   // "certain", "inferred" or "suspected"
-	// Doubts are the IDs of what holds for the whole trace and makes it milder; the result
-	// has them in words.
-	Doubts   []string   `json:"doubts,omitempty"`
-	Actors   []Actor    `json:"actors"`   // who has a part in it
-	Evidence []Evidence `json:"evidence"` // numbers and thresholds
-	Advice   []string   `json:"advice"`   // what to do
-	Remedy   Remedy     `json:"-"`        // the detector's; a [Set] fills it in
-	Counted  bool       `json:"-"`        // as Remedy
+	ID       string   `json:"id"` // ID of the detector, for gmpscope explain
+	Kind     Kind     `json:"kind"`
+	Severity Severity `json:"severity"`
+	Headline string   `json:"headline"`  // what happened, in about 90 characters
+	Title    string   `json:"title"`     // what happened, in one sentence with numbers
+	CostNs   int64    `json:"cost_ns"`   // goroutine-time lost
+	CostOf   CostBase `json:"cost_of"`   // whole of which CostNs is a part
+	WholeNs  int64    `json:"whole_ns"`  // size of that whole; never less than CostNs
+	BookedNs int64    `json:"booked_ns"` // part of CostNs that no other finding has booked; these never exceed the whole
+	// WorkShare is share of the time of slow units of work, or of all if these are not slow,
+	// that it explains; absent if none, or the program is neither a server nor tests.
+	WorkShare float64    `json:"work_share,omitempty"`
+	SymptomOf []string   `json:"symptom_of,omitempty"` // IDs of findings that explain at least half of this one
+	FromNs    int64      `json:"from_ns"`              // beginning of the window in which it is worst
+	ToNs      int64      `json:"to_ns"`                // end of that window
+	Basis     string     `json:"basis"`                // "certain", "inferred" or "suspected"
+	Doubts    []string   `json:"doubts,omitempty"`     // IDs of the doubts that soften it
+	Actors    []Actor    `json:"actors"`
+	Evidence  []Evidence `json:"evidence"`
+	Advice    []string   `json:"advice"` // what to do
+	Remedy    Remedy     `json:"-"`      // the detector's; a [Set] fills it in
+	Counted   bool       `json:"-"`      // as Remedy
 	// MaybeMeant is as Remedy.
 	MaybeMeant bool `json:"-"`
 	LongRuns   bool `json:"-"` // as Remedy
@@ -80,16 +75,14 @@ type Finding struct {
 	InLine bool `json:"-"`
 }
 
-// Doubt is something that holds for a whole trace and makes some of its findings milder.
+// Doubt is a property of a whole trace that softens some of its findings.
 type Doubt struct {
-	ID   string `json:"id"`   // "strained": threads seem to have lacked CPUs; "short": the recording is
-	Text string `json:"text"` // why that matters, and what to do about it
-	// WaitedNs is for how long, at least, goroutines waited for a P while what is doubted
-	// was seen, summed: ns.
-	WaitedNs int64 `json:"waited_ns,omitempty"`
+	ID       string `json:"id"`                  // "strained": threads seem to have lacked CPUs; "short": the recording is short
+	Text     string `json:"text"`                // why that matters, and what to do about it
+	WaitedNs int64  `json:"waited_ns,omitempty"` // least goroutine-time waited for a P while the doubt applied
 }
 
-// CostBase names what the cost of a finding is a part of.
+// CostBase is the whole of which the cost of a finding is a part.
 type CostBase string
 
 // The wholes. They are of goroutines of the program, and of all Ps.
@@ -106,13 +99,13 @@ const (
 	Cause  = "cause"  // made others wait
 )
 
-// Actor is somebody with a part in a finding.
+// Actor is a goroutine, class or P with a part in a finding.
 type Actor struct {
 	Role    string   `json:"role"`              // "victim" or "cause"
 	Class   string   `json:"class,omitempty"`   // start function; absent if none
 	Creator string   `json:"creator,omitempty"` // function that executed the go statement; absent if none
 	G       int64    `json:"g,omitempty"`       // goroutine; absent if none
-	P       *int32   `json:"p,omitempty"`       // absent, or nil, where no P has a part
+	P       *int32   `json:"p,omitempty"`       // absent where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
 	Tested  string   `json:"-"`                 // as in Facts
 	// Innermost has it named by the innermost function of its stack, be that a library's: see AtInnermost.

@@ -27,11 +27,11 @@ type Tests struct {
 	Benchmarks bool            // they are benchmarks only
 }
 
-// LeftOut counts what the harness did that no finding is about.
+// LeftOut counts actions of package testing that no finding is about.
 type LeftOut struct {
-	Collections int64 `json:"collections"` // of garbage, that package testing asked for
-	Statistics  int64 `json:"statistics"`  // of memory, that it read
-	Findings    int64 `json:"findings"`    // that were about nothing but the harness
+	Collections int64 `json:"collections"` // garbage collections that it asked for
+	Statistics  int64 `json:"statistics"`  // reads of memory statistics
+	Findings    int64 `json:"findings"`    // findings about the harness alone
 }
 
 // Part reports what code the stack of a handle is in: the innermost frame that is neither the

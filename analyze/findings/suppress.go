@@ -9,13 +9,13 @@ import (
 	"github.com/gmpscope/gmpscope/internal/names"
 )
 
-// Suppression reports that what a detector finds about a class is known and accepted.
+// Suppression accepts what a detector finds about a class.
 type Suppression struct {
 	Finding string `json:"finding"`         // ID of the detector
-	Class   string `json:"class"`           // start function of those that the finding is about; * stands for any letters
+	Class   string `json:"class"`           // start function of the class; * stands for any letters
 	Reason  string `json:"reason"`          // why it is accepted
-	Owner   string `json:"owner"`           // who answers for that
-	Until   string `json:"until,omitempty"` // last day on which it holds, in UTC, as in 2027-03-01; for ever without it
+	Owner   string `json:"owner"`           // person or team responsible
+	Until   string `json:"until,omitempty"` // last day, UTC, as 2027-03-01; absent: for ever
 }
 
 // Covers reports whether s suppresses findings of a detector about a class. It may
@@ -29,10 +29,10 @@ func (s *Suppression) Expired(now time.Time) bool {
 	return s.Until != "" && now.UTC().Format(time.DateOnly) > s.Until
 }
 
-// Suppressed is a finding that was taken out, and by what.
+// Suppressed is a suppressed finding.
 type Suppressed struct {
-	Finding Finding     `json:"finding"`     // what was found
-	By      Suppression `json:"suppression"` // what accepts it
+	Finding Finding     `json:"finding"`
+	By      Suppression `json:"suppression"`
 }
 
 // MergeSuppressed returns, of suppressed findings of several traces, the costliest

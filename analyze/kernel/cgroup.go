@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// CgroupStat is what the cpu.stat of a control group says about its CPU quota.
+// CgroupStat is the cpu.stat of a control group.
 type CgroupStat struct {
-	Periods     int64 `json:"periods"`      // of the quota that have passed
-	Throttled   int64 `json:"throttled"`    // of them, in which the quota was used up
-	ThrottledNs int64 `json:"throttled_ns"` // for how long threads were kept from running
+	Periods     int64 `json:"periods"`      // elapsed periods
+	Throttled   int64 `json:"throttled"`    // periods in which the quota was used up
+	ThrottledNs int64 `json:"throttled_ns"` // time that threads were throttled, summed over CPUs
 }
 
 // maxStat is more than the size of any cpu.stat.

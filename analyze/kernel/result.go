@@ -12,44 +12,42 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Machine is what the kernel's records show about the time for which goroutines ran. Times
-// are in ns of the trace.
+// Machine is what the kernel's records show about the time in which goroutines ran.
 type Machine struct {
-	ShiftNs      int64   `json:"shift_ns"`         // time of the records less that of the trace; 0 if both are of one clock
-	ErrorNs      int64   `json:"error_ns"`         // by how much shift_ns may be wrong
+	ShiftNs      int64   `json:"shift_ns"`         // clock of the records minus that of the trace; 0 if they share one
+	ErrorNs      int64   `json:"error_ns"`         // uncertainty of ShiftNs
 	ResolutionNs int64   `json:"resolution_ns"`    // of the times of the records: 1000 for ftrace, 1 for perf script --ns
-	Mapped       int     `json:"mapped,omitempty"` // threads of a PID namespace, with other numbers in the records, that were told by when they ran; absent if none
+	Mapped       int     `json:"mapped,omitempty"` // threads of a PID namespace, identified by when they ran; absent if none
 	InsideShare  float64 `json:"inside_share"`     // share of the starts and stops of goroutines at which their thread was on a CPU
-	FromNs       int64   `json:"from_ns"`          // the records begin; less than 0 if before the trace
-	ToNs         int64   `json:"to_ns"`            // the last record
-	Records      int64   `json:"records"`          // that were read
-	Missing      int64   `json:"missing"`          // threads that were seen on a CPU though no record put them there
+	FromNs       int64   `json:"from_ns"`          // first record; negative if before the trace
+	ToNs         int64   `json:"to_ns"`            // last record
+	Records      int64   `json:"records"`          // number of records read
+	Missing      int64   `json:"missing"`          // threads seen on a CPU though no record put them there
 	Lost         int64   `json:"lost"`             // places where records are missing
 	// Of the goroutines that are measured: RunningNs is OnCPUNs and OffCPUNs, exactly.
 	OnOff
-	NeededCPUs float64 `json:"needed_cpus"` // RunningNs for each ns that is recorded
-	HadCPUs    float64 `json:"had_cpus"`    // OnCPUNs likewise
-	Off        OffBy   `json:"off"`         // of all goroutines: why they lacked a CPU
+	NeededCPUs float64 `json:"needed_cpus"` // RunningNs per recorded ns
+	HadCPUs    float64 `json:"had_cpus"`    // OnCPUNs per recorded ns
+	Off        OffBy   `json:"off"`         // of all goroutines
 	Wakeups    Wakeups `json:"wakeups"`     // of threads that run goroutines
-	// IdleWaits splits the time that waits of the program owe to the causes p-waking-up and
-	// idle-p-available into the runtime's part and the kernel's, which sum to each exactly.
+	// IdleWaits is waiting of the program due to p-waking-up and idle-p-available, split
+	// into the runtime's part and the kernel's, which sum to each exactly.
 	IdleWaits []IdleWait   `json:"idle_waits"`
-	WakePaths []WakePath   `json:"wake_paths"` // what woken threads go through until they run a goroutine; kinds that did not occur are left out
-	Stops     Stops        `json:"stops"`      // of the process, by a signal such as SIGSTOP, or by a debugger
-	CPUs      []CPUUse     `json:"cpus"`       // by number
-	ByProcess []ProcessUse `json:"by_process"` // who had the CPUs, whoever kept threads of the program from one first; at most 16 and the others
-	Classes   []ClassOnOff `json:"classes"`    // by class, the longest off the CPUs first
-	Ps        []POnOff     `json:"ps"`         // by P, goroutines of the program
-	// Cgroup is what the file that --cgroup-stat names says; absent without it.
-	Cgroup *CgroupStat `json:"cgroup,omitempty"`
+	WakePaths []WakePath   `json:"wake_paths"`       // kinds that did not occur are left out
+	Stops     Stops        `json:"stops"`            // of the process, by a signal such as SIGSTOP, or a debugger
+	CPUs      []CPUUse     `json:"cpus"`             // by number
+	ByProcess []ProcessUse `json:"by_process"`       // by the time that they kept threads of the program off a CPU; at most 16 and the others
+	Classes   []ClassOnOff `json:"classes"`          // longest off the CPUs first
+	Ps        []POnOff     `json:"ps"`               // goroutines of the program, by P
+	Cgroup    *CgroupStat  `json:"cgroup,omitempty"` // from --cgroup-stat; absent without it
 }
 
 // OnOff is running time by whether the thread was on a CPU.
 type OnOff struct {
-	RunningNs int64 `json:"running_ns"` // as the trace has it
-	OnCPUNs   int64 `json:"on_cpu_ns"`  // on a CPU
-	OffCPUNs  int64 `json:"off_cpu_ns"` // on none
-	UnknownNs int64 `json:"unknown_ns"` // of on_cpu_ns, what the records do not tell: they begin later, end earlier, or are lost
+	RunningNs int64 `json:"running_ns"` // running time
+	OnCPUNs   int64 `json:"on_cpu_ns"`  // running time on a CPU
+	OffCPUNs  int64 `json:"off_cpu_ns"` // running time on no CPU
+	UnknownNs int64 `json:"unknown_ns"` // part of on_cpu_ns without records
 }
 
 func split(running int64, p part) OnOff {
@@ -61,23 +59,23 @@ func (s *OnOff) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1,
 
 // OffBy is time off the CPUs by its cause.
 type OffBy struct {
-	OthersNs    int64 `json:"others_ns"`    // the thread was ready to run, and its CPU ran another program
-	OwnNs       int64 `json:"own_ns"`       // its CPU ran another thread of the program that runs goroutines
-	IdleNs      int64 `json:"idle_ns"`      // its CPU was idle
-	ThrottledNs int64 `json:"throttled_ns"` // of idle_ns, in pieces of 1 ms and more: a CPU quota, most likely
-	StoppedNs   int64 `json:"stopped_ns"`   // it was stopped by a signal or a debugger
-	BlockedNs   int64 `json:"blocked_ns"`   // it slept in the kernel, as for a page fault
-	UnknownNs   int64 `json:"unknown_ns"`   // who had its CPU is not known
+	OthersNs    int64 `json:"others_ns"`    // the CPU ran another program
+	OwnNs       int64 `json:"own_ns"`       // the CPU ran another thread of the program that runs goroutines
+	IdleNs      int64 `json:"idle_ns"`      // the CPU was idle
+	ThrottledNs int64 `json:"throttled_ns"` // part of idle_ns in pieces of at least 1 ms: most likely a CPU quota
+	StoppedNs   int64 `json:"stopped_ns"`   // the thread was stopped by a signal or a debugger
+	BlockedNs   int64 `json:"blocked_ns"`   // the thread slept in the kernel, as for a page fault
+	UnknownNs   int64 `json:"unknown_ns"`   // unknown
 }
 
-// Wakeups are how long threads that the runtime, or a timer, had woken were on their way
-// until they were on a CPU.
+// Wakeups are the times from the wake-up of a thread by the runtime or a timer until it was
+// on a CPU.
 type Wakeups struct {
 	Count     int64 `json:"count"`      // how many
-	TotalNs   int64 `json:"total_ns"`   // together
-	LongestNs int64 `json:"longest_ns"` // the longest
-	Late      int64 `json:"late"`       // those of 100 µs and longer
-	LateNs    int64 `json:"late_ns"`    // together
+	TotalNs   int64 `json:"total_ns"`   // sum
+	LongestNs int64 `json:"longest_ns"` // longest
+	Late      int64 `json:"late"`       // those of at least 100 µs
+	LateNs    int64 `json:"late_ns"`    // their sum
 }
 
 // lateWakeNs is how long a thread needs to wake up at most on a machine with a free CPU.
@@ -93,26 +91,24 @@ func (w *Wakeups) over(ns int64) {
 	}
 }
 
-// IdleWait is the waiting time that a part of a cause owns.
+// IdleWait is the waiting time due to a part of a cause.
 type IdleWait struct {
-	Cause IdleCause `json:"cause"` // who owns it
-	Ns    int64     `json:"ns"`    // waiting time that it owns
+	Cause IdleCause `json:"cause"`
+	Ns    int64     `json:"ns"` // goroutine-time
 }
 
-// WakePath is how long woken threads took, part by part, until they ran their first
-// goroutine.
+// WakePath is the time, part by part, from wake-up of threads to their first goroutine.
 type WakePath struct {
-	// Kind is "start" for all, "steal" for those of them that stole the goroutine, and
-	// "handoff" where the thread took a P that had been retaken, or given up for a system call
-	// or a locked goroutine.
+	// Kind is "start" for all, "steal" for those that stole the goroutine, "handoff" for
+	// those that took a P retaken, or given up for a system call or a locked goroutine.
 	Kind    string   `json:"kind"`
 	Count   int64    `json:"count"`   // how many
-	Decided WakePart `json:"decided"` // from the goroutine being runnable, for "handoff" from the P being free, until the runtime had the thread woken
-	Woken   WakePart `json:"woken"`   // from there until the kernel had the thread on a CPU
-	Ran     WakePart `json:"ran"`     // from there until it ran the goroutine: it takes its P, and looks for work
+	Decided WakePart `json:"decided"` // from the goroutine being runnable, for "handoff" from the P being free, until the runtime woke the thread
+	Woken   WakePart `json:"woken"`   // from there until the thread was on a CPU
+	Ran     WakePart `json:"ran"`     // from there until it ran the goroutine
 }
 
-// WakePart is a part of a WakePath. What is longer than 1 s counts as 1 s.
+// WakePart is a part of a WakePath; more than 1 s counts as 1 s.
 type WakePart struct {
 	P50Ns int64 `json:"p50_ns"` // median
 	P99Ns int64 `json:"p99_ns"` // 99th percentile
@@ -121,9 +117,9 @@ type WakePart struct {
 // Stops are times in which threads of the program were stopped.
 type Stops struct {
 	Count     int64 `json:"count"`      // how many
-	TotalNs   int64 `json:"total_ns"`   // together
-	LongestNs int64 `json:"longest_ns"` // the longest
-	LongestAt int64 `json:"longest_at"` // when it began
+	TotalNs   int64 `json:"total_ns"`   // sum
+	LongestNs int64 `json:"longest_ns"` // longest
+	LongestAt int64 `json:"longest_at"` // beginning of the longest, ns
 }
 
 // over ends one that began at a time, and of which ns count.
@@ -138,26 +134,26 @@ func (s *Stops) over(at, ns int64) {
 	}
 }
 
-// CPUUse is who had a CPU.
+// CPUUse is the use of one CPU.
 type CPUUse struct {
-	CPU       int32 `json:"cpu"`        // its number
+	CPU       int32 `json:"cpu"`        // its ID
 	ProgramNs int64 `json:"program_ns"` // threads of the program that run goroutines
-	OthersNs  int64 `json:"others_ns"`  // all others
-	IdleNs    int64 `json:"idle_ns"`    // nobody
-	UnknownNs int64 `json:"unknown_ns"` // records are lost
+	OthersNs  int64 `json:"others_ns"`  // all other threads
+	IdleNs    int64 `json:"idle_ns"`    // idle
+	UnknownNs int64 `json:"unknown_ns"` // without records
 	Seen      bool  `json:"-"`
 }
 
-// ProcessUse is the threads of one name.
+// ProcessUse is the CPU time of the threads of one name.
 type ProcessUse struct {
-	Name      string `json:"name"`              // as the kernel has it: the first 15 bytes of a program's
-	Program   bool   `json:"program,omitempty"` // it is the program of the trace
-	Threads   int64  `json:"threads"`           // how many were on a CPU
-	CPUNs     int64  `json:"cpu_ns"`            // on a CPU
-	InsteadNs int64  `json:"instead_ns"`        // of it, while a thread with a goroutine waited for that CPU, summed over such threads
+	Name      string `json:"name"`              // the kernel's: the first 15 bytes
+	Program   bool   `json:"program,omitempty"` // the program of the trace
+	Threads   int64  `json:"threads"`           // threads that were on a CPU
+	CPUNs     int64  `json:"cpu_ns"`            // CPU time
+	InsteadNs int64  `json:"instead_ns"`        // part of it while a thread with a goroutine waited for that CPU, summed over such threads
 }
 
-// ClassOnOff is the split of a class.
+// ClassOnOff is the split of the running time of a class.
 type ClassOnOff struct {
 	ID      int32  `json:"-"`       // its handle, or breakdown.ClassOthers
 	Name    string `json:"name"`    // start function of the class
@@ -165,9 +161,9 @@ type ClassOnOff struct {
 	OnOff
 }
 
-// POnOff is the split of a P.
+// POnOff is the split of the running time of a P.
 type POnOff struct {
-	P int32 `json:"p"` // its number
+	P int32 `json:"p"` // its ID
 	OnOff
 }
 

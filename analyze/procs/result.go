@@ -32,26 +32,23 @@ type Result struct {
 
 // Proc is one P. Its times sum to LifetimeNs exactly.
 type Proc struct {
-	P          int32 `json:"p"`           // its number
-	LifetimeNs int64 `json:"lifetime_ns"` // from when the trace knows of it, below GOMAXPROCS, to the end
-	RunningNs  int64 `json:"running_ns"`  // goroutines of the program
-	SystemNs   int64 `json:"system_ns"`   // goroutines of the runtime, mark workers and the tracer's left out
-	GCNs       int64 `json:"gc_ns"`       // mark workers
-	TracerNs   int64 `json:"tracer_ns"`   // goroutines of the tracer
-	SyscallNs  int64 `json:"syscall_ns"`  // its goroutine was in a system call, and it was not retaken
-	SchedNs    int64 `json:"sched_ns"`    // it had a thread but ran no goroutine: scheduler, search for work
-	IdleNs     int64 `json:"idle_ns"`     // no thread
-	HostNs     int64 `json:"-"`           // of that, a goroutine of the runtime was on the P, and the program's host had control
-	StoppedNs  int64 `json:"stopped_ns"`  // stopped for a stop-the-world
-	UnusedNs   int64 `json:"unused_ns"`   // at or above GOMAXPROCS: it was too low for this P
-	// NotRecordedNs is what the P did nobody knows: gaps in the trace, and the time
-	// from each until the trace shows the P again. QueueMean, and all shares
-	// elsewhere, are of the rest.
-	NotRecordedNs int64   `json:"not_recorded_ns"`
-	Starts        int64   `json:"starts"`     // goroutines started
-	Parks         int64   `json:"parks"`      // times that it went idle
-	QueueMean     float64 `json:"queue_mean"` // time-weighted mean length of its local run queue, where recorded
-	QueueMax      int32   `json:"queue_max"`  // its largest length
+	P             int32   `json:"p"`               // its ID
+	LifetimeNs    int64   `json:"lifetime_ns"`     // from its first appearance below GOMAXPROCS to the end
+	RunningNs     int64   `json:"running_ns"`      // goroutines of the program
+	SystemNs      int64   `json:"system_ns"`       // goroutines of the runtime, without mark workers and the tracer
+	GCNs          int64   `json:"gc_ns"`           // mark workers
+	TracerNs      int64   `json:"tracer_ns"`       // goroutines of the tracer
+	SyscallNs     int64   `json:"syscall_ns"`      // goroutine in a system call, P not retaken
+	SchedNs       int64   `json:"sched_ns"`        // with a thread but no goroutine: scheduler, search for work
+	IdleNs        int64   `json:"idle_ns"`         // no thread
+	HostNs        int64   `json:"-"`               // of that, a goroutine of the runtime was on the P, and the program's host had control
+	StoppedNs     int64   `json:"stopped_ns"`      // stopped for a stop-the-world
+	UnusedNs      int64   `json:"unused_ns"`       // at or above GOMAXPROCS
+	NotRecordedNs int64   `json:"not_recorded_ns"` // gaps, until the trace shows the P again; excluded from QueueMean and all shares elsewhere
+	Starts        int64   `json:"starts"`          // goroutines started
+	Parks         int64   `json:"parks"`           // times that it went idle
+	QueueMean     float64 `json:"queue_mean"`      // mean length of its local run queue, by time recorded
+	QueueMax      int32   `json:"queue_max"`       // its largest length
 }
 
 // UsableNs is the time in which the P was there and the trace shows what it did: what
@@ -92,31 +89,30 @@ func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	return max(0, ns)
 }
 
-// Steals counts steals. Matrix[thief][victim] counts them by P; it is absent
-// when there are more than 512 Ps.
+// Steals counts steals.
 type Steals struct {
-	Count  int64     `json:"count"`            // number of steals
-	Moved  int64     `json:"moved"`            // goroutines that they moved
+	Count  int64     `json:"count"`            // steals
+	Moved  int64     `json:"moved"`            // goroutines moved
 	Matrix [][]int64 `json:"matrix,omitempty"` // steals by thief, then victim; absent with more than 512 Ps
 }
 
-// Counts is a number of decisions, and how many had which cause.
+// Counts is a number of decisions.
 type Counts struct {
 	Count   int64            `json:"count"`    // how many
-	ByCause map[string]int64 `json:"by_cause"` // by cause, the "why" of dump
+	ByCause map[string]int64 `json:"by_cause"` // by "why" of dump
 }
 
 // Queues sums up queue lengths over all of the trace that is recorded, time-weighted.
 type Queues struct {
-	GlobalMean   float64 `json:"global_mean"`   // length of the global run queue, mean over time
-	GlobalMax    int32   `json:"global_max"`    // its largest length
-	LocalMean    float64 `json:"local_mean"`    // all local run queues together
-	RunnableMean float64 `json:"runnable_mean"` // number of runnable goroutines, mean over time
-	RunnableMax  int64   `json:"runnable_max"`  // the largest number
+	GlobalMean   float64 `json:"global_mean"`   // length of the global run queue
+	GlobalMax    int32   `json:"global_max"`    // largest length of the global run queue
+	LocalMean    float64 `json:"local_mean"`    // length of all local run queues together
+	RunnableMean float64 `json:"runnable_mean"` // runnable goroutines
+	RunnableMax  int64   `json:"runnable_max"`  // most runnable goroutines at a time
 }
 
-// Procs is a value of GOMAXPROCS and from when on it held.
+// Procs is a value of GOMAXPROCS.
 type Procs struct {
-	AtNs int64 `json:"at_ns"` // from when on
-	N    int32 `json:"n"`     // the value
+	AtNs int64 `json:"at_ns"` // start of its validity
+	N    int32 `json:"n"`     // value
 }

@@ -8,49 +8,39 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Result reports where goroutines had stopped that waited. Times are in ns.
+// Result is where waiting goroutines had stopped.
 type Result struct {
-	// Frames are the places in the program that the stacks are made of, at most 4096. A
-	// stack ends before a frame that is not among them.
-	Frames []Frame `json:"frames"`
-	// Rows hold all waiting, by class and stack, most first. They sum to the waiting of
-	// the classes exactly.
-	Rows []Row `json:"rows"`
-	// Woken has for each class the stacks of those who made its goroutines runnable again,
-	// at which most of its waiting began: at most 3, and 100 in all, most first. The go
-	// statements are in Rows.
+	Frames []Frame `json:"frames"` // at most 4096; a stack ends before a frame that is not among them
+	Rows   []Row   `json:"rows"`   // all waiting, by class and stack, most first; sums to the waiting of the classes exactly
+	// Woken is stacks that made goroutines of each class runnable, by the waiting that
+	// followed: at most 3 a class, and 100 in all; go statements are in Rows.
 	Woken []Woken `json:"woken"`
 }
 
 // Frame is a place in the program.
 type Frame struct {
-	Function string `json:"function"` // its name
+	Function string `json:"function"` // full name
 	File     string `json:"file"`     // path of the source file
 	Line     int64  `json:"line"`     // in that file
 }
 
 // Row is the waiting of one class at one stack.
 type Row struct {
-	Class int32 `json:"class"` // id of the class in classes
-	// Place is what the stack is: "stopped", where the goroutine had stopped before;
-	// "created", the go statement, if it had not run yet; "not recorded"; "others" for
-	// the further stacks of the class together.
-	Place  Place             `json:"place"`
-	Stack  []int32           `json:"stack"`  // indices in frames, innermost first; empty if there is none
-	Waits  int64             `json:"waits"`  // how many waits
-	WaitNs int64             `json:"ns"`     // their sum
-	Causes []waits.CauseTime `json:"causes"` // of it, those that have any; they sum to ns exactly
-	// BlockedNs is for how long goroutines of the class were blocked there: from the
-	// stop until they were made runnable, or to the end of the trace.
-	BlockedNs int64 `json:"blocked_ns"`
+	Class     int32             `json:"class"` // ID of its class
+	Place     Place             `json:"place"`
+	Stack     []int32           `json:"stack"`      // indices in frames, innermost first; empty if there is none
+	Waits     int64             `json:"waits"`      // how many
+	WaitNs    int64             `json:"ns"`         // sum
+	Causes    []waits.CauseTime `json:"causes"`     // sum to Ns exactly; those of 0 are left out
+	BlockedNs int64             `json:"blocked_ns"` // time that goroutines of the class were blocked there, to the end of the trace at most
 }
 
 // Woken are waits of one class that began at one stack of other goroutines.
 type Woken struct {
-	Class  int32   `json:"class"` // id of the class in classes
+	Class  int32   `json:"class"` // ID of its class
 	Stack  []int32 `json:"stack"` // indices in frames, innermost first
-	Waits  int64   `json:"waits"` // how many waits
-	WaitNs int64   `json:"ns"`    // their sum
+	Waits  int64   `json:"waits"` // how many
+	WaitNs int64   `json:"ns"`    // sum
 }
 
 // Bounds of a result.

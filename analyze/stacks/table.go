@@ -1,6 +1,6 @@
 package stacks
 
-// Place specifies what a stack is to the waits that belong to it.
+// Place is what a stack is to the waits that belong to it.
 type Place string
 
 // The places, in the order of their numbers.

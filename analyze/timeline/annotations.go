@@ -20,15 +20,13 @@ const (
 
 // Annotation is a task or region of the program, cut to the window.
 type Annotation struct {
-	G    int64 `json:"g"`              // who began it
-	From int64 `json:"from"`           // ns
-	To   int64 `json:"to"`             // ns
-	Name int32 `json:"name"`           // its type: the position, from 0, in the list of annotations
-	Task bool  `json:"task,omitempty"` // it is a task; absent for regions
-	// Of is the type of the task that a region is for, likewise; absent if there is none, or
-	// its beginning was not seen.
-	Of    int32 `json:"of,omitempty"`
-	Depth uint8 `json:"depth,omitempty"` // regions of the goroutine around it; absent if none
+	G     int64 `json:"g"`               // goroutine that began it
+	From  int64 `json:"from"`            // ns
+	To    int64 `json:"to"`              // ns
+	Name  int32 `json:"name"`            // its type: index in annotations
+	Task  bool  `json:"task,omitempty"`  // a task; absent for regions
+	Of    int32 `json:"of,omitempty"`    // type of the task that a region is for: index in annotations; absent if none or unknown
+	Depth uint8 `json:"depth,omitempty"` // number of regions around it; absent if none
 }
 
 // noted is a task or region. Names are handles.

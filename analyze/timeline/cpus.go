@@ -21,51 +21,50 @@ const (
 	processOthers
 )
 
-// CPUs is who had the CPUs over time, by the kernel's records, in Bins bins from the
-// beginning of the picture on, BinNs ns wide.
+// CPUs is the use of the CPUs over time, by the kernel's records, in Bins bins of BinNs from
+// the beginning of the timeline on.
 type CPUs struct {
-	BinNs int64     `json:"bin_ns"` // width of a bin
-	Bins  int       `json:"bins"`   // number of bins
-	Lanes []CPULane `json:"lanes"`  // the CPUs, by number
-	Off   []POff    `json:"off"`    // the Ps whose goroutines lacked a CPU, by number
-	// Processes are the names of threads to which windows refer, at most 256. The first
-	// three stand for the program, for what is not known, and for those that have no place
-	// in the list.
-	Processes   []string `json:"processes"`
-	OmittedCPUs int32    `json:"omitted_cpus,omitempty"` // CPUs without a lane, because there are more than 256; absent if none
+	BinNs       int64     `json:"bin_ns"`                 // width of a bin
+	Bins        int       `json:"bins"`                   // number of bins
+	Lanes       []CPULane `json:"lanes"`                  // by CPU
+	Off         []POff    `json:"off"`                    // by P
+	Processes   []string  `json:"processes"`              // names of the threads in windows, at most 256; the first three stand for the program, unknown, and further ones
+	OmittedCPUs int32     `json:"omitted_cpus,omitempty"` // CPUs beyond the 256 lanes; absent if none
 }
 
-// CPULane is one CPU. Each share is the part of the bin in 1/255; what is left to 255 is the
-// idle share.
+// CPULane is one CPU. Each share is the part of the bin in 1/255, and the rest to 255 is
+// idle.
 type CPULane struct {
-	CPU     int32   `json:"cpu"`     // its number
+	CPU     int32   `json:"cpu"`     // its ID
 	Program []uint8 `json:"program"` // threads of the program that run goroutines
-	Others  []uint8 `json:"others"`  // all others
-	Unknown []uint8 `json:"unknown"` // there are no records
+	Others  []uint8 `json:"others"`  // all other threads
+	Unknown []uint8 `json:"unknown"` // without records
 }
 
-// POff is how much of its time a P ran a goroutine whose thread had no CPU.
+// POff is the time in which a P ran a goroutine whose thread had no CPU.
 type POff struct {
-	P   int32   `json:"p"`   // the P
-	Off []uint8 `json:"off"` // the part of the bin in 1/255
+	P   int32   `json:"p"`   // its ID
+	Off []uint8 `json:"off"` // part of the bin in 1/255
 }
 
 // OnCPU is a stretch in which a CPU was not idle.
 type OnCPU struct {
-	CPU     int32 `json:"cpu"`         // its number
+	CPU     int32 `json:"cpu"`         // its ID
 	From    int64 `json:"from"`        // ns
 	To      int64 `json:"to"`          // ns
-	M       int64 `json:"m,omitempty"` // the thread, if it is one of the program; absent if it is not, or not known
-	Process int32 `json:"process"`     // who: the position, from 0, in the list of processes
+	M       int64 `json:"m,omitempty"` // thread of the program; absent if of another, or unknown
+	Process int32 `json:"process"`     // index in processes
 }
 
-// OffCPU is a stretch in which the thread of the goroutine that ran on a P was on no CPU.
+// OffCPU is a stretch in which the thread of the goroutine on a P was on no CPU.
 type OffCPU struct {
-	P    int32  `json:"p"`             // the P
-	From int64  `json:"from"`          // ns
-	To   int64  `json:"to"`            // ns
-	CPU  int32  `json:"cpu"`           // that it was on last, or was to run on; -1 if not known
-	Why  string `json:"why,omitempty"` // "turn" (another thread had the CPU), "idle" (the CPU was idle), "stopped" (by a signal), "blocked" (in the kernel); absent if not known
+	P    int32 `json:"p"`    // its ID
+	From int64 `json:"from"` // ns
+	To   int64 `json:"to"`   // ns
+	CPU  int32 `json:"cpu"`  // CPU that it was on last, or was to run on; -1 if unknown
+	// Why is "turn" (another thread had the CPU), "idle" (the CPU was idle), "stopped" (by a
+	// signal), "blocked" (in the kernel); absent if unknown.
+	Why string `json:"why,omitempty"`
 }
 
 var lacks = [...]string{

@@ -1,14 +1,15 @@
 package timeline
 
-// Heap is the size of the heap over time, and who swept it, in Bins bins from the beginning
-// of the picture on, BinNs ns wide. The trace tells sizes when the runtime writes them down:
-// in between, the last one counts.
+// Heap is the size of the heap and the sweeping over time, in Bins bins of BinNs from the
+// beginning of the timeline on. Sizes hold from one record of the runtime to the next.
 type Heap struct {
-	BinNs int64     `json:"bin_ns"` // width of a bin
-	Bins  int       `json:"bins"`   // number of bins
-	Alloc []int64   `json:"alloc"`  // bytes of objects, the most in the bin; -1 before the trace shows it
-	Goal  []int64   `json:"goal"`   // bytes at which the next cycle shall end, last in the bin; -1 before the trace shows it; 0 if the collector is off
-	Sweep []float32 `json:"sweep"`  // mean number of Ps that sweep in an allocation, per bin
+	BinNs int64   `json:"bin_ns"` // width of a bin
+	Bins  int     `json:"bins"`   // number of bins
+	Alloc []int64 `json:"alloc"`  // largest size of objects in the bin, bytes; -1 before the trace shows it
+	// Goal is size at which the next cycle shall end, last in the bin, bytes; -1 before the
+	// trace shows it; 0 if the collector is off.
+	Goal  []int64   `json:"goal"`
+	Sweep []float32 `json:"sweep"` // mean number of Ps that sweep in an allocation, per bin
 }
 
 // HeapAccumulator follows the heap from one pass over its events. Its memory depends on the

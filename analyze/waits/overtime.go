@@ -2,21 +2,20 @@ package waits
 
 import "math/bits"
 
-// OverTime is the waiting of the program by cause over time: equal bins from
-// FromNs on, so many that they reach the end of the trace, at most 128. Each wait
-// that has ended is spread evenly over its time, and so are its causes: when in a
-// wait each of them held is not kept. A wait is off by at most 128 ns in its
-// last bin. Over all bins, Ns sums to the causes of those waits exactly.
+// OverTime is the waiting of the program by cause over time, in at most 128 equal bins from
+// FromNs to the end of the trace. Each finished wait, and each of its causes, is spread
+// evenly over its length; it is off by at most 128 ns in its last bin. Over all bins, Ns
+// sums to the causes of these waits exactly.
 type OverTime struct {
-	FromNs int64         `json:"from_ns,omitempty"` // where the bins begin: the window's beginning; absent if that is 0
+	FromNs int64         `json:"from_ns,omitempty"` // beginning of the window; absent if 0
 	BinNs  int64         `json:"bin_ns"`            // width of a bin, a power of two
-	Causes []CauseSeries `json:"causes"`            // those that own something, in the order of [Causes]
+	Causes []CauseSeries `json:"causes"`            // those that are not 0, in the order of Causes
 }
 
-// CauseSeries is the waiting time that a cause owns, in goroutine-ns per bin.
+// CauseSeries is the waiting time due to a cause, per bin.
 type CauseSeries struct {
-	Cause Cause   `json:"cause"` // the cause
-	Ns    []int64 `json:"ns"`    // goroutine-time of waiting that it owns, per bin
+	Cause Cause   `json:"cause"`
+	Ns    []int64 `json:"ns"` // goroutine-time per bin
 }
 
 const (

@@ -1,7 +1,7 @@
 package waits
 
-// Cause specifies why a runnable goroutine did not run at some instant. The package
-// comment defines each exactly; gmpscope explain has more.
+// Cause is a reason why a runnable goroutine did not run at some instant. The package
+// comment defines each exactly.
 type Cause string
 
 // The causes, in the order in which they are tried: the first that holds at an
@@ -29,10 +29,10 @@ func Causes() []Cause {
 // NumCauses is how many there are.
 const NumCauses = numCauses
 
-// CauseTime is the waiting time that one cause owns.
+// CauseTime is the waiting time due to one cause.
 type CauseTime struct {
-	Cause Cause `json:"cause"` // who owns it
-	Ns    int64 `json:"ns"`    // waiting time that it owns
+	Cause Cause `json:"cause"`
+	Ns    int64 `json:"ns"` // goroutine-time
 }
 
 // CauseNs is the time, ns, that a cause owns.
@@ -45,38 +45,33 @@ func CauseNs(cs []CauseTime, c Cause) int64 {
 	return 0
 }
 
-// Quantiles of waits. The plain ones count every wait once; the time-weighted
-// ones count every nanosecond of waiting once, so they say what a goroutine
-// lives through that is waiting at a random instant.
+// Quantiles are percentiles of waits. The plain ones count each wait once; the time-weighted
+// ones count each nanosecond of waiting once: the wait in progress at a random instant of
+// waiting.
 type Quantiles struct {
-	P50 int64 `json:"p50_ns"` // half of them are at most this
-	P90 int64 `json:"p90_ns"` // 90 % of them are at most this
-	P99 int64 `json:"p99_ns"` // 99 % of them are at most this
+	P50 int64 `json:"p50_ns"` // median
+	P90 int64 `json:"p90_ns"` // 90th percentile
+	P99 int64 `json:"p99_ns"` // 99th percentile
 }
 
-// Summary is the account of a set of waits. Causes sum to TotalNs exactly.
-// Quantiles carry the error of the histogram: at most 0.1 % (in a [Class] 1 %);
-// waits of more than an hour count as one hour there, and only there.
+// Summary summarizes a set of waits. Causes sum to TotalNs exactly. Quantiles are within 0.1
+// % (in a [Class] 1 %), with waits of more than an hour counted as one hour.
 type Summary struct {
-	Count        int64              `json:"count"`         // waits that ended
-	TotalNs      int64              `json:"total_ns"`      // their sum
-	P50          int64              `json:"p50_ns"`        // half of the waits are at most this: each counts once
-	P90          int64              `json:"p90_ns"`        // 90 % of the waits are at most this
-	P99          int64              `json:"p99_ns"`        // 99 % of the waits are at most this
-	P999         int64              `json:"p999_ns"`       // 99.9 % of the waits are at most this
-	MaxNs        int64              `json:"max_ns"`        // the longest
-	TimeWeighted Quantiles          `json:"time_weighted"` // percentiles: each nanosecond of waiting counts once
-	TailMass     map[string]float64 `json:"tail_mass"`     // share of TotalNs in waits longer than "1ms" and "10ms"
-	Causes       []CauseTime        `json:"causes"`        // all causes, in a fixed order
-	// BehindLongNs is the part of behind and overtaken spent under one run interval
-	// longer than a time slice, open waits included.
-	BehindLongNs int64 `json:"behind_long_ns"`
-	OpenCount    int64 `json:"open_count"` // waits not over when the trace ended; not in Count
-	OpenNs       int64 `json:"open_ns"`    // for how long those had lasted; not in TotalNs
-	// CutNs is for how long those waited whose end a gap or damage hides, as far as
-	// they were seen: not in Count and TotalNs. Absent if none.
-	CutNs     int64    `json:"cut_ns,omitempty"`
-	Histogram []Bucket `json:"histogram,omitempty"` // distribution by powers of two; absent in classes
+	Count        int64              `json:"count"`               // waits that ended
+	TotalNs      int64              `json:"total_ns"`            // sum
+	P50          int64              `json:"p50_ns"`              // median
+	P90          int64              `json:"p90_ns"`              // 90th percentile
+	P99          int64              `json:"p99_ns"`              // 99th percentile
+	P999         int64              `json:"p999_ns"`             // 99.9th percentile
+	MaxNs        int64              `json:"max_ns"`              // longest
+	TimeWeighted Quantiles          `json:"time_weighted"`       // each nanosecond of waiting counts once
+	TailMass     map[string]float64 `json:"tail_mass"`           // share of TotalNs in waits longer than "1ms" and "10ms"
+	Causes       []CauseTime        `json:"causes"`              // in a fixed order
+	BehindLongNs int64              `json:"behind_long_ns"`      // part of queueing and overtaken under one run interval longer than a time slice, open waits included
+	OpenCount    int64              `json:"open_count"`          // waits still open at the end of the trace; not in Count
+	OpenNs       int64              `json:"open_ns"`             // time waited in these; not in TotalNs
+	CutNs        int64              `json:"cut_ns,omitempty"`    // observed part of waits whose end a gap hides; not in Count and TotalNs; absent if none
+	Histogram    []Bucket           `json:"histogram,omitempty"` // absent in classes
 	// Levels are the distribution that the quantiles were taken of, shortest first: what
 	// adds up over traces.
 	Levels []FilledBucket `json:"-"`
@@ -92,13 +87,13 @@ type FilledBucket struct {
 // it ended, or whose end it does not show.
 func (s *Summary) SeenNs() int64 { return s.TotalNs + s.OpenNs + s.CutNs }
 
-// Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a
-// power of two. Count and SumNs are exact. Empty bars are left out.
+// Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a power of two.
+// Empty bars are left out.
 type Bucket struct {
-	FromNs int64 `json:"from_ns"` // waits of at least this
-	ToNs   int64 `json:"to_ns"`   // and of less than this
-	Count  int64 `json:"count"`   // how many, exactly
-	SumNs  int64 `json:"sum_ns"`  // their sum, exactly
+	FromNs int64 `json:"from_ns"` // lower bound, inclusive
+	ToNs   int64 `json:"to_ns"`   // upper bound, exclusive
+	Count  int64 `json:"count"`   // exact number of waits
+	SumNs  int64 `json:"sum_ns"`  // exact sum of waits
 }
 
 // Result is what the package hands on.
@@ -152,109 +147,100 @@ func (c *Class) User() *Summary {
 	return &c.Waits
 }
 
-// PHold is what a class, or one goroutine, waited for where no goroutine ran ahead of
-// it. In a [Class], Ns sums to the causes stw, p-unavailable, gc and
-// idle-p-available over all, with these exceptions: open waits count in Ns already;
-// what is left after the first 32; a stop-the-world, for those in no queue; Ps
-// that never had a thread, while the world stops; p-waking-up includes what
-// happened to the other Ps, for those in the global queue; where more than 16 classes wait in one queue,
-// some are charged to class [ClassOthers]; and for the last of the causes, a
-// goroutine is charged when it leaves a queue. Of a single wait it is what its P, or
-// for the global queue that on which it ran in the end, did meanwhile.
+// PHold is what a class, or one goroutine, waited for while no goroutine ran ahead of it. In
+// a [Class], Ns sums to the causes world-stopped, p-unavailable, garbage-collector and
+// idle-p-available, with these exceptions: open waits count already; entries beyond 32 are
+// dropped; a stop-the-world counts for goroutines in no queue; Ps that never had a thread
+// count while the world stops; p-waking-up includes what happened to other Ps, for the
+// global queue; where more than 16 classes wait in one queue, some are charged to class
+// ClassOthers; and idle-p-available is charged when a goroutine leaves a queue. For a single
+// wait it is what its P, or for the global queue the P on which it started, did meanwhile.
 type PHold struct {
 	Cause Cause `json:"cause"` // "world-stopped", "p-unavailable", "garbage-collector" or "idle-p-available"
-	// Reason is, for "world-stopped", the runtime's reason; for "p-unavailable", "system call",
-	// or "locked" for a hand-over to a locked thread; for "garbage-collector", "mark worker".
+	// Reason is of "world-stopped": the runtime's reason; of "p-unavailable": "system call",
+	// or "locked" for a hand-over to a locked thread; of "garbage-collector": "mark worker".
 	Reason  string   `json:"reason"`
-	Class   int32    `json:"class"`   // whose system call it was, or the mark worker's; 0 else
-	Name    string   `json:"name"`    // start function of that class; empty if none
+	Class   int32    `json:"class"`   // class in the system call, or of the mark worker; else 0
+	Name    string   `json:"name"`    // start function of the class; empty if none
 	Creator string   `json:"creator"` // function that executed the go statement; empty if none
 	Stack   []string `json:"stack"`   // where the longest such system call was made, innermost frame first, at most 8
-	// P is, for "idle-p-available", the P that had been idle longest when the wait
-	// ended; -1 if that one never had a thread, and for other causes.
+	// P is of "idle-p-available": P that had been idle longest at the end of the wait; else,
+	// or if that never had a thread, -1.
 	P  int32 `json:"p"`
-	Ns int64 `json:"ns"` // goroutine-time of waiting
+	Ns int64 `json:"ns"` // goroutine-time
 }
 
-// Antagonist is a class that ran while another waited. Over all antagonists, Ns
-// sums to the causes behind and overtaken of the class, with two exceptions:
-// open waits count in Ns already; and where more than 16 classes wait in one
-// queue, some are charged to class [ClassOthers] instead.
+// Antagonist is a class that ran while another waited. Over all antagonists, Ns sums to the
+// causes queueing and overtaken of the class, except that open waits count already, and that
+// where more than 16 classes wait in one queue, some are charged to class ClassOthers.
 type Antagonist struct {
-	Class   int32  `json:"class"`   // who ran
+	Class   int32  `json:"class"`   // ID of its class
 	Name    string `json:"name"`    // start function of the class
 	Creator string `json:"creator"` // function that executed the go statement
 	Ns      int64  `json:"ns"`      // goroutine-time of waiting spent under its run intervals
 }
 
-// WaitDetail describes one wait from beginning to end.
+// WaitDetail is one wait from beginning to end.
 type WaitDetail struct {
-	G       int64       `json:"g"`       // the goroutine
-	Class   int32       `json:"class"`   // its class
-	Name    string      `json:"name"`    // start function of the class
-	Creator string      `json:"creator"` // function that executed the go statement
-	FromNs  int64       `json:"from_ns"` // beginning of the wait
-	ToNs    int64       `json:"to_ns"`   // its end
-	WaitNs  int64       `json:"wait_ns"` // how long it was
-	P       int32       `json:"p"`       // where it ran in the end
-	Source  string      `json:"source"`  // where it was taken from, as "src" of dump
-	Basis   string      `json:"basis"`   // how that is known, as "basis" of dump
-	Causes  []CauseTime `json:"causes"`  // they sum to WaitNs
-	Path    []Step      `json:"path"`    // the queues that it stood in, at most 16
-	Ahead   []RanAhead  `json:"ahead"`   // who ran on its P meanwhile, most first, at most 8
-	// MoreSteps is the number of stations after the last in Path; absent if none.
-	MoreSteps int `json:"more_steps,omitempty"`
-	// AheadFromNs is the time from which on Ahead, Runs and Held are complete;
-	// FromNs, unless the wait reaches back further than what is kept of the P's past.
-	AheadFromNs int64 `json:"ahead_from_ns"`
-	// Runs are the run intervals behind Ahead in order, at most the 32 longest.
-	Runs     []Run   `json:"runs"`
-	MoreRuns int     `json:"more_runs,omitempty"` // number of the others; absent if none
-	Held     []PHold `json:"held"`                // what else kept its P meanwhile, most first; at most 8
-	Victim   int32   `json:"victim"`              // the P that it was stolen from; -1 if it was not
-	Batch    int32   `json:"batch"`               // how many were taken together; 0 if it was no batch
-	// By is who made it runnable; absent if it was no goroutine.
-	By *By `json:"by,omitempty"`
-	// BlockedOn is what it was blocked on before, as in "blocked" of a life; absent if it
-	// was not, or that is not known.
-	BlockedOn string `json:"blocked_on,omitempty"`
-	BlockedNs int64  `json:"blocked_ns,omitempty"` // for how long; absent as BlockedOn is
-	// After is why the goroutine before stopped on the P that ran it, as "why" of
-	// dump; "p-start" if the P had just got a thread.
-	After string `json:"after"`
+	G         int64       `json:"g"`                    // goroutine
+	Class     int32       `json:"class"`                // ID of its class
+	Name      string      `json:"name"`                 // start function of the class
+	Creator   string      `json:"creator"`              // function that executed the go statement
+	FromNs    int64       `json:"from_ns"`              // beginning of the wait
+	ToNs      int64       `json:"to_ns"`                // end of the wait
+	WaitNs    int64       `json:"wait_ns"`              // length of the wait
+	P         int32       `json:"p"`                    // P on which it started
+	Source    string      `json:"source"`               // "src" of dump
+	Basis     string      `json:"basis"`                // "basis" of dump
+	Causes    []CauseTime `json:"causes"`               // sum to WaitNs
+	Path      []Step      `json:"path"`                 // queues in which it stood, at most 16
+	Ahead     []RanAhead  `json:"ahead"`                // classes that ran on its P meanwhile, most first, at most 8
+	MoreSteps int         `json:"more_steps,omitempty"` // number of further steps; absent if none
+	// AheadFromNs is time from which on Ahead, Runs and Held are complete; later than FromNs
+	// if the history of the P does not reach back that far.
+	AheadFromNs int64   `json:"ahead_from_ns"`
+	Runs        []Run   `json:"runs"`                 // the at most 32 longest run intervals in Ahead, in order
+	MoreRuns    int     `json:"more_runs,omitempty"`  // number of the others; absent if none
+	Held        []PHold `json:"held"`                 // what else occupied its P meanwhile, most first; at most 8
+	Victim      int32   `json:"victim"`               // P that it was stolen from; else -1
+	Batch       int32   `json:"batch"`                // goroutines taken together; 0 if it was alone
+	By          *By     `json:"by,omitempty"`         // goroutine that made it runnable; absent if none did
+	BlockedOn   string  `json:"blocked_on,omitempty"` // reason for which it had blocked, as in the "blocked" of a life; absent if it had not, or unknown
+	BlockedNs   int64   `json:"blocked_ns,omitempty"` // time blocked; absent as BlockedOn is
+	After       string  `json:"after"`                // "why" of dump for the end of the previous run interval on its P; "p-start" if the P had just got a thread
 }
 
 // By is a goroutine that made another runnable.
 type By struct {
-	G     int64    `json:"g"`     // its number
-	Class int32    `json:"class"` // its class; 0 if it is not known
-	Name  string   `json:"name"`  // start function of the class; empty if it is not known
+	G     int64    `json:"g"`     // goroutine
+	Class int32    `json:"class"` // ID of its class; 0 if unknown
+	Name  string   `json:"name"`  // start function of the class; empty if unknown
 	Stack []string `json:"stack"` // where it did so, innermost frame first, at most 8
 }
 
-// Run is a run interval of a goroutine, as far as it lies within a wait.
+// Run is the part of a run interval that lies within a wait.
 type Run struct {
 	G      int64  `json:"g"`       // who ran
-	Class  int32  `json:"class"`   // its class
+	Class  int32  `json:"class"`   // ID of its class
 	Name   string `json:"name"`    // start function of the class
-	FromNs int64  `json:"from_ns"` // when, as far as the wait overlaps it
-	ToNs   int64  `json:"to_ns"`   // until when
+	FromNs int64  `json:"from_ns"` // beginning of the overlap
+	ToNs   int64  `json:"to_ns"`   // end of the overlap
 	End    string `json:"end"`     // why it stopped, as "why" of dump; empty if it had not yet
-	Later  bool   `json:"later"`   // it became runnable after the goroutine that waits
+	Later  bool   `json:"later"`   // it became runnable after the waiting goroutine
 }
 
 // Step is one station of a waiting goroutine.
 type Step struct {
-	AtNs  int64  `json:"at_ns"` // when it came there
+	AtNs  int64  `json:"at_ns"` // time of arrival
 	Queue string `json:"queue"` // "runnext", "local", "global", "direct" or "unknown"
-	P     int32  `json:"p"`     // whose queue; -1 for the global one
-	Why   string `json:"why"`   // what brought it there, as "why" of dump
+	P     int32  `json:"p"`     // P of the queue; -1 for the global one
+	Why   string `json:"why"`   // "why" of dump for its move here
 }
 
 // RanAhead is a class that ran while one goroutine waited.
 type RanAhead struct {
-	Class int32  `json:"class"` // who ran
+	Class int32  `json:"class"` // ID of its class
 	Name  string `json:"name"`  // start function of the class
-	Ns    int64  `json:"ns"`    // for how long
-	Runs  int64  `json:"runs"`  // in how many run intervals
+	Ns    int64  `json:"ns"`    // running time
+	Runs  int64  `json:"runs"`  // number of run intervals
 }

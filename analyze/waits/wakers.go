@@ -9,23 +9,23 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Waker reports by whom, or what, goroutines of a class were made runnable. Over all of a
-// class, Count and WaitNs sum to its waits.
+// Waker is what made goroutines of a class runnable. Over all wakers, Count and WaitNs sum
+// to the waits of the class.
 type Waker struct {
-	Why     string `json:"why"`     // what made them runnable, as "why" of dump
-	Class   int32  `json:"class"`   // class of the goroutine that did; 0 if none did, or it is not known
-	Name    string `json:"name"`    // start function of that class; empty if none
+	Why     string `json:"why"`     // "why" of dump
+	Class   int32  `json:"class"`   // class of the goroutine that did; 0 if none or unknown
+	Name    string `json:"name"`    // start function of the class; empty if none
 	Creator string `json:"creator"` // function that executed the go statement; empty if none
-	Count   int64  `json:"count"`   // waits that began so, and ended
-	WaitNs  int64  `json:"wait_ns"` // their sum
+	Count   int64  `json:"count"`   // finished waits that began so
+	WaitNs  int64  `json:"wait_ns"` // sum
 }
 
-// BlockedBefore reports what goroutines of a class were blocked on before they became runnable.
-// Over all of a class, Count and WaitNs sum to its waits.
+// BlockedBefore is what goroutines of a class were blocked on before they became runnable.
+// Over all reasons, Count and WaitNs sum to the waits of the class.
 type BlockedBefore struct {
-	Reason string `json:"reason"`  // what they were blocked on, as in "blocked" of a life; empty if they were not: new, preempted, or in a system call
-	Count  int64  `json:"count"`   // waits that came after it, and ended
-	WaitNs int64  `json:"wait_ns"` // their sum
+	Reason string `json:"reason"`  // as in the "blocked" of a life; empty if not blocked: new, preempted, or in a system call
+	Count  int64  `json:"count"`   // finished waits after it
+	WaitNs int64  `json:"wait_ns"` // sum
 }
 
 // how a goroutine became runnable.

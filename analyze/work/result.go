@@ -8,68 +8,49 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Units are the units of work by kind. Times are in ns.
+// Units are the units of work by kind.
 type Units struct {
-	// Kinds are the kinds of units, entry kinds first, then those with the most time: at
-	// most 100.
-	Kinds []UnitKind `json:"kinds"`
-	// Resources are what goroutines pass on to each other and stand in line for: locks, and pools
-	// of several places. They are of the whole trace, those waited for longest first, at most 20.
-	Resources []Resource `json:"resources,omitempty"`
-	// Reason reports why there is no unit; absent if there is one.
-	Reason string `json:"reason,omitempty"`
+	Kinds     []UnitKind `json:"kinds"`               // entry kinds first, then by time: at most 100
+	Resources []Resource `json:"resources,omitempty"` // locks and pools of the whole trace, those waited for longest first, at most 20
+	Reason    string     `json:"reason,omitempty"`    // why there is no unit; absent if there is one
 	// Serves reports whether the program accepted connections, or began goroutines for requests.
 	Serves bool `json:"-"`
 }
 
-// A UnitKind is one kind of units: those of a route, a worker, a test function.
+// UnitKind is one kind of units: those of a route, a worker, a test function.
 type UnitKind struct {
-	// Name is the handler or test function, or what is annotated; else the class. Benchmarks that ran with
-	// several GOMAXPROCS have it behind the function, as go test prints them.
-	Name string `json:"name"`
-	// Basis is how well the units are known: "observed", "inferred", "ambiguous" if there is
-	// another reading, which alternative has, or "assumed" if --home sets it.
-	Basis string `json:"basis"`
-	// How reports how units were found: "task", "region", "cycle", "lifetime", "producer",
-	// "test", "benchmark", "calibration" (a run of a benchmark that finds out how often to
-	// run it), "phase" or "run" (of the program, or of a goroutine that loops without a
-	// home).
+	Name  string `json:"name"`  // handler, test function or annotation; else the class; with -N for GOMAXPROCS N, as go test prints it, if benchmarks ran with several
+	Basis string `json:"basis"` // "observed", "inferred", "ambiguous" (Alternative has the other reading), or "assumed" if --home sets it
+	// How is how units were found: "task", "region", "cycle", "lifetime", "producer",
+	// "test", "benchmark", "calibration" (a benchmark run that determines b.N), "phase" or
+	// "run" (of the program, or of a looping goroutine without a home).
 	How string `json:"how"`
-	// Entry reports whether units begin from outside: by the network, a timer, or a
-	// goroutine that does not wait for them. Others are parts of units of other kinds.
-	Entry bool `json:"entry"`
-	// Server reports whether units are requests: they begin by what comes in from the network, or is
-	// accepted.
-	Server bool `json:"server,omitempty"`
-	// Merged reports whether a unit may hold several that followed each other without a
-	// wait between them: then the latency is that of such a row.
-	Merged bool `json:"merged,omitempty"`
-	// WokenForNothing is how many times goroutines of the class were woken and found nothing
-	// to do.
-	WokenForNothing int64  `json:"woken_for_nothing,omitempty"`
-	Alternative     string `json:"alternative,omitempty"` // the other reading, if there is one
-	SinceNs         int64  `json:"since_ns,omitempty"`    // when another home was found, in the trace: the units before were found at the former
-	Open            int64  `json:"open"`                  // units that begin before the trace or a gap, or end after it: they count in concurrency only
-	Class           string `json:"class"`                 // start function of the goroutines
-	GivenBy         string `json:"given_by,omitempty"`    // where one call gave sync or errgroup what they run: the function that called, and which of its calls it was if not the first
-	Runs            string `json:"-"`                     // then, what they run
-	Home            *Home  `json:"home,omitempty"`        // where they wait for something to do; absent if they do not come back
-	Count           int64  `json:"count"`                 // units that are whole, and end in the window
-	// Unnamed is how many units the class has of which no stack shows the handler. They are
-	// the kind's own, or another's: short ones rather than long ones, so that the latencies of
-	// the kind may be too long.
-	Unnamed     int64 `json:"unnamed,omitempty"`
-	PerS        Share `json:"per_s"`       // of them, a second
-	Concurrency Share `json:"concurrency"` // how many are under way on average
-	// Latency is how long a unit takes: from when its goroutine was made runnable to its
-	// end.
-	Latency Latency `json:"latency"`
-	TotalNs int64   `json:"total_ns"` // the latencies, summed
-	// RunningNs is for how long a unit's own goroutine ran, on average.
-	RunningNs int64 `json:"running_ns"`
-	// Path is what the time of all units consists of, most first. It adds up to total_ns.
-	Path    []TimePart `json:"path"`
-	Slowest []Slow     `json:"slowest"` // at most 5, the slowest first
+	// Entry is units begin from outside: by the network, a timer, or a goroutine that does
+	// not wait for them; others are parts of units of other kinds.
+	Entry           bool   `json:"entry"`
+	Server          bool   `json:"server,omitempty"`            // units are requests: they begin with input from the network or an accepted connection
+	Merged          bool   `json:"merged,omitempty"`            // a unit may hold several that followed each other without a wait between
+	WokenForNothing int64  `json:"woken_for_nothing,omitempty"` // times that goroutines of the class were woken and found nothing to do
+	Alternative     string `json:"alternative,omitempty"`       // other reading, if there is one
+	SinceNs         int64  `json:"since_ns,omitempty"`          // time from which on another home was found
+	Open            int64  `json:"open"`                        // units that begin before the trace or a gap, or end after it; only in Concurrency
+	Class           string `json:"class"`                       // start function of the goroutines
+	// GivenBy is calling function, and which of its calls if not the first, where one call
+	// gave sync or errgroup the functions to run.
+	GivenBy string `json:"given_by,omitempty"`
+	Runs    string `json:"-"`              // then, what they run
+	Home    *Home  `json:"home,omitempty"` // absent if the goroutines do not come back to one
+	Count   int64  `json:"count"`          // whole units that end in the window
+	// Unnamed is units of the class for which no stack shows the handler: of this kind or
+	// another, mostly short, so that the latencies may be too long.
+	Unnamed     int64      `json:"unnamed,omitempty"`
+	PerS        Share      `json:"per_s"`       // whole units per second
+	Concurrency Share      `json:"concurrency"` // mean number under way
+	Latency     Latency    `json:"latency"`     // from when the unit's goroutine was made runnable to its end
+	TotalNs     int64      `json:"total_ns"`    // sum of latencies
+	RunningNs   int64      `json:"running_ns"`  // mean running time of a unit's own goroutine
+	Path        []TimePart `json:"path"`        // composition of the time of all units, most first; sums to total_ns
+	Slowest     []Slow     `json:"slowest"`     // at most 5
 	// Bins are the units by latency, for drawings: an octave has 4 bins. Empty ones are left out.
 	Bins []Bin `json:"-"`
 	// Series are the units by when they ended, for drawings.
@@ -94,18 +75,18 @@ type BinPart struct {
 // Share is a number that is not whole.
 type Share = float64
 
-// Home is the place in the program at which goroutines of a class wait for the next unit of work.
+// Home is where the goroutines of a class wait for the next unit of work.
 type Home struct {
-	Function string `json:"function"` // its name
+	Function string `json:"function"` // full name
 	Line     int64  `json:"line"`     // in its file
 }
 
-// Latency is a distribution of latencies. What is between them is known within 6 %.
+// Latency is a distribution of latencies, within 6 %.
 type Latency struct {
-	P50Ns     int64   `json:"p50_ns"`    // half of the units take no longer
-	P95Ns     int64   `json:"p95_ns"`    // 95 % of them
-	P99Ns     int64   `json:"p99_ns"`    // 99 %
-	MaxNs     int64   `json:"max_ns"`    // the slowest
+	P50Ns     int64   `json:"p50_ns"`    // median
+	P95Ns     int64   `json:"p95_ns"`    // 95th percentile
+	P99Ns     int64   `json:"p99_ns"`    // 99th percentile
+	MaxNs     int64   `json:"max_ns"`    // maximum
 	Histogram []int64 `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
 }
 
@@ -149,22 +130,16 @@ func (l *Latency) Merge(o *Latency) {
 
 // TimePart is a part of the time of units.
 type TimePart struct {
-	// Via is what the unit's own goroutine waited for; absent if it did not wait.
-	Via *Via `json:"via,omitempty"`
+	Via *Via `json:"via,omitempty"` // absent if the unit's own goroutine did not wait
 	Leaf
-	// From is the function of the program's own module that leads to the library's function at which the
-	// unit's own goroutine waits, or calls the system; of several the one that does so most often. Absent
-	// if that is the program's own function, or none leads there.
-	From string `json:"from,omitempty"`
-	Hops int64  `json:"hops,omitempty"` // through how many hands a thing went at most that it waited for
-	// Waits is how often the goroutines of all units waited for what via has there, at least; the same in all
-	// parts with that via, absent without.
-	Waits     int64 `json:"waits,omitempty"`
-	Ns        int64 `json:"ns"`         // of all units
-	TypicalNs int64 `json:"typical_ns"` // of a typical unit: the mean over those between the 40th and 60th percentile
-	SlowNs    int64 `json:"slow_ns"`    // of a slow one: the mean over those above the 95th percentile, or of the slowest if there are fewer than 20
-	// Tested reports whether where is a function of the module that is tested, or was built, and in no file of tests.
-	Tested bool `json:"-"`
+	// From is function of the program's own module that leads to the library function of the
+	// wait or call, most often; absent if that is its own, or none does.
+	From      string `json:"from,omitempty"`
+	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which the awaited thing passed
+	Waits     int64  `json:"waits,omitempty"` // least number of waits for Via, by the goroutines of all units; the same in all parts with that Via
+	Ns        int64  `json:"ns"`              // sum over all units
+	TypicalNs int64  `json:"typical_ns"`      // of a typical unit: mean between the 40th and 60th percentile
+	SlowNs    int64  `json:"slow_ns"`         // of a slow unit: mean above the 95th percentile, or the slowest if there are fewer than 20
 }
 
 // Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.
@@ -183,73 +158,69 @@ type Via struct {
 
 // Leaf is who did what meanwhile.
 type Leaf struct {
-	Who string `json:"who,omitempty"` // class of the goroutine; absent if it is not known
+	Who string `json:"who,omitempty"` // class of the goroutine; absent if unknown
 	// What it did: "running", "off-cpu" (its thread was on no CPU, by the kernel's records),
 	// "runnable", "syscall", "child" (waits for a process), "gc-assist", "gc-sweep", "stw"
 	// (stops the world), "lock", "cond" (a sync.Cond), "waitgroup", "channel", "select",
 	// "network", "coroutine", "sleep", "unknown", or "rest" for many things.
-	What string `json:"what"`
-	// Cause is that of runnable, as in waits; or "queue" if it did that for another unit,
-	// before it served this one.
-	Cause string `json:"cause,omitempty"`
-	Where string `json:"where,omitempty"` // function, of a wait, a system call or a stop of the world
+	What  string `json:"what"`
+	Cause string `json:"cause,omitempty"` // of runnable: its cause, as in waits; or "queue" if it did that for another unit, before it served this one
+	Where string `json:"where,omitempty"` // function of a wait, a system call or a stop of the world
 }
 
-// Resource is what goroutines stand in line for at a place in the program.
+// Resource is a place in the program where goroutines queue up.
 type Resource struct {
 	Site   string `json:"site"`    // function in which they wait
 	What   string `json:"what"`    // "lock", "select" or "channel"
-	Waits  int64  `json:"waits"`   // that ended
-	WaitNs int64  `json:"wait_ns"` // summed
-	LineNs int64  `json:"line_ns"` // time in which a goroutine stood in line
-	// Places is how many held it on average while there was a line, by the holders, which are
-	// inferred from who ends waits: rather too few, or several locks at one site.
+	Waits  int64  `json:"waits"`   // waits that ended
+	WaitNs int64  `json:"wait_ns"` // sum
+	LineNs int64  `json:"line_ns"` // time with at least one goroutine waiting
+	// Places is mean number of holders while there was a line, inferred from what ends
+	// waits: rather too few, or several locks at one site.
 	Places  Share    `json:"places"`
-	Holders []Holder `json:"holders"` // by class, those that held it longest first, at most 8
+	Holders []Holder `json:"holders"` // longest first, at most 8
 }
 
-// Holder is a class of goroutines that holds a resource while others stand in line.
+// Holder is a class that holds a resource while others wait for it.
 type Holder struct {
 	Who   string `json:"who"`   // class
-	Count int64  `json:"count"` // waits of others that they ended
-	Ns    int64  `json:"ns"`    // for which they held it before, while there was a line
+	Count int64  `json:"count"` // waits of others that it ended
+	Ns    int64  `json:"ns"`    // time that it held the resource before that, while there was a line
 }
 
-// Slow is a unit that was slow.
+// Slow is a slow unit.
 type Slow struct {
-	G       int64 `json:"goroutine"` // its number
-	BeginNs int64 `json:"begin_ns"`  // in the trace
-	EndNs   int64 `json:"end_ns"`    // likewise
-	// Task is the number of the task, or of that of a region, as --task takes it; absent if
-	// there is none.
-	Task        int64        `json:"task,omitempty"`
-	Logs        []Log        `json:"logs,omitempty"`         // what was logged for the task, in its order; at most 32
-	MoreLogs    int64        `json:"more_logs,omitempty"`    // further ones
-	Regions     []TaskRegion `json:"regions,omitempty"`      // regions of the task, on any goroutine, in the order of their ends; at most 32
-	MoreRegions int64        `json:"more_regions,omitempty"` // further ones
-	Segments    []Segment    `json:"segments"`               // its time, from begin to end: at most 256, of which later ones take up further time alike
+	G           int64        `json:"goroutine"`              // its ID
+	BeginNs     int64        `json:"begin_ns"`               // time in the trace
+	EndNs       int64        `json:"end_ns"`                 // time in the trace
+	Task        int64        `json:"task,omitempty"`         // ID of the task, or of that of a region, for --task; absent if none
+	Logs        []Log        `json:"logs,omitempty"`         // messages of the task, in order; at most 32
+	MoreLogs    int64        `json:"more_logs,omitempty"`    // number of further ones
+	Regions     []TaskRegion `json:"regions,omitempty"`      // regions of the task on any goroutine, by their ends; at most 32
+	MoreRegions int64        `json:"more_regions,omitempty"` // number of further ones
+	Segments    []Segment    `json:"segments"`               // from begin to end: at most 256, of which later ones take up further time alike
 }
 
 // TaskRegion is a region of a task.
 type TaskRegion struct {
-	Name    string `json:"name"`      // its type
-	G       int64  `json:"goroutine"` // that was in it
-	BeginNs int64  `json:"begin_ns"`  // in the trace
-	EndNs   int64  `json:"end_ns"`    // likewise
+	Name    string `json:"name"`      // type of the region
+	G       int64  `json:"goroutine"` // its ID
+	BeginNs int64  `json:"begin_ns"`  // time in the trace
+	EndNs   int64  `json:"end_ns"`    // time in the trace
 }
 
 // Log is a message that the program logged for a task.
 type Log struct {
-	AtNs int64  `json:"at_ns"`     // in the trace
-	G    int64  `json:"goroutine"` // its number
-	Text string `json:"text"`      // category and message; empty if it was not kept
+	AtNs int64  `json:"at_ns"`     // time in the trace
+	G    int64  `json:"goroutine"` // its ID
+	Text string `json:"text"`      // category and message; empty if not kept
 }
 
 // Segment is a part of a unit's time.
 type Segment struct {
-	Via *Via `json:"via,omitempty"` // what the unit's own goroutine waited for; absent if it did not wait
+	Via *Via `json:"via,omitempty"` // absent if the unit's own goroutine did not wait
 	Leaf
-	Ns int64 `json:"ns"` // how long
+	Ns int64 `json:"ns"` // duration
 }
 
 // mostKinds is how many kinds a result has.

@@ -145,19 +145,15 @@ func onlyElement(x map[string]any, paths [][]step, named bool) map[string]any {
 	return out
 }
 
-// Outcome is what became of a rule.
+// Outcome is the result of one rule.
 type Outcome struct {
-	Rule string `json:"rule"` // as written, without comment
-	Line int    `json:"line"` // in the budget file, from 1
-	OK   bool   `json:"ok"`   // whether it holds
-	// Inconclusive reports that the rule does not hold, and why that may not be the program's
-	// doing; absent if it is, or the rule holds.
-	Inconclusive string `json:"inconclusive,omitempty"`
-	Value        string `json:"value"` // what was measured
-	Bound        string `json:"bound"` // what it was held against
-	// Why reports what is wrong where the rule could not be held against the document;
-	// it counts as broken.
-	Why string `json:"why,omitempty"`
+	Rule         string `json:"rule"`                   // as written, without comment
+	Line         int    `json:"line"`                   // in the budget file, from 1
+	OK           bool   `json:"ok"`                     // it holds
+	Inconclusive string `json:"inconclusive,omitempty"` // why its breach may not be due to the program; absent if it is, or the rule holds
+	Value        string `json:"value"`                  // what was measured
+	Bound        string `json:"bound"`                  // what it was compared with
+	Why          string `json:"why,omitempty"`          // error that prevented the check, which counts as a breach
 }
 
 // Check holds rules against the documents of traces, and of a baseline, which

@@ -196,7 +196,7 @@ func (c *collector) fields(t reflect.Type) ([]field, error) {
 		if err != nil {
 			return nil, err
 		}
-		if doc.text == "" {
+		if doc.text == "" && len(named(f.Type)) == 0 { // else the section of its type has one
 			return nil, fmt.Errorf("%s.%s, the key %q, has no comment", t, f.Name, tag[0])
 		}
 		out = append(out, field{key: tag[0], doc: doc, typ: f.Type, optional: slices.Contains(tag[1:], "omitempty")})
