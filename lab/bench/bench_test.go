@@ -120,22 +120,22 @@ func TestPage(t *testing.T) {
 		{"a peer that failed", p.long(), "| gotraceui's parser | failed: exit status 1 | | | |"},
 		{"growth", p.long(), "| analyze | × 10.00 | × 11.00 | +10 % | 50 MB\u00a0→ 51 MB |"},
 		{"goroutines", p.long(), "| analyze | 2000 |"},
-		{"what an event costs by step", p.long(), "| mixed | 167 | 167 | 0 | 0 | 0 | 500 | 0 | 0 | 0 |"},
-		{"the steps", p.long(), "| detectors | 75.0 % | 75.0 % | 75.0 % |"},
-		{"more cores", p.long(), "| mixed | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | detectors, 75 % |"},
-		{"the revision before", p.long(), "| mixed | 3.00 | 3.00 | 4.00 | 4.00 | 667 | 667 | 100 MB | 100 MB |"},
-		{"the profile", p.long(), "| analyze/waits | 99.6 % | 40.0 % |"},
+		{"what an event costs by step", p.detail(), "| mixed | 167 | 167 | 0 | 0 | 0 | 500 | 0 | 0 | 0 |"},
+		{"the steps", p.detail(), "| detectors | 75.0 % | 75.0 % | 75.0 % |"},
+		{"more cores", p.detail(), "| mixed | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | 1.3 (3.00) | detectors, 75 % |"},
+		{"the revision before", p.detail(), "| mixed | 3.00 | 3.00 | 4.00 | 4.00 | 667 | 667 | 100 MB | 100 MB |"},
+		{"the profile", p.detail(), "| analyze/waits | 99.6 % | 40.0 % |"},
 		{"all traces", p.long(), "| mixed | 12.0 | 6.0 | 1,500 | 1.00 s | 3.00 (2.00–5.00) | +3000 ms | 4.00 | 4.00 | 100 MB |"},
 		{"the start", p.long(), "| version | 5 ms | 6 ms |"},
-		{"a goal that is missed", p.long(), "| a megabyte | wall, beyond the plain loop | 100 ms | 3000 ms | 2900 % |"},
-		{"another", p.long(), "| mixed | CPU | 2.00 | 4.00 | 100 % |"},
-		{"what is met", p.long(), "Of 13 such goals, 8 are met."},
+		{"a goal that is missed", p.long(), "| wall, beyond the plain loop | 3 | 5 | steady, 10 min | 100 ms | 20000 ms |"},
+		{"another", p.long(), "| CPU | 1 | 1 | mixed | 2.00 | 4.00 |"},
+		{"what is met", p.long(), "Of 13 such goals, 8 are met:"},
 	} {
 		if !strings.Contains(c.in, c.want) {
 			t.Errorf("%s: no %q in\n%s", c.what, c.want, c.in)
 		}
 	}
-	if strings.Contains(p.long(), "analyze/input") {
+	if strings.Contains(p.detail(), "analyze/input") {
 		t.Error("the profile shows an owner of next to nothing")
 	}
 }

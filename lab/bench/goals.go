@@ -68,83 +68,60 @@ func (m *measured) goals() (all []goal) {
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%.0f ms", d.Seconds()*1e3) }
 
-// missed is the part of the page about the goals.
+// missed is the part of the page about the goals: of each kind, how many are missed, and which by most.
 func (p *page) missed(w *strings.Builder) {
 	all := p.goals()
+	var kinds []string
+	count, missed, worst := map[string]int{}, map[string]int{}, map[string]*goal{}
 	met := 0
 	for i := range all {
-		if !all[i].missed() {
+		g := &all[i]
+		if count[g.what]++; count[g.what] == 1 {
+			kinds = append(kinds, g.what)
+		}
+		if !g.missed() {
 			met++
+			continue
+		}
+		missed[g.what]++
+		if o := worst[g.what]; o == nil || g.excess/g.target > o.excess/o.target {
+			worst[g.what] = g
 		}
 	}
-	fmt.Fprintf(w, `## What it is meant to cost, and what misses that
+	fmt.Fprintf(w, `## Goals
 
-An analysis is meant to take no more wall time than the plain loop, on two cores, and %.1f of its CPU time; of a trace of
+An analysis shall take no more wall time than the plain loop, on two cores, and %.1f of its CPU time; of a trace of
 less than %.0f MB at most %.0f ms more. Peak memory: %.0f MB and %d bytes for each goroutine live at a time. A report:
 %.0f ms more than the analysis. The first byte about a trace of a megabyte: %.0f ms.
-Of %d such goals, %d are met. The others:
+Of %d such goals, %d are met:
 
-| trace | | meant | is | above |
-|---|---|---:|---:|---:|
+| goal | missed | of | most by | goal | is |
+|---|---:|---:|---|---:|---:|
 `, goalCPU, goalShort/1e6, goalAbove.Seconds()*1e3, goalMemory/1e6, goalGoroutine, goalReport.Seconds()*1e3,
 		goalStart.Seconds()*1e3, len(all), met)
-	for i := range all {
-		if g := &all[i]; g.missed() {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %.0f %% |\n", g.of, g.what, g.meant, g.got, 100*g.excess/g.target)
+	for _, k := range kinds {
+		if g := worst[k]; g != nil {
+			fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s |\n", k, missed[k], count[k], g.of, g.meant, g.got)
 		}
 	}
 	w.WriteString(reasons)
 }
 
-// reasons say why, as of November 2026.
+// reasons explain the misses, as of November 2026.
 const reasons = `
-Why, and what would have to change (November 2026):
+Why, as of November 2026:
 
-* **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of 2.0 at most, all steps together, and no step is that cheap alone by
-  much (see the cost by step): a dozen accumulators each do some 20 ns of work on each decision. What saved most: to make no timeline that the
-  output does not show (6 % on the mixed load, 15 % on a service, 16 % with net/http's tests); to write records field by field where they
-  belong, as a copy of what was just written waits until the store buffer is empty; to count in bytes, which stay in the cache; to keep the
-  memory of copies for tests of hypotheses; to search by bit masks for who answers over the network; and a profile for the compiler that
-  has all steps in it (9 % with many locks, 4 % with tests of pebble, nothing with a service, when units of work came into it). Of the time of units of work half
-  is the walk along their paths, and most of that waits for intervals that have left the cache; they are in huge pages, which saved a
-  twentieth with many locks. What was tried, and is little: ten more accumulators that do nothing but dispatch by kind take 8 % more, so
-  that handing out decisions by kind, many at once, cannot save more than that; the largest record of a goroutine (344 bytes) twice as large
-  costs 3 % with goroutines that end at once and at most 1 % else; other sizes of blocks, and fewer of them on the way: at most 2 %; varints
-  of up to eight bytes read at once: decoding takes 4 % more; records fetched into the cache ahead of their turn, by an instruction for
-  that: 2 %; copies for tests of hypotheses that take only what is asked for: each look at a goroutine becomes too large for the compiler
-  to inline. Where thousands wait in line for a lock, the walk went through the same holders for each of them: since 64 intervals of that are
-  gone through once for all, 10,000 short goroutines at a time take two fifths less CPU time. Detectors are called by kind, cause and
-  class of goroutine already, so that one whose condition never holds costs a comparison. To be as fast as the plain loop an analysis
-  would have to know less, or to be asked for less.
-* **Goroutines that end at once** are all beginning and end: the plain loop forgets a goroutine with one deletion from a map,
-  while each accumulator makes an account, settles it and clears it. Accounts could be made late, for goroutines that do more than
-  run once; but all that makes, finds and clears accounts has 18 % of the samples of the profile, the search for the goroutine included,
-  which would remain. Some now begin without being read, and some are not made. The reconstruction's record of a goroutine is made when it enters
-  the window, and judged some 65,000 events later, when it has left the cache: 4 % of the samples are that first load. Copies for
-  tests of hypotheses are 2 to 3 %: half as much would be copied if what is kept of a wait lay apart.
-* **Short traces** pay what long ones spread: the start of the program (5 ms), tests of hypotheses, and memory that is touched for
-  the first time. The second core has nothing to do while the first generation is read (5 to 30 ms), and while the result is made:
-  3 ms for a short trace of channels, 38 ms for one of a compiler's stacks, nearly 100 ms for net/http's tests. The rest is as with long
-  ones. Large tables are in huge pages (package analyze/internal/hugepages), which saved 2 to 14 %; the records of a million goroutines in such took
-  a fifth more CPU time instead, which the kernel spent on making them. Tests of hypotheses may
-  judge 2^20 events before they depend on the length: without those, net/http's tests take 6 % less, ristretto's and a steady
-  minute 1 %, and 3 of 94 traces have another result; without any test it is 9, 6 and 0 %.
-* **net/http's tests and a compiler's stacks** have thousands of distinct stacks: tables of stacks are read by one goroutine (35 ns
-  a frame), and the result, waits by stack and detectors most of all, is made after the rest: 9 % of the CPU time of net/http's tests, of
-  which detectors, which need what the waits say, are half. To make the other parts beside one another would save at most 3 %, and each
-  would need tables of frames of its own.
-  Lists of stacks and classes that double, where append gives them a quarter more, and one buffer for all of the JSON, saved 3 % of the
-  pages and no time. With 12 MB between collections instead of 24 both take 4 to 7 % more CPU time, for up to 13 MB less memory.
-* **Memory**: what each accumulator keeps of a live goroutine adds up: detectors 390 bytes (288 in one record, of which the longest
-  chain of work up to it is 112; 48 each of its last wait that another one ended, and of the last herd that it was woken in),
-  reconstruction 128, waits 64, fairness 56, what lives were spent on 40, the ledger 24, queues 24, and the indices from id to place 48.
-  While it waits for a P it takes some 300 bytes more, which lie apart, as few of many wait at a time. To come to 600, what
-  reconstruction keeps of a wait (88 bytes) would have to lie apart, too, and the detectors to go by the places of goroutines instead
-  of their ids (16), and to keep no record of a goroutine that nobody else woke. With a million, the bytes of the generation before,
-  for the case that the next cannot be read by itself, are 17 MB. Chains with two classes in the record instead of three take
-  80 MB more, since most have three; the collector at a growth of 4 % instead of 8 saves 13 MB for 1 to 2 % of the CPU time; nodes of the
-  queues in parts instead of a slice that grows, 8 MB for 1 to 3 % where goroutines end at once. With few goroutines it is blocks of
-  decisions and the window (20 MB), and the buffers of the decoder (16 to 24 MB), for a report also the rings of the timeline (30 MB); and what
-  the heap grows by between collections.
+* **CPU time decides.** Wall time 1.0 on two cores needs a CPU time of at most 2.0 for all steps together, and a dozen accumulators each do
+  some 20 ns of work on each decision. Half of the time of units of work is the walk along their paths, which mostly waits for
+  intervals that have left the cache. To be as fast as the plain loop, an analysis would have to know less.
+* **Goroutines that end at once**: the plain loop forgets one with one deletion from a map, while each accumulator makes an account,
+  settles it and clears it.
+* **Short traces** pay the start of the program (5 ms), tests of hypotheses, and first touches of memory. The second core idles
+  while the first generation is read (5 to 30 ms), and while the result is made (3 to 100 ms).
+* **net/http's tests and a compiler's stacks** have thousands of distinct stacks: their tables are read by one goroutine (35 ns a frame),
+  and waits by stack are computed at the end.
+* **Memory** of a live goroutine: detectors 390 bytes, reconstruction 128, waits 64, fairness 56, time in states 40, ledger 24, queues 24,
+  indices 48. A goroutine that waits for a P takes some 300 bytes more. The rest is blocks of decisions and the window (20 MB), buffers
+  of the decoder (16 to 24 MB), for a report the rings of the timeline (30 MB), and the growth of the heap between collections.
 
 `

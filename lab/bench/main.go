@@ -81,7 +81,7 @@ func compared(flags *flag.FlagSet) cli.Do {
 			}
 		}
 		if !*update {
-			_, err := io.WriteString(stdout, p.long())
+			_, err := io.WriteString(stdout, p.long()+"\n"+p.detail())
 			return err
 		}
 		return p.update(root)
