@@ -98,10 +98,15 @@ func percent(e *float64) string {
 	return fmt.Sprintf("%+.1f", *e*100)
 }
 
+// outOfBand returns the rows of traces that are not in all bands.
+func outOfBand(rows []row) []row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return len(r.res.OutOfBand()) == 0 })
+}
+
 // table writes a row for each trace.
 func table(w io.Writer, rows []row) {
-	fmt.Fprintln(w, "| trace | makespan, ms | makespan, % | busy, % | waited, % | p50, µs | p99, µs | starts | CPU lacked, % | machine, % | out of band | most different |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|")
+	fmt.Fprintln(w, "| trace | makespan, ms | error, % | waited, error, % | p50, µs | p99, µs | CPU lacked, % | machine, % | out of band | most different |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---|---|")
 	for _, r := range rows {
 		f, o := r.res.Simulated, r.res.Observed
 		lacked, machine := "?", "?"
@@ -114,10 +119,10 @@ func table(w io.Writer, rows []row) {
 		if len(out) > 0 {
 			why = reason(r.res)
 		}
-		fmt.Fprintf(w, "| %s | %.1f | %s | %s | %s | %s → %s | %s → %s | %d | %s | %s | %s | %s |\n", r.name, float64(o.MakespanNs)/1e6,
-			percent(f.Error.Makespan), percent(f.Error.Busy), percent(f.Error.Waits.Total),
+		fmt.Fprintf(w, "| %s | %.1f | %s | %s | %s→%s | %s→%s | %s | %s | %s | %s |\n", r.name, float64(o.MakespanNs)/1e6,
+			percent(f.Error.Makespan), percent(f.Error.Waits.Total),
 			micros(o.Waits.P50), micros(f.Simulated.Waits.P50), micros(o.Waits.P99), micros(f.Simulated.Waits.P99),
-			o.Waits.Count, lacked, machine, strings.Join(out, ", "), why)
+			lacked, machine, strings.Join(out, ", "), why)
 	}
 }
 
@@ -168,8 +173,9 @@ func page(w io.Writer, rows []row, ps []prediction) {
 		strict, without := good(s.rows)
 		fmt.Fprintf(w, "\n## %s\n\n%d of %d are in all bands, %d without the machine's part.\n", s.title, strict, len(s.rows), without)
 		if s.title != starvedTitle {
+			fmt.Fprintln(w, "Those that are not:")
 			fmt.Fprintln(w)
-			table(w, s.rows)
+			table(w, outOfBand(s.rows))
 		}
 	}
 	fmt.Fprint(w, "\n## What if: twice the Ps, or half of them\n\n"+whatIf)
@@ -179,99 +185,63 @@ func page(w io.Writer, rows []row, ps []prediction) {
 
 const head = `# How far the simulation is off
 
-Made by ` + "`scripts/lab replay`" + `; do not edit. ` + "`scripts/lab replay DIR`" + ` makes the table for other traces.
+For those who change the simulator. Made by ` + "`scripts/lab replay`" + `; do not edit. ` + "`scripts/lab replay DIR`" + ` prints all rows, also for other traces.
 
-The simulation takes the work out of a trace and has the model of the scheduler schedule it, as it was: same rules, same
-GOMAXPROCS. What comes out differs from what was observed; that difference is the error of the model, and what any what-if
-must be read beside. Numbers are medians of five runs with other seeds. Five costs are measured in the trace, where it
-shows them often enough (from one goroutine to the next in a P's own queue, to one whom the network poller gave, from one that
-yields to the head of the global queue, and the wake-up of a goroutine by a timer, 20 times each; the wake-up of a thread, 5
-times), and each time one of the 16
-measurements made next to that time of the trace is drawn: their tails are the kernel's doing, and late ones come together. All
-other costs have their defaults.
+The simulation schedules the work of a trace again, with the same rules and GOMAXPROCS. The difference to what was observed is the error of
+the model. Numbers are medians of five runs with other seeds. Costs are drawn from the 16 nearest measurements in the trace where it shows
+enough of them: 20 of a switch within a P's own queue, to a goroutine from the network poller, from one that yields to
+the head of the global queue, and of the wake-up of a goroutine by a timer; 5 of the wake-up of a thread. Other costs have their defaults.
 
 Bands: busy time within 1 %, makespan within 3 %, time waited within 15 %, p50 and p99 of the waits within a factor of 1.5
-(below 1 µs they count as 1 µs). The last column names the cause of waiting in which both runs differ most: simulated, not
-observed. For the scenario traces, how long threads had no CPU was recorded; a trace counts as starved from 2 % of the
-P-time on. For the real programs in this repository it is not known. Machine is the part of the time waited that is the
-machine's, at most: what goroutines waited in the trace, and not in the model, for threads to wake up and for Ps in system
-calls or in the scheduler (idle-p, p-unavailable, residue), but no more than threads had no CPU. The bands do not take it
-off; how many traces were in them if it were taken off is said besides.
+(below 1 µs they count as 1 µs). The last column names the cause of waiting that differs most: simulated, not
+observed. CPU lacked is the time that threads were ready and had no CPU, as part of the P-time; a trace counts as starved from 2 % on; "?" is
+not recorded. Machine is the part of the time waited that is at most the machine's: what goroutines waited in the trace, and not in
+the model, for idle-p-available, p-waking-up, p-unavailable and scheduler-overhead, but no more than threads lacked CPUs.
 
-[replay-programs.md](replay-programs.md) has new recordings of real programs with no more Ps than cores.
+[replay-programs.md](replay-programs.md) has recordings of real programs with no more Ps than cores.
 `
 
-const whatIf = `Programs in testdata/traces/whatif/programs, each recorded with one P and with two on a machine that had two cores for them.
-The trace of the one predicts the makespan of the other. Model is its error for the trace that it was given; the bound is
-for how long a mutex is known to be held, as far as the trace shows that, for more Ps only. Trusted is the makespan.
+const whatIf = `Programs in testdata/traces/whatif/programs, recorded with one P and with two on a machine with two cores for them. The trace
+of the one predicts the makespan of the other. Model is the error of the makespan for the trace's own GOMAXPROCS; the bound is the time that a mutex
+is known to be held, for more Ps only. Trusted is the makespan.
 
 `
 
 const reasons = `
 ## Why, where it is worse
 
-* **idle-p-available, p-waking-up, scheduler-overhead**: goroutines waited in the observed run while a P was idle, its thread was waking
-  up, or a P was in the scheduler. The model draws how long that takes from what can be measured in the trace: a wake-up by a
-  goroutine when one thread only can have been meant. Where there are more threads than cores, or other programs, a wake-up
-  takes as long as the kernel likes: esbuild has 8 Ps on a machine with 2 cores. Few wake-ups can be measured (16 in synctest,
-  of which one took 5 ms): among so few, a late one is drawn too often. An interruption while a goroutine runs is in the trace,
-  but looks like work.
-  The kernel puts a thread that is woken on the core of who wakes it, and there it waits. So in the model one that is late is
-  awake soon after its waker has gone to sleep, or all have, for a stop of the world. That has a core for each P: where there are
-  fewer, threads wait for one all the same, and the model waits too little (annot, flightrec).
-* **stw**: the model stops the world for as long as it was stopped, counted from when the last P had stopped. It also has to
-  wait for threads that are waking up just then, and for those that lost their CPU between two goroutines.
-* **behind, overtaken**: others ran first, in another order. Who steals when from whom is luck, and decides who waits for
-  whom where hundreds of goroutines are queued; makespan and busy time do not care, the sum of waits does. In programs that
-  wait little, a few waits of a time slice of the runtime's own goroutines (bgsweep, bgscavenge) are most of that sum. A thread that wakes
-  up late shifts such a queue as well. Where each P is on the way to its 61st tick is known only from when it took one from the
-  global queue for that, and a single goroutine there may wait for it: pingpong-starve-*.
-* **p-unavailable**: a P was in a system call. sysmon takes it away when it wakes up; on a machine without a free core that
-  is late, and the system call itself lasts longer. How late sysmon is cannot be measured: how long it meant to sleep is not in
-  the trace. The scavenger is asked for where the sweep ends, and sysmon wakes it in its next pass, in the trace and in the model.
-* **gc**: a cycle begins where its goroutine is at the same point of its work, and who waits for its end goes on when the
-  marking is done. How much idle mark workers mark in a cycle, at most, is taken from the trace, unless nobody marks else; when
-  they do, and what others mark meanwhile, is the model's choice. Who is preempted for the collector (forEachP) is preempted at the same point of its work,
-  and the worker that ends a cycle keeps its P for as long as it did. A trace that begins within a cycle does not show its mark
-  workers as such at first: cgo-zstd.
-* **Timers and the network**: when a timer was due, or an answer there, shows only when somebody looks. The replay assumes
-  the middle of the time since that P looked last. What woke an
-  idle P was due 55 µs before, for that is how late the kernel wakes a thread, and the model is as late; but in part it was later
-  (the poller counts in ms), and sleeps that ended together drift apart. What comes from the network comes at its time. But
-  if a program talks to itself, which shows where most answers come after a system call of the goroutine that answered last
-  time, or to which this one's own went, then an answer comes when that system call is made, as long after its beginning as it was
-  seen, or as the call took if that is less; and with another GOMAXPROCS so it does in any case. If there is no such goroutine, it
-  is the latest system call of any other of the program since it began to wait that was not over when somebody polled in
-  between. Which it was is a guess. Answers that nobody in the trace can have sent come at their time.
-* **Locks and channels**: who was blocked in the trace blocks in the replay, and is woken by whom it was woken by. Another
-  schedule would have other conflicts, and other goroutines would meet. Only where a channel seems to be unbuffered, because nearly all
-  goroutines of a class end by a send on it, whoever comes first waits, and the receiver takes who is first. So a trace with one P says little about a program that its locks limit: there
-  goroutines meet at a lock only if one is preempted, or blocks, while it holds it, and a lock that is taken without waiting
-  leaves no event. For more Ps such a prediction is a lower bound (lock-limited, lock-asleep). Two things show all the same.
-  A time slice ends at any time, whatever its goroutine holds; so the part of such preemptions after which it is the preempted
-  one that wakes up who waits for the mutex, with no other wake-up there in between, is about the part of the computing that is
-  done under it. And who is asleep, or blocked elsewhere, and then wakes up in that way who came to wait meanwhile, holds it
-  there. The column with the bound adds up both; a replay says it in a note. It is no prediction: to hand a mutex to a thread
-  that sleeps takes time as well (lock-limited), the preemptions are few, and mutexes of one function count as one. With
-  several Ps the conflicts are in the trace, and fewer Ps are predicted well.
-* **Loops that wait for the clock or a flag** ("run until told to stop") look like a fixed amount of work: forever-*.
-* **The beginning and the end**: the model begins without threads; what was running at the end of the trace ends there. That
-  shows in traces of a few ms.
-* **Changes of GOMAXPROCS** come when they came, whatever the program did before; a what-if with another GOMAXPROCS has it
-  from beginning to end.
-* **Another GOMAXPROCS**: the work is what was done with the trace's own. Where goroutines run at once, the same work can take
-  half as long again, or twice as long (caches, cores that share their units), and tests, benchmarks and servers ask how many Ps there are.
-  A what-if says of the makespan and of waiting apart whether it can be trusted. The makespan cannot where the model is out of
-  its band for that; where it changes by more than 10 % in sum if computing takes 1.6 times as long on more Ps, or as much less on
-  fewer (1.05 times if the trace has no cycle of the garbage collector), if system calls and the wake-up of threads take twice as long
-  (the latter four times, if the trace does not show how long: with one P it does not), and if deadlines and polls are over at once.
-  A deadline is a timer that woke who waited for something else, too: under another schedule that may come first. A poll is
-  a time.Sleep in a place where somebody slept, looked, and slept again with nothing in between that others notice, as one waits
-  for a file lock (bbolt); and a function that a timer runs counts, too, for it comes in the model when it came. Nor can the makespan be
-  trusted where goroutines wait for a mutex and more Ps save more than 10 %; where more than 5 % of the waits follow on the network, and nobody in the trace can have
-  ended them; and for the benchmarks of package testing that run in as many goroutines as there are Ps. Waiting cannot where the
-  makespan cannot; where the trace has one P and the what-if more; where goroutines wait for a mutex and it has more Ps; where the
-  model is out of its bands for the makespan or the time waited; where more than 5 % of the waits follow on the network; where more than 25 % of the
-  time waited is for threads to wake up or for Ps in system calls; and where the longer or shorter computing changes it by more
-  than 25 %.
+* **idle-p-available, p-waking-up, scheduler-overhead**: the model draws how long a wake-up takes from the wake-ups in the trace for which
+  only one thread can have been meant. Among few of these (16 in synctest, of which one took 5 ms) a late one is drawn too often. With
+  more threads than cores, or beside other programs, the kernel decides (esbuild: 8 Ps on 2 cores). An interruption while a
+  goroutine runs looks like work. A woken thread waits on its waker's core until the waker sleeps; the model has a core for each P, so
+  with fewer it waits too little (annot, flightrec).
+* **world-stopped**: the model stops the world for as long as observed, from when the last P had stopped, and waits for its own late threads besides.
+* **queueing, overtaken**: who steals from whom is chance, and decides who waits for whom where hundreds are queued: the sum of waits
+  changes, makespan and busy time do not. In programs that wait little, a few waits of bgsweep and bgscavenge are most of the sum. The
+  phase of a P's 61st tick is known only from a tick that took something, and a single goroutine in the global queue may wait for it: pingpong-starve-*.
+* **p-unavailable**: how late sysmon retakes a P is not in the trace, since its intended sleep is not.
+* **garbage-collector**: a cycle begins where its goroutine is at the same point of its work. The most that idle workers mark in a cycle is taken from the
+  trace; when they do is the model's choice. A trace that begins within a cycle does not show its mark workers as such at first: cgo-zstd.
+* **Timers and the network**: when a timer was due, or an answer there, shows only when a P polls. The model takes the middle of the time since
+  that P polled last; for what woke an idle P, 55 µs before, the usual delay of the kernel. If a program talks to itself, an answer comes when
+  the system call that sent it is made: that of the goroutine that answered last time, or else the latest call in question, which is a guess. Other answers come at
+  their time.
+* **Locks and channels**: goroutines block where they blocked, and are woken by those that woke them, except on a channel
+  that seems unbuffered. Another schedule would have other conflicts. With one P, goroutines meet at a lock only if the holder is preempted or
+  blocks: for more Ps such a prediction is a lower bound (lock-limited, lock-asleep). The mutex bound adds up what shows of the lock: the
+  share of preemptions, of all, after which the preempted goroutine unlocks it, and waits of goroutines that sleep while they hold it.
+  It is no prediction: handing a mutex to a sleeping thread takes time too, the preemptions are few, and mutexes of one function count as one.
+* **Loops that wait for the clock or a flag** look like a fixed amount of work: forever-*.
+* **The beginning and the end**: the model begins without threads, and what ran at the end of the trace ends there: it shows in traces of a few ms.
+* **Changes of GOMAXPROCS** come when they came; a what-if with another GOMAXPROCS has it from beginning to end.
+* **Another GOMAXPROCS**: goroutines that run at once may take twice as long for the same work (caches, shared units of cores), and programs ask how
+  many Ps there are. A what-if trusts its makespan and its waiting separately.
+  The makespan is untrusted where the model is out of its band for it; where it changes by more than 10 % in sum if computing takes 1.6 times as long on more
+  Ps, or as much less on fewer (1.05 times in a trace without a GC cycle), if system calls and thread wake-ups take twice as long (wake-ups four times if
+  they are not measured), and if deadlines and polls are over at once (a deadline is a timer that woke a goroutine which waited for something else,
+  too; a poll is a time.Sleep to which a goroutine comes back without an effect on others, as for a file lock; functions run by timers count, too); where goroutines wait for a mutex and more Ps save
+  more than 10 %; where more than 5 % of the waits follow on the network, from outside; and in benchmarks that run as many goroutines as there are Ps.
+  Waiting is untrusted where the makespan is; from one P to more; with a mutex and more Ps; where the model is out of its bands for makespan or
+  waiting; where more than 5 % of the waits follow on the network; where more than 25 % of the time waited is for threads to wake up or
+  for Ps in system calls; and where the longer or shorter computing changes it by more than 25 %.
 `

@@ -78,9 +78,8 @@ func programsPage(ctx context.Context, w io.Writer, dir string) error {
 			fed = append(fed, r)
 		}
 	}
-	fmt.Fprint(w, "\n## Recordings that had the CPU\n\n")
-	table(w, fed)
-	causes(w, fed)
+	fmt.Fprint(w, "\n## Recordings that had the CPU, but are out of a band\n\n")
+	table(w, outOfBand(fed))
 	fmt.Fprint(w, programsWhatIf)
 	writeWhatIfs(w, predictWhatIfs(rows))
 	return nil
@@ -88,38 +87,32 @@ func programsPage(ctx context.Context, w io.Writer, dir string) error {
 
 const programsHead = `# How far the simulation is off for real programs
 
-Made on a machine with two cores to itself by
+For those who change the simulator. Made on a machine with two cores to itself by
 
     scripts/lab replay record DIR
     scripts/lab replay programs DIR > lab/docs/replay-programs.md
 
 The programs are listed in lab/accuracy/record.go: tests and benchmarks of a database, of consensus, gossip, caches,
 servers and codecs, and the compiler. Each was recorded five times with one P and with two. The columns and bands are those of
-[replay.md](replay.md). The two cores were those of a virtual machine: threads lack a CPU there even when nothing else runs, for the
-kernel wakes a thread on the core of who wakes it while the other one is idle.
+[replay.md](replay.md). On this virtual machine threads lack a CPU even when nothing else runs: the kernel wakes a thread on the core of its
+waker while the other is idle.
 
 A recording had the CPU if threads lacked one for less than 2 % of the P-time, as the kernel counted. In a program that is mostly
-idle, as raft is, that can still be more of the time waited than the band for it allows: then the machine alone may have
-put it out of its band, and it says nothing about the model. The last row of each half leaves those out.
+idle, as raft is, that can still exceed the band of the time waited: the last row of each half leaves these out.
 
 `
 
 const programsWhatIf = `
 ## What if: twice the Ps, or half of them
 
-Each recording predicts the makespan and the time waited with the other GOMAXPROCS, which are held against the medians of the
-recordings made with it (in brackets, their range). Right is within 10 % in the one and 25 % in the other. Trusted is what the
-simulation does not call untrusted by itself: of the makespan, and of both. The last column has the reason against a makespan.
+Each recording predicts makespan and time waited with the other GOMAXPROCS, which are compared with the medians of the
+recordings made with it (in brackets, their range). Right is within 10 % and 25 %. Trusted is what the
+simulation does not call untrusted. Both are counted for makespan and waiting together, and, in brackets, for the makespan. The last column has a reason against the makespan.
 
-With two Ps the same work takes 1.05 to 2.0 times as long as with one (busy time, medians; 1.4 in the middle), for caches,
-memory and the allocator are shared, and threads lose their CPU while a goroutine runs; that is why most makespans for two Ps
-come out too short, and those for one too long. How much it is, neither trace shows: runs of the same class with the same end
-are not longer while the other P is busy, in a way that would tell it. So a what-if simulates three things more: computing that
-takes 1.6 times as long on more Ps, or as much less on fewer; system calls that take twice as long, with threads that take longer
-to wake up; and deadlines and polls that are over at once. A makespan that all together change by more than 10 % is untrusted
-([replay.md](replay.md), another GOMAXPROCS).
+With two Ps the same work takes 1.05 to 2.0 times as long as with one (busy time, medians; 1.4 in the middle): caches,
+memory and the allocator are shared, and threads lose their CPU while a goroutine runs. So most makespans for two Ps
+come out too short, and those for one too long; by how much, neither trace shows. [replay.md](replay.md) has the simulations by which a what-if notices that.
 
-raft elects by deadlines of random length: with the same GOMAXPROCS it takes 0.7 or 1.2 s. What it predicts is right more often
-than not, by luck, and it is refused.
+raft elects by deadlines of random length, so that with the same GOMAXPROCS it takes 0.7 or 1.2 s: its predictions are refused.
 
 `

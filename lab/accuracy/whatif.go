@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/replay"
 )
@@ -105,10 +106,10 @@ func writeWhatIfs(w io.Writer, fs []whatIfPrediction) {
 		name           string
 		makespan, both verdicts
 	}{{name: "1 and 2, looked at"}, {name: "3 and later, held out"}}
-	fmt.Fprintln(w, "| program | recorded with | predicted for | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | makespan right | trusted | makespan trusted | right of those | why not |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|")
+	fmt.Fprintln(w, "| program | Ps | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | trusted | trusted and right | why not |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.0f", float64(ns)/1e6) }
-	span := func(v []int64) string { return ms(slices.Min(v)) + " to " + ms(slices.Max(v)) }
+	span := func(v []int64) string { return ms(slices.Min(v)) + "–" + ms(slices.Max(v)) }
 	for _, f := range fs {
 		var makespan, both verdicts
 		why := ""
@@ -124,10 +125,11 @@ func writeWhatIfs(w io.Writer, fs []whatIfPrediction) {
 			why = cmp.Or(f.makespan[i], why)
 		}
 		n := len(f.makespans)
-		fmt.Fprintf(w, "| %s | %d | %d | %s (%s to %s) | %s | %s (%s to %s) | %s | %d of %d | %d | %d | %d | %d | %s |\n", f.name, f.from, f.to,
+		why, _, _ = strings.Cut(why, ": ")
+		fmt.Fprintf(w, "| %s | %d→%d | %s (%s–%s) | %s | %s (%s–%s) | %s | %d (%d) of %d | %d (%d) | %d (%d) | %s |\n", f.name, f.from, f.to,
 			ms(f.measured), ms(f.spreadM[0]), ms(f.spreadM[1]), span(f.makespans), ms(f.waited), ms(f.spreadW[0]), ms(f.spreadW[1]), span(f.waits),
-			both.trustedRight+both.refusedRight, n, makespan.trustedRight+makespan.refusedRight, both.trustedRight+both.trustedWrong,
-			makespan.trustedRight+makespan.trustedWrong, makespan.trustedRight, why)
+			both.trustedRight+both.refusedRight, makespan.trustedRight+makespan.refusedRight, n,
+			both.trustedRight+both.trustedWrong, makespan.trustedRight+makespan.trustedWrong, both.trustedRight, makespan.trustedRight, why)
 	}
 	fmt.Fprintln(w, "\n| recordings | of | trusted, right | trusted, wrong | refused, right | refused, wrong |\n|---|---|---:|---:|---:|---:|")
 	for _, h := range halves {

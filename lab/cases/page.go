@@ -97,33 +97,18 @@ func (r Result) Page() string {
 	var b strings.Builder
 	b.WriteString(`# Do the detectors find what is there?
 
-Each detector of gmpscope has programs that it must find guilty, and programs that come near and are innocent; besides there
-are programs in which all is well. This page holds what the detectors find in recorded traces of them against what they must.
+For those who change a detector. Each has programs that it must find guilty, and programs that come near and are innocent;
+besides there are programs in which all is well. Here is what the detectors find in recordings of them.
 
 Made by ` + "`go -C lab test ./cases -update`" + ` from the traces in testdata/traces/cases; a test fails if it is out of date.
-` + "`scripts/lab record cases`" + ` records them again, and ` + "`scripts/lab judge cases -live 1`" + ` judges fresh recordings, which may come out otherwise: of
-several recordings the one is kept that was disturbed least, of those that are judged right if there are any. On a machine
-that others keep busy, threads lack CPUs: a goroutine that stands still on one seems to run, and about half of the fresh
-recordings were judged wrong at a load average of 17 on two CPUs. The programs were written, and thresholds set, by the same
-people, so that the figures say that the detectors do what they are meant to do; of other programs they say less.
+` + "`scripts/lab record cases`" + ` records them again, ` + "`scripts/lab judge cases -live 1`" + ` judges fresh recordings, which may come out
+otherwise: of several recordings the one disturbed least is kept, of those judged right if there are any. At a load average of 17 on two
+CPUs about half of the fresh recordings were judged wrong, since a goroutine whose thread lacks a CPU seems to run. The same people wrote the
+programs and set the thresholds: of other programs these figures say less.
 
 `)
 	r.detectors(&b)
 	r.recordings(&b)
-	b.WriteString("\n## The programs\n\n")
-	names := make(map[string][]string)
-	for _, v := range r {
-		if c := v.Recording.Case; !slices.Contains(names[c.Dir()], c.Name) {
-			names[c.Dir()] = append(names[c.Dir()], c.Name)
-		}
-	}
-	for _, v := range r {
-		c := v.Recording.Case
-		if list := names[c.Dir()]; list != nil {
-			fmt.Fprintf(&b, "* [%s/%s](../../%s/main.go): %s\n", c.Room, strings.Join(list, ", "), c.Dir(), summary(c.Doc))
-			delete(names, c.Dir())
-		}
-	}
 	return b.String()
 }
 
@@ -131,9 +116,8 @@ people, so that the figures say that the detectors do what they are meant to do;
 func (r Result) detectors(b *strings.Builder) {
 	b.WriteString(`## By detector
 
-Counted in recordings. Precision: of those in which it finds something, wanted or false, the share of the wanted. Recall: of
-those that want it, the share in which it finds it, no milder than wanted. A note is never false, but for that of a detector
-in its own near miss. What a recording allows without wanting it does not count.
+In recordings. Precision: the share of wanted findings among wanted and false ones. Recall: the share of wanted findings that
+are found, no milder than wanted. A note is false only in the detector's own near miss. Detectors with 100 % of both have no row.
 
 | detector | wanted | found | false | precision | recall |
 |---|---:|---:|---:|---:|---:|
@@ -145,7 +129,9 @@ in its own near miss. What a recording allows without wanting it does not count.
 		}
 		s := r.Score(id)
 		sum.add(s)
-		row(b, id, s)
+		if s.False > 0 || s.Found < s.Wanted {
+			row(b, id, s)
+		}
 	}
 	row(b, "**all**", sum)
 	n, alarmed := r.Clean()
@@ -168,41 +154,43 @@ func (r Result) recordings(b *strings.Builder) {
 	b.WriteString(`
 ## By recording
 
-Wanted: with the least severity. Found: **bold** if wanted, in (brackets) if allowed, with ! if false.
+Wanted: with the least severity. Found: **bold** if wanted, in (brackets) if allowed, with ! if false. The comment of a program
+describes it.
 
-| program | Go | Ps | wanted | found | verdict |
-|---|---|---:|---|---|---|
+| program | Go/Ps | wanted | found |
+|---|---|---|---|
 `)
+	var silent []string
 	for _, v := range r {
 		x := v.Recording
+		link := fmt.Sprintf("[%s/%s](../../%s/main.go)", x.Case.Room, x.Case.Name, x.Case.Dir())
+		if len(x.Want) == 0 && len(v.Found) == 0 {
+			if !slices.Contains(silent, link) {
+				silent = append(silent, link)
+			}
+			continue
+		}
 		var want, found []string
 		for _, id := range x.Wanted() {
-			want = append(want, id+": "+string(x.Want[id]))
+			want = append(want, id+":"+string(x.Want[id]))
 		}
 		for _, f := range v.Found {
-			text := f.ID + ": " + string(f.Severity)
+			text := f.ID + ":" + string(f.Severity)
 			_, wanted := x.Want[f.ID]
 			switch {
 			case wanted:
 				text = "**" + text + "**"
 			case slices.Contains(v.False, f.ID):
-				text += " !"
+				text += "!"
 			case slices.Contains(x.May, f.ID):
 				text = "(" + text + ")"
 			}
 			found = append(found, text)
 		}
-		fmt.Fprintf(b, "| %s/%s | %s | %d | %s | %s | %s |\n", x.Case.Room, x.Case.Name, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS,
-			strings.Join(want, ", "), strings.Join(found, ", "), v.Wrong())
+		if !v.Right() {
+			found = append(found, v.Wrong())
+		}
+		fmt.Fprintf(b, "| %s | %s/%d | %s | %s |\n", link, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS, strings.Join(want, ", "), strings.Join(found, ", "))
 	}
-}
-
-// summary is the first sentence of a package comment, on one line.
-func summary(doc string) string {
-	doc, _, _ = strings.Cut(doc, "\n\n")
-	doc = strings.Join(strings.Fields(doc), " ")
-	if i := strings.Index(doc, ". "); i >= 0 {
-		doc = doc[:i+1]
-	}
-	return doc
+	fmt.Fprintf(b, "\nNothing is wanted, and nothing found, in recordings of %s.\n", strings.Join(silent, ", "))
 }
