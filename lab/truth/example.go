@@ -159,17 +159,15 @@ func Examples(ctx context.Context, dirs ...string) ([]*Example, error) {
 }
 
 const (
-	eventsBefore = 10 // events that an example tells before its start
-	eventsAfter  = 3  // and after it
+	eventsBefore = 4 // events that an example tells before its start
+	eventsAfter  = 1 // and after it
 )
 
 // String describes the example event by event, as Markdown.
 func (x *Example) String() string {
 	var b strings.Builder
 	start := x.with.of(x.start)
-	fmt.Fprintf(&b, "In `%s`, goroutine %d starts on P %d at %s µs. ", x.Recording, start.G, start.P, quantity.Count(start.T/1000))
-	fmt.Fprintf(&b, "Gmpscope says `%s`, as the runtime does; without the hypothesis it would say `%s`.\n\n",
-		startWords(start), startWords(x.without.of(x.start)))
+	fmt.Fprintf(&b, "In `%s`, goroutine %d starts on P %d at %s µs:\n\n", x.Recording, start.G, start.P, quantity.Count(start.T/1000))
 	b.WriteString("```\n")
 	fmt.Fprintf(&b, "%10s  %-3s %-8s %-42s %s\n", "µs", "P", "G", "", "without the hypothesis")
 	for _, i := range x.around() {
@@ -270,16 +268,14 @@ func (x *Example) writeAnswer(b *strings.Builder) {
 	if last == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nForks decided this %.1f µs before the start:\n\n", float64(at-last.Time)/1000)
+	fmt.Fprintf(b, "\nForks decided this %.1f µs before:\n\n", float64(at-last.Time)/1000)
 	for i, c := range last.Choices {
 		fmt.Fprintf(b, "* %s", c.Says)
 		switch {
-		case i > 0 && c.Lead > 0:
-			fmt.Fprintf(b, ": %.0f nats more speak for it", float64(c.Lead))
-		case i > 0 && c.Lead < 0:
-			fmt.Fprintf(b, ": %.0f nats speak against it", -float64(c.Lead))
+		case i > 0 && c.Lead != 0:
+			fmt.Fprintf(b, ": %+.0f nats", float64(c.Lead))
 		case i > 0:
-			b.WriteString(": nothing more speaks for it")
+			b.WriteString(": no difference")
 		}
 		if i == last.Chosen {
 			b.WriteString(" (**chosen**)")
