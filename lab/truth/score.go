@@ -382,21 +382,23 @@ func (s *Score) events(truth, dump []Line) {
 
 // Summary is the score in one line of a Markdown table; SummaryHead its head.
 func (s *Score) Summary() string {
-	cell := func(m map[string]*Rate, k string) string { return rate(m, k).String() }
 	return strings.Join([]string{
-		fmt.Sprint(s.Starts), s.Exact.String(), s.Coarse.String(),
-		s.StealRecall.String(), s.StealPrecision.String(), s.Victim.String(), s.Batch.String(), s.Global.String(),
-		s.LL.String(), s.GL.String(), s.Ready.String(),
-		cell(s.Found, "retake") + "/" + cell(s.Real, "retake"),
-		cell(s.Found, "handoff") + "/" + cell(s.Real, "handoff"),
-		cell(s.Found, "overflow") + "/" + cell(s.Real, "overflow"),
-		s.Preempt.String(), s.Certain().String(), s.Uncertain().String(), s.uncertainShare().String(),
+		fmt.Sprint(s.Starts), s.Exact.String(), s.StealRecall.String(), s.StealPrecision.String(), s.LL.String(), s.GL.String(),
+		s.Uncertain().String(), s.uncertainShare().String(),
 	}, " | ")
 }
 
 // SummaryHead names the columns of Summary; all but the first are per cent.
-const SummaryHead = "starts | exact source | coarse | steal recall | steal precision | victim | batch | global batch | ll | gl | " +
-	"ready queue | retake r/p | handoff r/p | overflow r/p | preempt cause | where certain | where not | uncertain"
+const SummaryHead = "starts | exact source | steal recall | steal precision | ll | gl | where not certain | uncertain"
+
+// Rest is a Markdown table of the rates that Summary does not have.
+func (s *Score) Rest() string {
+	cell := func(m map[string]*Rate, k string) string { return rate(m, k).String() }
+	both := func(k string) string { return cell(s.Found, k) + "/" + cell(s.Real, k) }
+	return "| " + strings.Join([]string{"coarse", "victim", "batch", "global batch", "ready queue", "retake r/p", "handoff r/p", "overflow r/p", "preempt cause", "where certain"}, " | ") +
+		" |\n" + strings.Repeat("|---:", 10) + "|\n| " + strings.Join([]string{s.Coarse.String(), s.Victim.String(), s.Batch.String(), s.Global.String(), s.Ready.String(),
+		both("retake"), both("handoff"), both("overflow"), s.Preempt.String(), s.Certain().String()}, " | ") + " |\n"
+}
 
 // SummaryRule is the line below SummaryHead, for a table with one column before it.
 var SummaryRule = "|---|" + strings.Repeat("---:|", strings.Count(SummaryHead, "|")+1)

@@ -456,7 +456,7 @@ func table(flags *flag.FlagSet) cli.Do {
 		}
 		fmt.Fprintf(stdout, "%s: %d recordings; Go %s; scored on a machine with %d cores.\n", time.Now().UTC().Format(time.DateOnly),
 			scored, strings.Join(slices.Sorted(maps.Keys(releases)), ", "), runtime.NumCPU())
-		for _, g := range strings.Split(*by, ",") {
+		for i, g := range strings.Split(*by, ",") {
 			fmt.Fprintf(stdout, "\n| %s | %s |\n%s\n", g, truth.SummaryHead, truth.SummaryRule)
 			var keys []string
 			for k := range groups[g] {
@@ -466,10 +466,15 @@ func table(flags *flag.FlagSet) cli.Do {
 			for _, k := range keys {
 				fmt.Fprintf(stdout, "| %s | %s |\n", k, groups[g][k].Summary())
 			}
-			fmt.Fprintf(stdout, "| **all** | %s |\n", total.Summary())
+			if i == 0 {
+				fmt.Fprintf(stdout, "| **all** | %s |\n\n%s", total.Summary(), total.Rest())
+			}
 		}
 		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.TicksHead, truth.TicksRule)
 		for _, k := range slices.Sorted(maps.Keys(ticks)) {
+			if ticks[k].Open.String() == "0.00" {
+				continue
+			}
 			fmt.Fprintf(stdout, "| %s | %s |\n", k, ticks[k].Summary())
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Ticks.Summary())
