@@ -82,9 +82,12 @@ func Page(ctx context.Context, w io.Writer, from runner.Source) error {
 	var b strings.Builder
 	b.WriteString(`# Gallery
 
-Pathologies that people have met, in programs of this repository that are modelled on them: what gmpscope says of a trace, and
+For those who wonder whether gmpscope finds what others have met: programs modelled on such pathologies, what gmpscope says of a trace, and
 what changes when its advice is followed. Written by ` + "`go -C lab test ./gallery -update`" + ` from the recordings in
-testdata/traces/pairs; a test keeps it true, and ` + "`scripts/screenshot`" + ` makes the pictures.
+testdata/traces/pairs; a test keeps it true, and ` + "`scripts/screenshot`" + ` makes the pictures. For yourself, with NAME as in the path of the program:
+
+    gmpscope report testdata/traces/pairs/NAME-before-0.trace.gz -o report.html
+    gmpscope diff --before 'testdata/traces/pairs/NAME-before-*.gz' --after 'testdata/traces/pairs/NAME-after-*.gz'
 `)
 	for i := range Exhibits {
 		if err := Exhibits[i].write(ctx, &b, from); err != nil {
@@ -125,10 +128,8 @@ func (e *Exhibit) write(ctx context.Context, b *strings.Builder, from runner.Sou
 	fmt.Fprintf(b, "| what gmpscope says | %s: **%s** | %s: **%s** |\n", v.Label, v.Headline, then.Label, then.Headline)
 	fmt.Fprintf(b, "| Ps busy | %s | %s |\n", busy(before[0]), busy(after[0]))
 	fmt.Fprintf(b, "\n%s\n\n", v.Try)
-	fmt.Fprintf(b, "[The program](../../%s/main.go) after the change: %s `gmpscope diff`, %d recordings a side: **%s**. %s\n\n",
+	fmt.Fprintf(b, "[The program](../../%s/main.go) after the change: %s `gmpscope diff`, %d recordings a side: **%s**. %s\n",
 		pairs.Program(p), e.Did, pairs.Recordings, j.Got.Verdict, strings.Join(append([]string{j.Got.Headline + "."}, j.Got.Lines...), " "))
-	fmt.Fprintf(b, "    gmpscope report %s -o report.html\n", e.Recording())
-	fmt.Fprintf(b, "    gmpscope diff --before 'testdata/traces/pairs/%[1]s-before-*.gz' --after 'testdata/traces/pairs/%[1]s-after-*.gz'\n", e.Pair)
 	return nil
 }
 

@@ -179,9 +179,6 @@ func programs() []program {
 	}
 }
 
-// lessons is the number of programs before those about fairness.
-const lessons = 7
-
 var hogs = []string{"first", "second", "third", "fourth", "fifth"}
 
 func one(s sim.Script) sim.Arrivals {

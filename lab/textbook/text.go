@@ -13,20 +13,14 @@ func text(all []outcome) string {
 	var b strings.Builder
 	b.WriteString(`# The textbook, executed
 
-Every mechanism of Go's scheduler is there because of a program that goes badly without it. Here are those programs, run on
+For those who want to know what each mechanism of Go's scheduler is for: the programs that go badly without it, run on
 the model in [reference/sim](../../reference/sim), each with the mechanism off and on. 4 Ps unless said otherwise; everything
 else is as in Go 1.26. This page and its pictures are made by
 
     scripts/lab textbook
 
 and a test fails if they are not what the model gives. The times are those of the model with [its costs](#costs).
-
-| program | without | with |
-|---|---|---|
 `)
-	table(&b, all[:lessons])
-	b.WriteString("\nAnd the arguments about fairness:\n\n| program | without | with |\n|---|---|---|\n")
-	table(&b, all[lessons:])
 	for _, o := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", o.title, o.about)
 		fmt.Fprintf(&b, "* %s: %s.\n* %s: %s.\n\n", upper(o.off.name), o.off.says(o.without.result), upper(o.on.name), o.on.says(o.with.result))
@@ -74,25 +68,5 @@ const leftOut = `
 * Platforms other than Linux: the poller's grain is 1 ms, and short sleeps last as long as Linux makes them.
 * ` + "`beam`" + ` has no migration between queues but stealing, and no priorities; ` + "`go1.0`" + ` has today's way to wake threads.
 `
-
-func table(b *strings.Builder, all []outcome) {
-	for _, o := range all {
-		fmt.Fprintf(b, "| [%s](#%s) | %s: %s | %s: %s |\n", o.title, anchor(o.title), o.off.name, o.off.says(o.without.result), o.on.name, o.on.says(o.with.result))
-	}
-}
-
-// anchor is the name that a heading gets.
-func anchor(title string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(title) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
-			b.WriteRune(r)
-		case r == ' ':
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
-}
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
