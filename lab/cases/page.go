@@ -154,11 +154,10 @@ func (r Result) recordings(b *strings.Builder) {
 	b.WriteString(`
 ## By recording
 
-Wanted: with the least severity. Found: **bold** if wanted, in (brackets) if allowed, with ! if false. The comment of a program
-describes it.
+**Bold** if wanted, in (brackets) if allowed, with ! if false. The comment of a program describes it, and what is wanted at least.
 
-| program | Go/Ps | wanted | found |
-|---|---|---|---|
+| program | Go/Ps | found |
+|---|---|---|
 `)
 	var silent []string
 	for _, v := range r {
@@ -170,10 +169,7 @@ describes it.
 			}
 			continue
 		}
-		var want, found []string
-		for _, id := range x.Wanted() {
-			want = append(want, id+":"+string(x.Want[id]))
-		}
+		var found []string
 		for _, f := range v.Found {
 			text := f.ID + ":" + string(f.Severity)
 			_, wanted := x.Want[f.ID]
@@ -190,7 +186,7 @@ describes it.
 		if !v.Right() {
 			found = append(found, v.Wrong())
 		}
-		fmt.Fprintf(b, "| %s | %s/%d | %s | %s |\n", link, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS, strings.Join(want, ", "), strings.Join(found, ", "))
+		fmt.Fprintf(b, "| %s | %s/%d | %s |\n", link, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS, strings.Join(found, ", "))
 	}
 	fmt.Fprintf(b, "\nNothing is wanted, and nothing found, in recordings of %s.\n", strings.Join(silent, ", "))
 }

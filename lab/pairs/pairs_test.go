@@ -13,7 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/lab/runner"
 )
 
-var update = flag.Bool("update", false, "write docs/diff.md")
+var update = flag.Bool("update", false, "write lab/docs/diff.md")
 
 const root = "../.."
 
@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 	if err := pairs.Page(context.Background(), &b, recorded); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(root, "docs", "diff.md")
+	file := filepath.Join(root, "lab", "docs", "diff.md")
 	if *update {
 		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("docs/diff.md is out of date (go -C lab test ./pairs -update): %v", err)
+		t.Errorf("lab/docs/diff.md is out of date (go -C lab test ./pairs -update): %v", err)
 	}
 	if strings.Contains(b.String(), "**no**") {
 		t.Errorf("a pair is judged wrong:\n%s", b.String())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -38,13 +37,13 @@ Checked are: exit codes; CPU time, at most %s and %s an event for analyze, %s an
 peak memory, at most %d MiB; sums and numbers that can be; a replay without a broken invariant; the same
 transitions as the public reader finds; the same result with one worker and with two; less than %g %% of the starts
 unexplained (at most %.2f %% are). CPU time is that of analyze, for small traces mostly of starting; memory is the most of any command. The machine was busy when
-they were recorded on 26 November 2026 (two shared cores, linux/amd64, go1.26.8): many headlines are about it.
+they were recorded on 26 November 2026 (two shared cores, linux/amd64, go1.26.8): many labels are about it.
 
-| program | events | ns an event | memory, MiB | headline |
+| program | events | ns an event | memory, MiB | label |
 |---|---:|---:|---:|---|
 `, len(all), quantity.Duration(int64(analyzeStart)), quantity.Duration(int64(analyzeCPU)), quantity.Duration(int64(otherStart)), quantity.Duration(int64(otherCPU)), maxMemory>>20, 100*maxUnknown, 100*unexplained)
 	for _, r := range all {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", r.Name, r.Events, r.Nanos["analyze"], r.Memory>>20, strings.ReplaceAll(r.Headline, "|", `\|`))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", r.Name, r.Events, r.Nanos["analyze"], r.Memory>>20, r.Label)
 	}
 	b.WriteString("\n## What does not hold\n\n")
 	holds := true

@@ -297,9 +297,7 @@ The first row has the rates with all hypotheses, the others the change of each r
     scripts/lab truth ablate --dir DIR --from 'recorded with seed 78' --out lab/docs/hypotheses.md
 
 %[4]s
-They work together: without one, another may find the same. Workloads in which a rate changes by at least 0.5:
-
-%[5]s
+They work together: without one, another may find the same. With %[1]s--only NAMES%[1]s the command prints the same by workload.
 [lab/truth/tried.md](../truth/tried.md) has the changes that were tried.
-`, "`", a.Recordings, from, a.Total(), a.ByWorkload())
+`, "`", a.Recordings, from, a.Total())
 }
