@@ -13,6 +13,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, s := range slices.Clone(w.unsettled) {
 		w.settle(s)
 	}
+	w.held = map[int32]*held{}
 	var locks []*lock
 	byName := map[string]*lock{}
 	var short []*site // without long waits
@@ -26,7 +27,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if !ok {
 			continue
 		}
-		by := heldIn(f, s)
+		by := w.heldIn(f, s)
 		l := byName[cmp.Or(by, name)]
 		if l == nil {
 			l = &lock{name: name, by: by}
@@ -71,10 +72,10 @@ type lock struct {
 
 // heldIn is the function that held the lock for most of the time for which goroutines
 // waited at s, "" if it is unknown.
-func heldIn(f *findings.Facts, s *site) (most string) {
+func (w *watcher) heldIn(f *findings.Facts, s *site) (most string) {
 	held := map[string]int64{}
 	for _, h := range s.holders {
-		name, _ := findings.InnermostFunction(holding(f, h.stack), f.Tested)
+		name := w.heldAt(f, h.stack).function
 		if marks(f, h) {
 			name = "" // who held it is not known
 		}
@@ -83,6 +84,22 @@ func heldIn(f *findings.Facts, s *site) (most string) {
 		}
 	}
 	return most
+}
+
+// held is what holding and InnermostFunction say of a stack.
+type held struct {
+	frames          []string
+	function, place string
+}
+
+func (w *watcher) heldAt(f *findings.Facts, stack int32) *held {
+	h := w.held[stack]
+	if h == nil {
+		h = &held{frames: holding(f, stack)}
+		h.function, h.place = findings.InnermostFunction(h.frames, f.Tested)
+		w.held[stack] = h
+	}
+	return h
 }
 
 // marks reports whether a holder is a mark worker of the garbage collector: those hold no lock.
@@ -179,7 +196,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	}
 	var victims []findings.Actor
 	for _, t := range l.sites {
-		n.add(f, t)
+		n.add(w, f, t)
 		victims = append(victims, t.victims.Actors(f, findings.Victim, 2)...)
 	}
 	if n.name == "" {
@@ -200,7 +217,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 	return x, true
 }
 
-func (n *evidence) add(f *findings.Facts, t *site) {
+func (n *evidence) add(w *watcher, f *findings.Facts, t *site) {
 	n.waits += t.victims.Total.N
 	n.handoffs += t.handoffs
 	if name, _ := f.ProgramsFunction(t.stack); name != "" && !slices.Contains(n.waiters, name) {
@@ -208,18 +225,17 @@ func (n *evidence) add(f *findings.Facts, t *site) {
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
-		frames := holding(f, h.stack)
-		function, place := findings.InnermostFunction(frames, f.Tested)
-		if function != n.by || marks(f, h) {
+		held := w.heldAt(f, h.stack)
+		if held.function != n.by || marks(f, h) {
 			continue
 		}
 		c := &n.chief
-		c.function = function
+		c.function = held.function
 		c.did.add(&h.did)
 		if h.cell.Ns > c.longest.Ns {
-			c.longest, c.place = h.cell, place
+			c.longest, c.place = h.cell, held.place
 			a := f.Class(findings.Cause, h.class)
-			a.Stack = frames
+			a.Stack = held.frames
 			c.Actor = *a.AtInnermost()
 		}
 		if h.slow.Ns > c.slow.Ns {
@@ -271,24 +287,37 @@ func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
 	return &a
 }
 
+// mostHolders is how many holders of a lock are reported.
+const mostHolders = 2
+
+// before reports whether h is reported before x.
+func (h *holder) before(x *holder) bool {
+	return cmp.Or(cmp.Compare(x.held, h.held), cmp.Compare(h.stack, x.stack), cmp.Compare(h.class, x.class)) < 0
+}
+
 // holders are who held the lock longest while others waited, after what held them up
 // longest.
 func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
-	var all []*holder
+	var most []*holder
 	for _, s := range l.sites {
-		all = append(all, slices.DeleteFunc(slices.Clone(s.holders), func(h *holder) bool { return marks(f, h) })...)
+		for _, h := range s.holders {
+			at := len(most)
+			for at > 0 && h.before(most[at-1]) {
+				at--
+			}
+			if at < mostHolders && !marks(f, h) {
+				most = slices.Insert(most, at, h)
+				most = most[:min(mostHolders, len(most))]
+			}
+		}
 	}
-	slices.SortStableFunc(all, func(x, y *holder) int {
-		return cmp.Or(cmp.Compare(y.held, x.held), cmp.Compare(x.stack, y.stack), cmp.Compare(x.class, y.class))
-	})
-	all = all[:min(2, len(all))]
 	actor := func(c findings.Cell) {
 		a := f.Class(findings.Cause, c.Class)
 		a.G, a.P, a.Stack = c.G, findings.OnP(c.P), f.Frames(c.Stack)
 		out = append(out, a)
 	}
 	var slow findings.Cell
-	for _, h := range all {
+	for _, h := range most {
 		if h.slow.Ns > slow.Ns {
 			slow = h.slow
 		}
@@ -296,7 +325,7 @@ func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 	if slow.Ns > 0 {
 		actor(slow)
 	}
-	for _, h := range all {
+	for _, h := range most {
 		actor(h.cell)
 	}
 	return out

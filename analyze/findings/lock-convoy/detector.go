@@ -74,8 +74,9 @@ type watcher struct {
 	passed int64               // how many there were
 	// Sites with waits that are not settled, the one with the oldest first.
 	unsettled []*site
-	line      []int64 // scratch: when those in line for a pass began to wait, sorted
-	lost      int64   // when the last gap in the trace began; -1: there was none
+	line      []int64         // scratch: when those in line for a pass began to wait, sorted
+	held      map[int32]*held // by stack, in Finish
+	lost      int64           // when the last gap in the trace began; -1: there was none
 }
 
 const (
@@ -156,8 +157,7 @@ type site struct {
 	lined   int64 // ns
 	victims findings.Tally
 	holders []*holder
-	index   map[place]*holder
-	latest  *holder // asked for last
+	index   [256]uint8 // of holders, from 1, by a hash of their places, or behind that
 }
 
 // place is where a lock was given up, and by a goroutine of which class.
@@ -279,7 +279,7 @@ func (w *watcher) known(number int64) *pass {
 func (w *watcher) site(stack int32) *site {
 	s := w.at[stack]
 	if s == nil && len(w.sites) < maxSites {
-		s = &site{stack: stack, last: -1, seenAt: -1, index: map[place]*holder{}}
+		s = &site{stack: stack, last: -1, seenAt: -1}
 		w.at[stack] = s
 		w.sites = append(w.sites, s)
 	}
@@ -394,16 +394,23 @@ func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
 }
 
 func (s *site) holder(at place) *holder {
-	if h := s.latest; h != nil && h.place == at {
-		return h
+	i := at.hash()
+	for ; s.index[i] > 0; i++ {
+		if h := s.holders[s.index[i]-1]; h.place == at {
+			return h
+		}
 	}
-	h := s.index[at]
-	if h == nil && len(s.holders) < maxHolders {
-		h = &holder{place: at}
-		s.holders, s.index[at] = append(s.holders, h), h
+	if len(s.holders) == maxHolders {
+		return nil
 	}
-	s.latest = h
+	h := &holder{place: at}
+	s.holders = append(s.holders, h)
+	s.index[i] = uint8(len(s.holders))
 	return h
+}
+
+func (p *place) hash() uint8 {
+	return uint8((uint64(uint32(p.stack))<<32 | uint64(uint32(p.class))) * 0x9E3779B97F4A7C15 >> 56)
 }
 
 // add adds, times n, the part of a hold that is so many ns long.
