@@ -38,7 +38,7 @@ func InnermostFunction(frames []string, tested string) (function, place string) 
 	for _, fr := range frames {
 		function, place = frame(fr)
 		pkg := packageOf(function)
-		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return strings.HasPrefix(pkg+"/", of) }) {
+		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return within(pkg, of) }) {
 			break
 		}
 	}
@@ -46,7 +46,13 @@ func InnermostFunction(frames []string, tested string) (function, place string) 
 }
 
 // low begin the paths of packages that only serve who calls them, as sync does.
-var low = [...]string{"golang.org/x/sync/", "golang.org/x/sys/", "github.com/stretchr/testify/"}
+var low = [...]string{"golang.org/x/sync", "golang.org/x/sys", "github.com/stretchr/testify"}
+
+// within reports whether a package is in a folder, or the package of it.
+func within(pkg, folder string) bool {
+	rest, is := strings.CutPrefix(pkg, folder)
+	return is && (rest == "" || rest[0] == '/')
+}
 
 // AtInnermost is an actor that is named by what it did at the innermost place of its stack, be that in a
 // library: it held a lock there, say, or woke others. What goroutines do all along a stack, as to
@@ -154,11 +160,17 @@ func repository(pkg string) string {
 
 // frame parses a frame, and leaves out what package funcname says about wrappers.
 func frame(s string) (function, place string) {
-	function, _, _ = strings.Cut(s, " ")
-	if i := strings.LastIndex(s, " ("); i >= 0 {
-		place = strings.TrimSuffix(s[i+2:], ")")
+	function, rest, _ := strings.Cut(s, " ")
+	place, is := strings.CutPrefix(rest, "(")
+	for more := true; more; {
+		if _, rest, more = strings.Cut(rest, " ("); more {
+			place, is = rest, true
+		}
 	}
-	return function, place
+	if !is {
+		place = ""
+	}
+	return function, strings.TrimSuffix(place, ")")
 }
 
 // Doer names who an actor is: the function of the program in which its stack lies, and

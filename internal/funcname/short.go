@@ -36,7 +36,7 @@ func Spellings(class string) []string {
 	}
 	for _, s := range out {
 		out = append(out, (*Shorts)(nil).Class(s))
-		dir := folders.FindString(s)
+		dir := folders(s)
 		for i := range len(dir) {
 			if dir[i] == '/' {
 				out = append(out, s[i+1:])
@@ -121,9 +121,6 @@ type function struct {
 }
 
 var (
-	// folders is the directory part of an import path. Of names with stranger letters
-	// nothing is left out.
-	folders = regexp.MustCompile(`^(?:[A-Za-z0-9._~+-]+/)+`)
 	// version is the last element of the path of a module's second or later version.
 	version = regexp.MustCompile(`^v[0-9]+$`)
 	// dotted is the part of a package's last element that is no identifier of its:
@@ -132,17 +129,35 @@ var (
 	dotted = regexp.MustCompile(`^[A-Za-z0-9_~+-]+((?:\.(?:go|v[0-9]+))+)\.`)
 )
 
+// folders returns the directory part of an import path. Of names with stranger letters
+// nothing is left out.
+func folders(path string) string {
+	end := 0
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '/' && i > end:
+			end = i + 1
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._~+-", c) >= 0:
+		default:
+			return path[:end]
+		}
+	}
+	return path[:end]
+}
+
 // parse parses the name of a function, as [Written]. What does not begin as an
 // import path has none.
 func parse(name string) function {
 	f := function{full: name, fn: name}
-	dir := folders.FindString(name)
+	dir := folders(name)
 	last := name[len(dir):]
 	end := strings.IndexByte(last, '.')
 	suffix := ""
-	if m := dotted.FindStringSubmatchIndex(last); m != nil {
-		suffix = last[m[2]:m[3]]
-		end = m[3]
+	if strings.Contains(last, ".go.") || strings.Contains(last, ".v") { // OPT: few have
+		if m := dotted.FindStringSubmatchIndex(last); m != nil {
+			suffix = last[m[2]:m[3]]
+			end = m[3]
+		}
 	}
 	if end <= 0 || end+1 == len(last) {
 		return f

@@ -36,7 +36,10 @@ func Split(fn string) (pkg, rest string) {
 	if i := strings.IndexByte(fn, '['); i >= 0 {
 		plain = fn[:i]
 	}
-	from := strings.LastIndexByte(plain, '/') + 1
+	from := 0
+	for i := strings.IndexByte(plain, '/'); i >= 0; i = strings.IndexByte(plain[from:], '/') { // OPT: LastIndexByte looks at each byte
+		from += i + 1
+	}
 	i := strings.IndexByte(fn[from:], '.')
 	if i < 0 {
 		return fn, ""

@@ -67,8 +67,11 @@ func Visible(s string) string {
 
 // Hidden reports whether r cannot be seen as it is, or would drive a terminal.
 func Hidden(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 ||
-		unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
+	return r < 0x20 || r >= 0x7f && hiddenBeyondASCII(r) // OPT: nearly all are letters
+}
+
+func hiddenBeyondASCII(r rune) bool {
+	return r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
 }
 
 // Line makes one visible line of s: of several lines the first that says

@@ -167,7 +167,12 @@ func (n *Names) Prose(s string) string {
 	if n.InFull() {
 		return s
 	}
-	s = launched.ReplaceAllString(s, "$1")
+	if strings.Contains(s, funcname.StartedBy) {
+		s = launched.ReplaceAllString(s, "$1")
+	}
+	if !strings.Contains(s, "/") {
+		return s
+	}
 	var b strings.Builder
 	at := 0
 	for _, m := range imported.FindAllStringSubmatchIndex(s, -1) {
