@@ -132,7 +132,7 @@ func (l *Latency) Merge(o *Latency) {
 type TimePart struct {
 	Via *Via `json:"via,omitempty"` // absent if the unit's own goroutine did not wait
 	Leaf
-	// From is function of the program's own module that leads to the library function of the
+	// From is the function of the program's own module that leads to the library function of the
 	// wait or call, most often; absent if that is its own, or none does.
 	From      string `json:"from,omitempty"`
 	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which the awaited thing passed
@@ -140,6 +140,7 @@ type TimePart struct {
 	Ns        int64  `json:"ns"`              // sum over all units
 	TypicalNs int64  `json:"typical_ns"`      // of a typical unit: mean between the 40th and 60th percentile
 	SlowNs    int64  `json:"slow_ns"`         // of a slow unit: mean above the 95th percentile, or the slowest if there are fewer than 20
+	Tested    bool   `json:"-"`               // Where is a function of the module that is tested, or was built, and in no file of tests
 }
 
 // Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.
