@@ -1,6 +1,9 @@
 package work
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
 // waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
@@ -58,14 +61,25 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 	return out, all
 }
 
-// Tests are the kinds of tests, those left out that another test runs.
+// Tests are the kinds of tests, those left out that another test runs which ended, too.
 func (u *Units) Tests() (out []*UnitKind) {
+	names := map[string]bool{}
 	for i := range u.Kinds {
-		if k := &u.Kinds[i]; k.How == Test.String() && k.Count > 0 && !strings.Contains(k.Name, ".func") && !strings.HasPrefix(k.Name, "testing.") {
-			out = append(out, k)
+		if k := &u.Kinds[i]; k.How == Test.String() && k.Count > 0 && !strings.HasPrefix(k.Name, "testing.") {
+			out, names[k.Name] = append(out, k), true
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(k *UnitKind) bool {
+		for name := k.Name; ; {
+			i := strings.LastIndexByte(name, '.')
+			if i < 0 {
+				return false
+			}
+			if name = name[:i]; names[name] {
+				return true
+			}
+		}
+	})
 }
 
 // Benchmarks are the kinds of benchmarks, those left out that do little but run others.
