@@ -15,10 +15,11 @@ import (
 // Bounds on what is said about the program.
 const (
 	longestTests = 5
-	mostLegs     = 12   // benchmarks that have a line
-	largePart    = 0.2  // share of the time of a test from which on it is said for what it was
-	mostlyAlone  = 0.8  // share of the time in which one test runs
-	halfUsed     = 0.51 // share of the P-time in use up to which another test could run, too
+	mostLegs     = 12        // benchmarks that have a line
+	largePart    = 0.2       // share of the time of a test from which on it is said for what it was
+	mostlyAlone  = 0.8       // share of the time in which one test runs
+	noticed      = 1_000_000 // ns from which on somebody may care for what a unit takes its time
+	halfUsed     = 0.51      // share of the P-time in use up to which another test could run, too
 )
 
 // program reports as what kind of program the trace was judged, and more about that in further
@@ -33,9 +34,10 @@ func (w *wording) program() (lines []string, did string) {
 	case analyze.Server:
 		if i := slices.IndexFunc(u.Kinds, func(k work.UnitKind) bool { return k.Entry && k.Count > 0 }); i >= 0 {
 			k := &u.Kinds[i]
-			did = fmt.Sprintf("%s of %s, p50 %s, p99 %s: %s", quantity.Plural(k.Count, "unit", "units"), words.Visible(KindName(w.names, k)),
-				quantity.Duration(k.Latency.P50Ns), quantity.Duration(k.Latency.P99Ns), words.List(w.spent(k)))
-			did = strings.TrimSuffix(did, ": ")
+			did = fmt.Sprintf("%s of %s, p50 %s, p99 %s", quantity.Plural(k.Count, "unit", "units"), words.Visible(KindName(w.names, k)), quantity.Duration(k.Latency.P50Ns), quantity.Duration(k.Latency.P99Ns))
+			if spent := w.spent(k); len(spent) > 0 && k.Latency.P99Ns >= noticed {
+				did += ": " + words.List(spent)
+			}
 		}
 	case analyze.Tests:
 		lines, did = w.tests(used, of)
@@ -63,9 +65,10 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 	if len(tests) == 0 {
 		return nil, ""
 	}
-	alone := 0.0
+	alone, all := 0.0, int64(0)
 	for _, k := range tests {
 		alone += k.Concurrency
+		all += k.TotalNs
 	}
 	slices.SortStableFunc(tests, func(x, y *work.UnitKind) int { return cmp.Compare(y.TotalNs, x.TotalNs) })
 	var each []string
@@ -80,7 +83,7 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 	if alone > mostlyAlone && alone < 2-mostlyAlone && w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) {
 		s += fmt.Sprintf(" Most of the time one test ran alone, with %s of the P-time in use: t.Parallel may help.", quantity.Part(used, of))
 	}
-	did = fmt.Sprintf("%s in %s: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(w.r.RecordedNs()), words.List(w.spent(tests...)))
+	did = fmt.Sprintf("%s, %s in all: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(all), words.List(w.spent(tests...)))
 	return []string{s}, strings.TrimSuffix(did, ": ")
 }
 

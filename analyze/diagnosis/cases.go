@@ -90,17 +90,17 @@ func (d *Diagnosis) cases() []Case {
 		// Users notice it, and no finding explains it.
 		{asleepCase, d.Asleep != nil, nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent $asleepIn",
 			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
-		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work, explained", "$finding", tryFirst},
-		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work, explained", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
+		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
+		{slowCase, d.Slow != nil && !moreWork && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 		{"in a row", d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for the network $times times in a row in $place: $rowTakes a unit",
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. Of one long answer that comes in pieces it says how fast the other side sends."},
 
 		// A note leads, or there was much waiting.
-		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design; act if it is too slow", "$finding",
+		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design: note", "$finding",
 			"Act only if that is too slow for you: it may be what is meant. Then: $advice"},
 		{"more work than Ps, by a cause", moreWork && note != nil, note, more, "$finding", ifWanted},
 		{"more work than Ps", moreWork, nil, more, "There was " + strings.ToLower(more[:1]) + more[1:] + ": $busiest ran for $busy, others waited $waited", ifWanted + " $next"},
-		{"suspected", n.Basis == findings.Suspected, note, "Suspected; see whether it is so", "$finding", ifWanted},
+		{"suspected", n.Basis == findings.Suspected, note, "Suspected: note", "$finding", ifWanted},
 		{"minor", note != nil, note, "Note; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
 		{"not judged", !judged, nil, "Not judged", "No detector judged this trace; goroutines waited $waited for a P in all", ""},
@@ -161,6 +161,7 @@ const (
 	mostUse      = 0.8       // share of P-time in use below which there was more work than Ps at times only
 	wholeLife    = 0.99      // share of its life from which on a goroutine does nothing else
 	muchUse      = 0.5       // share of P-time in use from which on a slow program is slow by its work
+	doubtful     = 0.1       // share of the waiting in which threads may have lacked CPUs from which on that casts doubt on all
 	shortWait    = 2_000_000 // ns up to which a wait for a P is short
 
 	// Shares of starts without explanation from which on the rebuilt queues are less certain, and

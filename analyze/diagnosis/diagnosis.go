@@ -84,7 +84,9 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d.Small, d.NotScheduler = small(f), causes(f, findings.OfBlocked) && f.CostNs > 2*r.Waits.User.TotalNs
 	d.Advice, d.Victim = d.advice(f), d.victim(f)
 	if i := slices.IndexFunc(r.Doubts, func(x findings.Doubt) bool { return x.ID == findings.Strained }); i >= 0 && f != &none && !f.Counted && f.Kind != findings.KindMachine {
-		d.Doubt = &r.Doubts[i]
+		if x := &r.Doubts[i]; slices.Contains(f.Doubts, x.ID) || float64(x.WaitedNs) >= doubtful*float64(r.Waits.User.TotalNs) {
+			d.Doubt = x
+		}
 	}
 	if d.AboutVictim = d.Victim != nil && aboutWaiting(f); d.AboutVictim {
 		d.suffers(d.Victim)

@@ -49,7 +49,7 @@ func TestCases(t *testing.T) {
 	inLine := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.InLine = true })
 	explained := with(cause(findings.Note, findings.OfWaiting, 50*ms), func(f *findings.Finding) { f.ID, f.Kind, f.SymptomOf = "y", findings.KindSymptom, []string{"x"} })
 	churn := with(cause(findings.Note, findings.OfWaiting, 60*ms), func(f *findings.Finding) { f.Counted = true })
-	const slowed = "Slow units of work, explained"
+	const slowed = "Slow units of work: note"
 	slow := func(what string, waiting int64) func(*analyze.Result) {
 		return func(r *analyze.Result) {
 			r.Program.Kind = analyze.Server
@@ -110,7 +110,7 @@ func TestCases(t *testing.T) {
 		{"delays", "Scheduling delays: warning", result(ms, cause(findings.Warning, findings.OfWaiting, ms))},
 		{"P-time", "P-time wasted: note", result(ms, with(cause(findings.Critical, findings.OfWaiting, 20*ms), func(f *findings.Finding) { f.SymptomOf = []string{"y"} }),
 			with(cause(findings.Note, findings.OfPTime, 90*ms), func(f *findings.Finding) { f.ID = "y" }))},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", result(ms, design)},
+		{"by design", "Blocked, perhaps by design: note", result(ms, design)},
 		{"only notes", "No serious problem found", changed(result(ms, sleeps), asleep)},
 		{"only notes", "No serious problem found", result(ms, machine)},
 		{"no fault", "No fault of scheduling found", changed(result(90*ms, machine), idleP)},
@@ -118,7 +118,7 @@ func TestCases(t *testing.T) {
 		{"more work than Ps, by a cause", "More work than Ps at times", result(90*ms, churn)},
 		{"more work than Ps", "More work than Ps", changed(result(90*ms, inLine, explained), busy)},
 		{"more work than Ps", "More work than Ps", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, 60*ms)), busy)},
-		{"suspected", "Suspected; see whether it is so", result(ms, with(cause(findings.Note, findings.OfPTime, 20*ms), func(f *findings.Finding) { f.Basis = findings.Suspected }))},
+		{"suspected", "Suspected: note", result(ms, with(cause(findings.Note, findings.OfPTime, 20*ms), func(f *findings.Finding) { f.Basis = findings.Suspected }))},
 		{"minor", "Note; act if it matters", result(ms, cause(findings.Note, findings.OfBlocked, 20*ms))},
 		{"idle", "No serious problem found", changed(result(ms, cause(findings.Note, findings.OfBlocked, 20*ms)), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
 		{"minor", "Note; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
@@ -140,7 +140,7 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
 		{"in a row", "Note; act if it matters", changed(result(ms), inRow(160, 20))},
 		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
+		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
 		{"fine", "No problem found", changed(result(ms), inRow(140, 20))}, // 7 times a unit
 		{"fine", "No problem found", changed(result(ms), inRow(160, 21))}, // for less than 5 ms each
@@ -158,7 +158,7 @@ func TestCases(t *testing.T) {
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},
-		{"by design", "Blocked, perhaps by design; act if it is too slow", changed(result(ms, waits("main.ask")), home)},
+		{"by design", "Blocked, perhaps by design: note", changed(result(ms, waits("main.ask")), home)},
 		{"no fault", "No fault of scheduling found", changed(changed(result(90*ms, waits("main.next")), home), idleP)},
 		{"fine", "No problem found", result(ms)},
 	} {
