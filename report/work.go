@@ -414,7 +414,11 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 	case -left*20 >= slow-typical:
 		items = append(items, quantity.Duration(-left)+" less in all else")
 	}
-	return fmt.Sprintf("%s: a slow unit takes %s, a typical one %s. The difference:", name, quantity.Duration(slow), quantity.Duration(typical)), items
+	with := ""
+	if k.Unnamed > k.Count && 2*typical < k.Latency.P50Ns {
+		with = ", with the " + quantity.Count(k.Unnamed) + " whose handler no stack shows,"
+	}
+	return fmt.Sprintf("%s: a slow unit takes %s, a typical one%s %s. The difference:", name, quantity.Duration(slow), with, quantity.Duration(typical)), items
 }
 
 // slowSentence is SlowInWords in one sentence.

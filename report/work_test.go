@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -22,6 +23,10 @@ func TestSlowInWords(t *testing.T) {
 	lead, items := SlowInWords(nil, k)
 	if want := "main.order: a slow unit takes 8.1 ms, a typical one 2.1 ms. The difference:"; lead != want {
 		t.Errorf("lead %q, want %q", lead, want)
+	}
+	k.Unnamed, k.Latency.P50Ns = 900, 5_000_000
+	if lead, _ := SlowInWords(nil, k); !strings.Contains(lead, "a typical one, with the 900 whose handler no stack shows, 2.1 ms") {
+		t.Errorf("lead %q", lead)
 	}
 	want := []string{"6 ms more (6 ms, typically 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}
 	if !slices.Equal(items, want) {
