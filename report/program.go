@@ -90,7 +90,8 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 // benchmarks has a line for each benchmark: the timed part of its last trial.
 func (w *wording) benchmarks() (lines []string, did string) {
 	var timed, n int64
-	for _, k := range w.r.Work.Benchmarks() {
+	all := w.r.Work.Benchmarks()
+	for _, k := range all {
 		timed += k.TotalNs
 		if n++; n <= mostLegs {
 			runs := ""
@@ -112,7 +113,7 @@ func (w *wording) benchmarks() (lines []string, did string) {
 	}
 	left := quantity.Duration(max(0, w.r.RecordedNs()-timed))
 	return append([]string{"Not judged: set-up, trials before the last, and package testing, " + left + " in all."}, lines...),
-		fmt.Sprintf("%s, timed for %s of %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), quantity.Duration(w.r.RecordedNs()))
+		strings.TrimSuffix(fmt.Sprintf("%s, timed for %s: %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), words.List(w.spent(all...))), ": ")
 }
 
 // spent reports what most of the time of units of some kinds was for, as far as that is known.
