@@ -28,7 +28,7 @@ type Pseudonyms struct {
 	packages, funcs, files, types, logs, reasons, owners, processes map[string]string
 }
 
-// NewPseudonyms returns Pseudonyms that have replaced nothing yet.
+// NewPseudonyms returns empty Pseudonyms.
 func NewPseudonyms() *Pseudonyms {
 	return &Pseudonyms{
 		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
@@ -36,9 +36,9 @@ func NewPseudonyms() *Pseudonyms {
 	}
 }
 
-// KeyedPseudonyms returns Pseudonyms whose numbers depend on key and name only, so that those of
-// analyses that know nothing of each other are the same. Who has the key can find out
-// whether a number stands for a name that he guesses.
+// KeyedPseudonyms returns Pseudonyms whose numbers depend on key and name only, so that
+// independent analyses replace a name by the same number. The holder of the key can test whether
+// a number stands for a guessed name.
 func KeyedPseudonyms(key []byte) *Pseudonyms {
 	n := NewPseudonyms()
 	n.key = key
@@ -91,15 +91,15 @@ func (n *Pseudonyms) numbered(m map[string]string, name, prefix string) string {
 	return s
 }
 
-// Pseudonym returns what stands for a name of a kind by a key: the kind and 12 hexadecimal
-// digits of HMAC-SHA-256.
+// Pseudonym returns the replacement of a name by a key: its kind and 12 hexadecimal digits
+// of HMAC-SHA-256.
 func Pseudonym(key []byte, kind, name string) string {
 	h := hmac.New(sha256.New, key)
 	io.WriteString(h, kind+"\x00"+name)
 	return kind + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Function returns what a function is called, by its name in the trace.
+// Function returns the replacement of a function's name in the trace.
 func (n *Pseudonyms) Function(fn string) string {
 	if n == nil || fn == "" || fn == "main.main" { // which each program has
 		return funcname.Written(fn)
@@ -164,7 +164,7 @@ func (n *Pseudonyms) annotations(types []string) []string {
 	return out
 }
 
-// Annotation returns what a type of tasks or regions is called.
+// Annotation returns the replacement of a type of tasks or regions.
 func (n *Pseudonyms) Annotation(s string) string {
 	if n == nil || s == "" {
 		return s

@@ -9,12 +9,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Bug is a panic: a mistake of ours, not of the trace's.
+// Bug is the error of a panic in gmpscope or in a callback: never the fault of the trace.
 type Bug struct {
 	Value any    // of the panic
-	At    string // the innermost of our functions: name, file and line
-	// Callback is the option whose function panicked, such as OnDecision: then it is no
-	// mistake of ours. Empty if it was none.
+	At    string // innermost function of gmpscope: name, file and line
+	// Callback is the option whose function panicked, such as OnDecision; empty if none did.
 	Callback string
 }
 
@@ -48,7 +47,7 @@ func (o *Options) blame() {
 	}
 }
 
-// Caught makes a Bug of what the deferred function that calls it recovered.
+// Caught turns the value that a deferred function recovered into a Bug.
 func Caught(value any) *Bug {
 	if b, ok := value.(*Bug); ok { // caught before
 		return b

@@ -12,15 +12,15 @@ import (
 
 // File analyses the trace with the given name: a path, an http or https URL such as that
 // of net/http/pprof, or "-" for standard input. It may be compressed with gzip or zstd.
-// What it returns is as that of [Run].
+// The result is that of [Run].
 func File(ctx context.Context, name string, o Options) (*Result, error) {
 	return open(ctx, name, o, input.Options{})
 }
 
-// Reader analyses the trace that r gives, compressed or not. The name is what the
-// result and errors call it. What it returns is as that of [Run], but that an error of r
-// other than io.EOF and io.ErrUnexpectedEOF is returned, wrapped, and then there is no
-// result, unless o.Partial is set: half of what a client sent is not what it asked about.
+// Reader analyses the trace that r gives, compressed or not. The result and errors refer
+// to it by name. The result is that of [Run], except that an error of r other than io.EOF
+// and io.ErrUnexpectedEOF is returned, wrapped, and then there is no result, unless
+// o.Partial is set: half of what a client sent is not what it asked about.
 func Reader(ctx context.Context, r io.Reader, name string, o Options) (*Result, error) {
 	watched := &watchedReader{r: input.Careful(r)}
 	res, err := open(ctx, "-", o, input.Options{Stdin: watched, StdinName: name})

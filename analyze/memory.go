@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
-// MinMemory is the least Options.MaxMemory that can be kept, in bytes: the
-// analysis of traces of 120 MB with few goroutines takes that.
+// MinMemory is the least value of Options.MaxMemory, in bytes: what the analysis of a
+// trace of 120 MB with few goroutines needs.
 const MinMemory = 96 << 20
 
 const (

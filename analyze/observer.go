@@ -7,8 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Observer sees the decisions, their notes and the waits of an analysis as it goes on: for
-// what hands on each of them, where a [Result] has sums.
+// Observer receives the decisions, their notes and the waits of an analysis in progress,
+// for exports of each of them, where a [Result] has sums.
 type Observer interface {
 	// Begin is called once, before the first block.
 	Begin(Lookup)
@@ -20,7 +20,7 @@ type Observer interface {
 	Observe(b *ledger.Block, ended []waits.EndedWait) error
 }
 
-// Lookup gives an Observer what decisions are about.
+// Lookup resolves the handles in decisions for an [Observer].
 type Lookup struct {
 	// Class returns the name of the class with a handle; empty if it is not known.
 	Class func(class int32) string

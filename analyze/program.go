@@ -23,12 +23,12 @@ const (
 	Wasm       ProgramKind = "wasm"       // js/wasm: one thread, which the host lends it
 )
 
-// ProgramKinds returns the kinds, in the order in which they are explained.
+// ProgramKinds returns all kinds of programs, in the order of their explanations.
 func ProgramKinds() []ProgramKind {
 	return []ProgramKind{Server, Tests, Benchmarks, Batch, Idle, Wasm}
 }
 
-// CheckProgramKind returns an error unless k is a kind.
+// CheckProgramKind returns an error unless k is empty or one of [ProgramKinds].
 func CheckProgramKind(k ProgramKind) error {
 	if slices.Contains(ProgramKinds(), k) {
 		return nil
@@ -46,7 +46,7 @@ type Program struct {
 	Basis string      `json:"basis"` // "inferred", or "assumed" if --program sets it
 }
 
-// Tested reports whether go test built the program.
+// Tested reports whether the program was built by go test.
 func (p *Program) Tested() bool { return p.Kind == Tests || p.Kind == Benchmarks }
 
 // program returns what kind of program the result is of.

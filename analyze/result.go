@@ -23,23 +23,24 @@ type Result struct {
 	Trace          Trace
 	Reconstruction Reconstruction
 	Waits          waits.Result
-	Stacks         stacks.Result // where goroutines had stopped that then waited
+	Stacks         stacks.Result // stacks at which waiting goroutines had stopped
 	Procs          procs.Result
 	Fairness       fairness.Result
 	Pressure       fairness.Pressure
 	Breakdown      breakdown.Result
 	Span           Span
 	Timeline       timeline.Result
-	Findings       []findings.Finding    // as findings.Rank sorts them; the one to begin with is findings.Chief
-	Doubts         []findings.Doubt      // of the whole trace, that findings refer to
-	LeftOut        findings.LeftOut      // what package testing did in a tested program
+	Findings       []findings.Finding    // ranked by findings.Rank; findings.Chief selects the leading one
+	Doubts         []findings.Doubt      // doubts about the whole trace, to which findings refer by ID
+	LeftOut        findings.LeftOut      // actions of package testing in a tested program
 	Work           work.Units            // units of work by kind
-	Program        Program               // what kind of program it is of
-	Kernel         *kernel.Machine       // what the kernel's records show; nil: there are none
-	Focus          *Focused              // which part of the trace it is about; nil: all
-	Suppressed     []findings.Suppressed // what Suppress took out of them, in their order
-	Detectors      []Detector            // all that ran, in their order
-	// DecisionsOnly reports whether nothing was measured, as Options.DecisionsOnly asks.
+	Program        Program               // kind of program
+	Kernel         *kernel.Machine       // result of the kernel's records; nil without records
+	Focus          *Focused              // part of the trace that was measured; nil for all of it
+	Suppressed     []findings.Suppressed // findings removed by Suppress, in their order
+	Detectors      []Detector            // detectors that ran, in their order
+	// DecisionsOnly reports whether Options.DecisionsOnly was set, so that nothing was
+	// measured.
 	DecisionsOnly bool
 }
 
@@ -68,7 +69,7 @@ type Trace struct {
 	Regions     int64         `json:"regions"`               // user regions that began
 	Logs        int64         `json:"logs"`                  // log messages
 	Bytes       int64         `json:"bytes"`                 // uncompressed
-	Stored      int64         `json:"-"`                     // bytes read as stored, that is, compressed
+	Stored      int64         `json:"-"`                     // bytes read before decompression
 	LostBytes   int64         `json:"lost_bytes"`            // part of Bytes that is unreadable, or useless without what is missing
 	LostNs      int64         `json:"lost_ns"`               // time between readable events in which events are lost
 	Incomplete  bool          `json:"incomplete"`            // the trace is truncated or damaged, or the analysis was interrupted
@@ -77,14 +78,16 @@ type Trace struct {
 	Reduced     bool          `json:"reduced"`               // a trace of Go 1.21 or before: no threads, no retakes, no queues
 	TracerNs    int64         `json:"tracer_ns"`             // P-time of the tracer's goroutines
 	Wall        string        `json:"wall,omitempty"`        // wall-clock time of the start, RFC 3339; absent if unknown
-	Began       time.Time     `json:"-"`                     // Wall, exactly; zero if the trace has none
+	Began       time.Time     `json:"-"`                     // wall-clock time of the start; zero if unknown
 	Warnings    []string      `json:"warnings"`              // what is missing or odd
 }
 
-// RecordedNs is the duration without the gaps: what rates, and shares of time, are of.
+// RecordedNs returns the duration of the trace without gaps, in ns: the base of rates and
+// of shares of time.
 func (t *Trace) RecordedNs() int64 { return t.DurationNs - t.LostNs }
 
-// BeginNs and EndNs bound what the result is about: the trace, or a window of it.
+// BeginNs returns the beginning of the trace, or of the window that was measured, in ns
+// since the first event.
 func (r *Result) BeginNs() int64 {
 	if r.Focus != nil {
 		return r.Focus.FromNs
@@ -92,7 +95,8 @@ func (r *Result) BeginNs() int64 {
 	return 0
 }
 
-// EndNs is BeginNs for the end.
+// EndNs returns the end of the trace, or of the window that was measured, in ns since the
+// first event.
 func (r *Result) EndNs() int64 {
 	if r.Focus != nil {
 		return r.Focus.ToNs
@@ -100,8 +104,8 @@ func (r *Result) EndNs() int64 {
 	return r.Trace.DurationNs
 }
 
-// RecordedNs is the duration of what the result is about without the gaps: what rates,
-// and shares of time, are of.
+// RecordedNs returns the duration of the trace, or of the window, without gaps, in ns:
+// the base of rates and of shares of time.
 func (r *Result) RecordedNs() int64 {
 	if r.Focus != nil {
 		return r.Focus.RecordedNs
@@ -109,7 +113,7 @@ func (r *Result) RecordedNs() int64 {
 	return r.Trace.RecordedNs()
 }
 
-// PTime is the P-time that is recorded, ns.
+// PTime returns the recorded P-time, in ns: the base of shares of P-time.
 func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.EndNs()) }
 
 // Reconstruction counts the starts that the rules of the scheduler explain.
@@ -123,9 +127,8 @@ type Reconstruction struct {
 	Corrections int64            `json:"corrections"` // goroutines moved in the model because later events contradicted it
 }
 
-// EitherTick is the number of ambiguous starts that were taken from the head of
-// the global queue all the same: at the 61st tick, or because the P had nothing
-// of its own. Both come to the same.
+// EitherTick returns the number of ambiguous starts that certainly came from the head of
+// the global queue, either at the 61st tick or because the P's own queue was empty.
 func (r *Reconstruction) EitherTick() int64 {
 	return r.ByBasis[reference.Known(reference.Ambiguous, reference.RuleTick).String()]
 }

@@ -17,7 +17,7 @@ type RulesApplied struct {
 	OtherRules []string `json:"other_rules,omitempty"` // releases that write the same format but have other rules; --go-version selects one
 }
 
-// AddRules adds r to a list unless it is there.
+// AddRules appends r to a list unless it is in it already.
 func AddRules(list []RulesApplied, r RulesApplied) []RulesApplied {
 	if slices.ContainsFunc(list, func(x RulesApplied) bool { return x.GoVersion == r.GoVersion && x.ChosenBy == r.ChosenBy }) {
 		return list
@@ -35,8 +35,8 @@ const (
 	ByFlag    ChosenBy = "flag"    // the user has named the release
 )
 
-// ChooseRules returns the rules for a trace with that header: those asked for,
-// or, if that is the zero value, those that its format tells.
+// ChooseRules returns the rules for a trace with a header: asked, or, if that is the zero
+// value, those of the first release with its format.
 func ChooseRules(h input.Header, asked reference.Rules) (reference.Rules, RulesApplied) {
 	if asked != (reference.Rules{}) {
 		return asked, RulesApplied{GoVersion: asked.Release, ChosenBy: ByFlag}

@@ -33,38 +33,38 @@ type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	// It does not change the result.
 	Workers int
-	// Rules are those of the scheduler that wrote the trace, where its format does
-	// not tell; the zero value is what ChooseRules says.
+	// Rules are the rules of the scheduler that wrote the trace; the zero value means those
+	// of its format, by ChooseRules.
 	Rules reference.Rules
-	// MaxMemory is how much memory the analysis should get by with, in bytes, not
-	// less than MinMemory; 0 means that there is no limit. First fewer generations
-	// are decoded at once, then the result loses detail, which Trace.Warnings says.
-	// What is alive at one time in the trace cannot be lowered: where it is too much
-	// the analysis ends, with an error, or with Partial as if it was interrupted.
+	// MaxMemory limits the memory of the analysis, in bytes, at least MinMemory; 0 means no
+	// limit. First fewer generations are decoded at once, then the result loses detail, as
+	// Trace.Warnings reports. What is alive at one time in the trace cannot be lowered: where
+	// it is too much the analysis ends, with an error, or with Partial as if it was
+	// interrupted.
 	MaxMemory int64
-	// Thresholds are those of the detectors; the zero value means [all.Default].
+	// Thresholds are the thresholds of the detectors; the zero value means [all.Default].
 	// Package config reads them from a file. Those beyond [all.BoundsOf] are an error.
 	Thresholds all.Thresholds
 	// CPUs is how many CPUs the process had on average, which a trace does not show: a
-	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means what the
-	// file beside the trace says, if there is one; others than CheckCPUs takes are an error.
+	// quota's fraction, the CPUs of its affinity mask, or the machine's. 0 means the value in
+	// the sidecar, if there is one. Values that CheckCPUs rejects are an error.
 	CPUs float64
-	// Kernel, if set, gives the records of the kernel's scheduler from the time of the
-	// trace: then Result.Kernel says who had the CPUs. They are read alongside. Of a trace of
-	// Go 1.21 or older they are an error.
+	// Kernel, if set, is the source of the kernel scheduler's records from the time of the
+	// trace, for Result.Kernel. With a trace of Go 1.21 or older it is an error.
 	Kernel *kernel.Reader
-	// CgroupStat, if set, is what the control group of the process says about its CPU quota.
+	// CgroupStat, if set, is the cpu.stat of the process's control group.
 	CgroupStat *kernel.CgroupStat
-	// Focus is what of the trace is measured and judged; the zero value is all of it.
+	// Focus selects the part of the trace that is measured and judged; the zero value selects
+	// all of it.
 	Focus focus.Focus
 	// Anonymize, if set, replaces the names of packages, functions, files and
 	// annotations that are not Go's own by numbers, and the trace's by "trace".
 	Anonymize *Pseudonyms
-	// OnEvents, if set, is called with the number of events that have been read
-	// since it was called last: some thousands at a time.
+	// OnEvents, if set, is called with the number of events read since its last call, some
+	// thousands at a time.
 	OnEvents func(n int)
-	// Partial makes a cancelled context the end of the trace, once there were
-	// events: the result is that of what was read until then, and says so.
+	// Partial treats a cancelled context as the end of the trace, once there were events: the
+	// result covers what was read, and reports that.
 	Partial bool
 	// OnStacks, if set, is called once, before the first decision: frames reads
 	// the handle of a decision's stack as lines, innermost frame first, each a
@@ -80,48 +80,48 @@ type Options struct {
 	OnDecision func(d *reference.Decision) error
 	// Observer, if set, sees the decisions and waits as they are measured.
 	Observer Observer
-	// DecisionsOnly leaves out all that measures the decisions: the result has but
-	// Trace and Reconstruction, and Observer is not called. Without OnStacks, OnDecision
-	// is called from a goroutine of its own, some thousands of decisions behind; its last
-	// call is over when Run returns.
+	// DecisionsOnly omits all measurements: the result has only Trace and Reconstruction, and
+	// Observer is not called. Without OnStacks, OnDecision is called from a goroutine of its
+	// own, some thousands of decisions behind; its last call is over when Run returns.
 	DecisionsOnly bool
-	// NoTimeline leaves the picture over time out: Result.Timeline has but where it begins and
-	// ends, and the gaps. That takes a tenth less time, and 30 MB less. Pages of package
-	// report/html, and comparisons of single traces, need it.
+	// NoTimeline omits the timeline: Result.Timeline has only its bounds and the gaps. This
+	// saves a tenth of the time, and 30 MB. Pages of package report/html, and comparisons of
+	// single traces, need it.
 	NoTimeline bool
-	// NoWork leaves out the units of work. It is for measuring what they cost.
+	// NoWork omits the units of work, to measure their cost.
 	NoWork bool
-	// NoDetail leaves out what neither findings nor a replay need: the picture over time,
-	// units of work, breakdowns by class, and stacks.
+	// NoDetail omits what neither findings nor a replay need: timeline, units of work,
+	// breakdowns by class, and stacks.
 	NoDetail bool
-	// NoFindings leaves out the detectors.
+	// NoFindings omits the detectors.
 	NoFindings bool
-	// Homes overrule where goroutines wait for something to do, which begins their units of work:
-	// each is CLASS@FUNCTION, the start function of goroutines and one that they wait in, by
-	// patterns as in focus.Focus.Classes.
+	// Homes override the functions in which goroutines wait for the next unit of work: each is
+	// CLASS@FUNCTION, a start function and the function of the wait, both patterns as in
+	// focus.Focus.Classes.
 	Homes []string
-	// Program overrules what kind of program the trace is taken to be of; empty: it is inferred. Others
-	// than CheckProgramKind takes are an error.
+	// Program overrides the inferred kind of program; empty means inferred. Values that
+	// CheckProgramKind rejects are an error.
 	Program ProgramKind
-	// OnUnit, if set, is called with each unit of work that was found whole, in the order
-	// in which they are. It is called from a goroutine of its own; its last call is over
-	// when Run returns.
+	// OnUnit, if set, is called with each whole unit of work, in the order in which they are
+	// found. It is called from a goroutine of its own; its last call is over when Run
+	// returns.
 	OnUnit func(work.Unit)
 	// TraceID is an ID of a distributed trace, as in FocusOnTraceID: the log messages by which the
 	// program gave it to tasks are kept, however many messages there are. The category of such a
 	// message is "trace_id", as package capture writes it.
 	TraceID string
-	// Without are hypotheses that the reconstruction does without: see lab/docs/hypotheses.md.
+	// Without is the set of hypotheses that the reconstruction does not use: see
+	// lab/docs/hypotheses.md.
 	Without reconstruct.Set
-	// Answered gets what hypotheses answer; it may be nil.
+	// Answered, if set, is called with each answer of a hypothesis.
 	Answered func(reconstruct.Answer)
 }
 
 // errDamaged stands for errors that may quote the trace.
 var errDamaged = errors.New("it is damaged")
 
-// Errors for errors.Is. Others are those of the operating system, as fs.ErrNotExist, of the
-// context, and of a caller's reader or OnDecision.
+// Errors for errors.Is, besides errors of the operating system such as fs.ErrNotExist, of
+// the context, and of the caller's reader or OnDecision.
 var (
 	// ErrNoEvents reports that a trace holds nothing that could be analysed.
 	ErrNoEvents = errors.New("no events")
@@ -130,14 +130,14 @@ var (
 	ErrNotTrace    = input.ErrNotTrace
 	ErrEmpty       = input.ErrEmpty
 	ErrUnsupported = input.ErrUnsupported
-	// ErrMemory reports that what is alive in the trace at one time needs more memory than
-	// allowed.
+	// ErrMemory reports that the goroutines, Ps and threads alive at one time need more
+	// memory than Options.MaxMemory allows.
 	ErrMemory = errors.New("too little memory")
 )
 
-// Run analyses the trace that src gives. A damaged trace gives a result for
-// what could be read, with warnings; an error means that there is no result. A
-// panic of the analysis is a [Bug].
+// Run analyses the trace in src. For a damaged trace the result covers what could be
+// read, with warnings; an error means that there is no result. A panic of the analysis is
+// returned as a [Bug].
 func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err error) {
 	defer func() {
 		if v := recover(); v != nil {

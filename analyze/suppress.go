@@ -49,8 +49,7 @@ func (r *Result) Suppress(by []findings.Suppression, names *Pseudonyms) (used []
 	return used
 }
 
-// AllFindings yields the findings and those that were suppressed: what is true of
-// the trace, whether or not somebody accepts it.
+// AllFindings yields all findings, suppressed ones included.
 func (r *Result) AllFindings() iter.Seq[*findings.Finding] {
 	return func(yield func(*findings.Finding) bool) {
 		for i := range r.Findings {

@@ -13,10 +13,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// FocusOnTasks reads the trace that src gives, and returns the part of it that is about
-// tasks (runtime/trace.NewTask), by their numbers: from when the first of them begins to
-// when the last one ends, and the goroutines that began them, were in regions of them, or
-// logged for them. The trace is read for that; Run needs it once more.
+// FocusOnTasks reads a trace and returns the part of it that is about the tasks
+// (runtime/trace.NewTask) with some IDs: from the first beginning to the last end, and
+// the goroutines that began them, were in regions of them, or logged for them. The trace
+// is read for that; Run needs it once more.
 func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int64) (f focus.Focus, err error) {
 	w := newWantedTasks()
 	for _, id := range tasks {

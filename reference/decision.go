@@ -257,7 +257,7 @@ type Reason uint8
 // The reasons.
 const (
 	ReasonNone        Reason = iota
-	ReasonOther              // one that has no constant here
+	ReasonOther              // any other
 	ReasonForever            // select without cases, nil channel
 	ReasonNetwork            // the network poller
 	ReasonSelect             // select

@@ -8,15 +8,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ClassOthers is the ID of the account that all classes share that came up after the
-// first 2000, as in package waits.
+// ClassOthers is the ID of the account shared by all classes after the first 2000, as in
+// package waits.
 const ClassOthers = int32(-1)
 
 // maxClasses is how many classes have an account of their own.
 const maxClasses = 2000
 
-// Accumulator adds up the lives of each class's goroutines from a stream of decisions. It
-// is not safe for concurrent use.
+// Accumulator sums the time that the goroutines of each class spend in each state, from a
+// stream of decisions. It is not safe for concurrent use.
 type Accumulator struct {
 	TimeInStates
 	opt     Options
@@ -27,7 +27,7 @@ type Accumulator struct {
 // account is that of a class.
 type account struct {
 	goroutines int64
-	complete   int64 // of them, created and ended in the stream
+	complete   int64 // goroutines created and ended in the stream
 	completeNs int64 // their lives
 	runtime    bool  // some of them are the runtime's
 	TimeByState
@@ -38,11 +38,11 @@ type Options struct {
 	// From and To bound the window of what is counted, ns; To of 0 is the end of the
 	// stream. Lives are clipped to it.
 	From, To int64
-	// Only, if set, says which goroutines and classes (handles) are counted.
+	// Only, if set, reports whether a goroutine and its class (a handle) are counted.
 	Only func(g int64, class int32) bool
 }
 
-// New returns an Accumulator that has seen nothing.
+// New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = maxTime
@@ -50,8 +50,8 @@ func New(o Options) *Accumulator {
 	return &Accumulator{TimeInStates: TimeInStates{from: max(0, o.From), to: o.To}, opt: o}
 }
 
-// Add processes the next block of the stream. It does not keep it. A time that falls counts
-// as the time before.
+// Add processes the next block of the stream. It does not retain the block. Timestamps that
+// go backwards are clamped.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.grow(b.Slots)
 	a.handles = b.Classes
@@ -104,26 +104,26 @@ func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life
 	return c
 }
 
-// Result is what the package hands on.
+// Result is the result of an [Accumulator].
 type Result struct {
-	Program TimeByState // of all goroutines of the classes that are the program's
-	Runtime TimeByState // of those of the others: of the runtime and the tracer
+	Program TimeByState // goroutines of the program's classes
+	Runtime TimeByState // goroutines of the runtime and the tracer
 	Classes []Class     // the longest life first
 }
 
-// Class is what the goroutines of one class did together.
+// Class is the summed time in states of the goroutines of one class.
 type Class struct {
 	ID         int32  // its handle, or ClassOthers
 	Name       string // start function of the class
 	Creator    string // function that executed the go statement
-	Runtime    bool   // it has goroutines of the runtime or the tracer
-	Goroutines int64  // whose lives these are
-	Complete   int64  // of them, created and ended in the stream
-	CompleteNs int64  // their lives, summed
+	Runtime    bool   // goroutines of the runtime or the tracer
+	Goroutines int64  // number of goroutines
+	Complete   int64  // goroutines created and ended in the stream
+	CompleteNs int64  // sum of their lives
 	TimeByState
 }
 
-// Of returns the class with an ID, or nil.
+// Of returns the class with the given ID, or nil.
 func (r *Result) Of(id int32) *Class {
 	if i := slices.IndexFunc(r.Classes, func(c Class) bool { return c.ID == id }); i >= 0 {
 		return &r.Classes[i]
@@ -131,8 +131,8 @@ func (r *Result) Of(id int32) *Class {
 	return nil
 }
 
-// Finish ends all lives at end, ns of the last event. open is [ledger.Ledger.Live], names
-// may be nil. The Accumulator cannot be used afterwards.
+// Finish ends all lives at end, the time of the last event in ns. open is
+// [ledger.Ledger.Live], names may be nil. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) Result {
 	a.now = max(a.now, min(end, maxTime))
 	for _, o := range open {

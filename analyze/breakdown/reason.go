@@ -2,7 +2,7 @@ package breakdown
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Reason specifies what a blocked goroutine waited for.
+// Reason is what a blocked goroutine waited for.
 type Reason uint8
 
 // The reasons. But for the first and ReasonCoroutine they are those that the runtime
@@ -23,7 +23,7 @@ const (
 	ReasonForever                   // select without cases, nil channel
 	ReasonSynctest                  // a testing/synctest bubble
 	ReasonSystem                    // the runtime's own goroutines: their work
-	ReasonOther                     // one that has no constant here
+	ReasonOther                     // any other
 
 	Reasons = int(iota) // how many there are
 )
@@ -40,7 +40,7 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// ReasonOf returns the reason of a goroutine that blocked because of why, and waits for what the runtime calls reason.
+// ReasonOf returns the Reason for a stop with the cause why and the runtime's reason.
 func ReasonOf(why reference.Why, reason reference.Reason) Reason {
 	switch why {
 	case reference.WhyCoroutine:

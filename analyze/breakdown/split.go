@@ -1,6 +1,6 @@
 package breakdown
 
-// TimeByState is time by what a goroutine did, or several did together, in ns.
+// TimeByState is the time of one or several goroutines by state, in ns.
 type TimeByState struct {
 	RunningNs  int64
 	RunnableNs int64
@@ -9,12 +9,12 @@ type TimeByState struct {
 	BlockedNs  [Reasons]int64 // by Reason
 }
 
-// LifeNs is the whole: the sum of all parts, ns.
+// LifeNs returns the sum of all states, in ns.
 func (s *TimeByState) LifeNs() int64 {
 	return s.RunningNs + s.RunnableNs + s.SyscallNs + s.UnknownNs + s.Blocked()
 }
 
-// Blocked is the time of all reasons together, ns.
+// Blocked returns the blocked time for all reasons, in ns.
 func (s *TimeByState) Blocked() int64 {
 	var sum int64
 	for _, ns := range s.BlockedNs {
@@ -23,7 +23,7 @@ func (s *TimeByState) Blocked() int64 {
 	return sum
 }
 
-// Add adds the parts of t to those of s.
+// Add adds the times of t to those of s.
 func (s *TimeByState) Add(t *TimeByState) {
 	s.RunningNs += t.RunningNs
 	s.RunnableNs += t.RunnableNs

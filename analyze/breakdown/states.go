@@ -49,9 +49,9 @@ type entries struct {
 	next int32 // index, 0 for none
 }
 
-// TimeInStates holds what each live goroutine has done so far, by slot of the ledger. Its memory
-// depends on the number of goroutines alive at one time: 40 bytes each, and 32 more for
-// every three states beyond running, runnable and one.
+// TimeInStates holds the time in states so far of each live goroutine, by slot of the ledger.
+// Its memory depends on the number of goroutines alive at one time: 40 bytes each, and 32 more
+// for every three states beyond running, runnable and one.
 type TimeInStates struct {
 	now   int64
 	begin int64 // of the trace, or end of the last gap

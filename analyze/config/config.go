@@ -31,20 +31,20 @@ const (
 	maxHomes        = 100
 )
 
-// Config is what a configuration file says. Its JSON is such a file.
+// Config is the content of a configuration file. Its JSON is such a file.
 type Config struct {
-	Schema     string                 `json:"$schema,omitempty"` // where the schema of this file is, for editors
-	Thresholds all.Thresholds         `json:"thresholds"`        // of the detectors, by their IDs; those that are not set keep their defaults
+	Schema     string                 `json:"$schema,omitempty"` // URL of the JSON Schema, for editors
+	Thresholds all.Thresholds         `json:"thresholds"`        // thresholds of the detectors, by ID; unset ones keep their defaults
 	Work       Work                   `json:"work"`              // how units of work are found
 	Suppress   []findings.Suppression `json:"suppress"`          // findings that are known and accepted
 }
 
-// Work holds how units of work are found.
+// Work configures how units of work are found.
 type Work struct {
 	Homes []string `json:"homes"` // where goroutines wait for something to do, as CLASS@FUNCTION: their start function, and one that they wait in
 }
 
-// Default returns what is in force without a file.
+// Default returns the configuration in force without a file.
 func Default() *Config {
 	return &Config{Thresholds: all.Default(), Work: Work{Homes: []string{}}, Suppress: []findings.Suppression{}}
 }
@@ -53,16 +53,15 @@ func Default() *Config {
 type Error struct {
 	Name string // of the file
 	Line int    // from 1
-	Why  string // what is wrong, and what to do
+	Why  string // what is wrong, and how to mend it
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("configuration %s, line %d: %s", e.Name, e.Line, e.Why)
 }
 
-// Read reads a configuration; what it does not set is as in [Default]. The name is
-// for errors, which are of type *[Error] where the file is wrong, and not
-// unreadable.
+// Read reads a configuration, with [Default] for what it does not set. The name is for
+// errors; mistakes in the file are of type *[Error].
 func Read(r io.Reader, name string) (*Config, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
@@ -102,7 +101,7 @@ func (c *Config) Write(w io.Writer) error {
 	return e.Encode(c)
 }
 
-// InForce returns the suppressions that hold, and those that have expired.
+// InForce returns the suppressions in force, and the expired ones.
 func (c *Config) InForce(now time.Time) (inForce, expired []findings.Suppression) {
 	for _, s := range c.Suppress {
 		if s.Expired(now) {

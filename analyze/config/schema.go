@@ -17,7 +17,7 @@ var schema []byte
 // Schema returns the JSON Schema of a configuration file.
 func Schema() []byte { return schema }
 
-// Threshold is a number that a detector judges by.
+// Threshold is a threshold of a detector.
 type Threshold struct {
 	Key     string // below the detector's, as in grade.note_ns
 	Default string // as in JSON
@@ -31,8 +31,7 @@ type node struct {
 	Default     json.RawMessage `json:"default"`
 }
 
-// Thresholds returns those of a detector, in their order; none if there is no such
-// detector.
+// Thresholds returns the thresholds of a detector, in order; none for an unknown ID.
 func Thresholds(id string) []Threshold {
 	var root node
 	if err := json.Unmarshal(schema, &root); err != nil {

@@ -17,7 +17,7 @@ const (
 	asleepCase = "asleep"
 )
 
-// A Case is what a verdict may say. Package report fills in the words that begin with a dollar
+// A Case is one possible verdict. Package report fills in the words that begin with a dollar
 // sign: $finding is the headline that the detector of the subject wrote, unless the subject is
 // only that goroutines waited for a P: then it is one of the symptoms. Kind, CostOf, Counted and
 // MaybeMeant of a detector, in its folder, say in which cases it may lead.
@@ -150,7 +150,8 @@ func (v *Victim) symptoms(most waits.Cause) []symptom {
 	}
 }
 
-// Thresholds. Waiting and cost are compared with the time that the program ran.
+// Thresholds. Waiting and cost are compared with the time that running time of the
+// program.
 const (
 	largeWaiting = 0.5       // waiting from which on it is worth a headline, even if no detector minds
 	largeCost    = 0.15      // cost of a note from which on it leads, even if there was little waiting

@@ -15,38 +15,38 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Diagnosis is what a verdict is about.
+// Diagnosis is the subject of a verdict, with the numbers that its words need.
 type Diagnosis struct {
 	Case
-	Shorter string            // a headline for where the other gets too long; "" if there is none
+	Shorter string            // a shorter headline, if the other is too long; "" if there is none
 	Status  string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
-	Finding int               // the place of Subject in Result.Findings; -1 if there is none
+	Finding int               // index of Subject in Result.Findings; -1 if none
 	Noted   *findings.Finding // the first note; nil if none
 	Advice  string            // the first advice about Subject; "" if none
-	Slow    *Slow             // the units whose slow ones lose most; nil if there are none
-	InRow   *InRow            // the units that wait for one thing after the other; nil if there are none
-	Asleep  *Asleep           // where units of work are asleep; nil if that is no large part of their time
-	Doubt   *findings.Doubt   // that threads may have lacked CPUs, where Subject depends on it; else nil
+	Slow    *Slow             // kind whose slow units lose most; nil if none
+	InRow   *InRow            // kind whose units wait for one thing after the other; nil if none
+	Asleep  *Asleep           // where units are asleep for a large part of their time; nil if nowhere
+	Doubt   *findings.Doubt   // doubt that threads lacked CPUs, if Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
 	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first; without waits after runtime.Gosched
 	Waiter  *breakdown.Class // a class that waited for a P for most of its life, and long; nil if none
-	RanNs   int64            // the program ran
-	GCNs    int64            // mark workers ran, if they did for longer, and for long; else 0
+	RanNs   int64            // running time of the program
+	GCNs    int64            // running time of mark workers, if longer than that of the program, and long; else 0
 
-	MuchWaiting  bool // there was much, whether a detector minds or not
-	Idle         bool // the program hardly used its Ps: its waits are much next to running, but only those of waking up
-	ShortWaits   bool // waits are much next to running because runs were short, too
+	MuchWaiting  bool // much waiting, whether or not a detector reports it
+	Idle         bool // the program hardly used its Ps: its waits are long compared with its running, but only due to wake-ups
+	ShortWaits   bool // waits are long compared with running because runs were short too
 	Small        bool // Subject explains only a small part of the waiting
-	AboutVictim  bool // Subject is only that goroutines waited for a P
-	NotScheduler bool // Subject is what goroutines were blocked for, next to which they hardly waited
+	AboutVictim  bool // Subject is a mere symptom: goroutines waited for a P
+	NotScheduler bool // Subject is about blocking, compared with which goroutines hardly waited
 
 	r      *analyze.Result
 	used   float64 // share of the P-time that was in use
 	usable int64   // P-time, ns
 }
 
-// Victim is a class that waited for a P, and for what.
+// Victim is a class that waited for a P, with the causes.
 type Victim struct {
 	*waits.Class
 	Life       *breakdown.Class  // nil if it is not known
@@ -60,8 +60,7 @@ type Victim struct {
 // nothing stands for a result that is missing.
 var nothing = &analyze.Result{}
 
-// Diagnose decides what the verdict on a result is about, or on none. It shares r, which must
-// not change any more.
+// Diagnose returns the diagnosis of a result. It retains r, which must not change afterwards.
 func Diagnose(r *analyze.Result) *Diagnosis {
 	r = cmp.Or(r, nothing)
 	d := &Diagnosis{r: r, Status: "ok"}
@@ -133,7 +132,7 @@ func (d *Diagnosis) Fine() bool {
 	return false
 }
 
-// AboutSlow reports whether the verdict is about slow units.
+// AboutSlow reports whether the verdict is about slow units of work.
 func (d *Diagnosis) AboutSlow() bool { return d.Name == slowCase }
 
 // SlowBy returns the class to look at if the program is slow, though not by its scheduling, and
@@ -252,10 +251,10 @@ func (d *Diagnosis) first(fits func(*findings.Finding) bool) *findings.Finding {
 	return nil
 }
 
-// perRunning is a time in relation to how long the program ran.
+// perRunning is a time in relation to how long running time of the program.
 func (d *Diagnosis) perRunning(ns int64) float64 { return quantity.Ratio(ns, d.RanNs) }
 
-// QueuedNs is the waiting behind other goroutines.
+// QueuedNs returns the time waited behind other goroutines, in ns.
 func QueuedNs(cs []waits.CauseTime) int64 {
 	return waits.CauseNs(cs, waits.CauseBehind) + waits.CauseNs(cs, waits.CauseOvertaken)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Slow is the kind of units of work whose slow ones lose most time, and what they lose it to.
+// Slow is the kind of units of work whose slow units lose most time, and what they lose it
+// to.
 type Slow struct {
 	Kind   *work.UnitKind
 	All    work.Bucket // a whole unit
@@ -63,12 +64,11 @@ func (d *Diagnosis) slow() (most *Slow) {
 	return most
 }
 
-// InRow is the kind of units of work that spend most of their time waiting for one thing after the
-// other at one place, whether they are slow or not.
+// InRow is a kind of units of work that spend most of their time in repeated waits at one place.
 type InRow struct {
 	Kind   *work.UnitKind
 	Bucket work.Bucket
-	Times  int64 // that a unit waits there, on average
+	Times  int64 // mean number of waits of a unit there
 }
 
 // Bounds on waits one after the other.

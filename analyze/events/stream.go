@@ -40,7 +40,7 @@ type Stats struct {
 	Gaps         []Gap     // in order, the first 100
 	GapCount     int       // all of them
 	LostNs       int64     // their sum: ns without events, because they are lost
-	LeftAt       int64     // offset in the trace from which on all was left out, as too much work; 0 if nothing was
+	LeftAt       int64     // offset in the trace from which on all was omitted as too much work; 0 if nothing was
 }
 
 // Failure is a generation that could not be decoded to its end.
@@ -328,8 +328,8 @@ func (s *Stream) begin(b *block) {
 	s.from = s.last
 }
 
-// MaxTime is how long a trace may be, in ns: 39 hours. So a time multiplied by a
-// number of goroutines or Ps fits into an integer.
+// MaxTime is the longest trace, in ns (39 hours), so that a time multiplied by a number
+// of goroutines or Ps fits into an int64.
 const MaxTime = 1 << 47
 
 // cutLate gives up the events of a block that come after MaxTime, and with them what
@@ -539,11 +539,11 @@ func spaced(r rune) rune {
 	return r
 }
 
-// Stats returns the counts so far.
+// Stats returns what the Stream has seen so far.
 func (s *Stream) Stats() Stats { return s.stats }
 
-// Stored returns how many bytes as stored the trace has, up to the end of the
-// generation that the last events are of.
+// Stored returns the number of bytes, before decompression, up to the end of the
+// generation of the last events.
 func (s *Stream) Stored() int64 { return s.stored }
 
 // Count returns the number of events of one kind so far.

@@ -54,13 +54,13 @@ func (t *Tables) Frames(h Handle) []*Frame {
 	return t.stacks[h]
 }
 
-// View is what [Tables] held at one time. It may be read while they grow.
+// View is a snapshot of [Tables]. It may be read while they grow.
 type View struct {
 	stacks  [][]*Frame
 	strings []string
 }
 
-// View returns what the tables hold now.
+// View returns a snapshot of the tables.
 func (t *Tables) View() View { return View{t.stacks, t.strings} }
 
 // Frames returns the frames of a stack, as [Tables.Frames].
@@ -93,7 +93,7 @@ func (t *Tables) Stacks() int { return len(t.stacks) }
 // AllFrames returns the frames of all stacks, as Frames does, in the order of their handles.
 func (t *Tables) AllFrames() iter.Seq[[]*Frame] { return slices.Values(t.stacks) }
 
-// Memory returns how many bytes the tables take, as an estimate.
+// Memory returns the estimated size of the tables, in bytes.
 func (t *Tables) Memory() int64 { return t.bytes }
 
 // What an entry takes beside its text: headers, and its place in a map.

@@ -115,8 +115,8 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add processes the next block of the stream. It does not keep it. A time that falls
-// counts as the time before.
+// Add processes the next block of the stream. It does not retain the block. Timestamps
+// that go backwards are clamped.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
 	a.handles = b.Classes
@@ -407,9 +407,9 @@ func (a *Accumulator) fold(g *goroutine, ci int32) {
 	}
 }
 
-// Finish closes all intervals at end, ns of the last event, and returns the
-// results. open is [ledger.Ledger.Live], names may be nil. The Accumulator cannot be
-// used afterwards.
+// Finish closes all intervals at end, the time of the last event in ns, and returns the
+// results. open is [ledger.Ledger.Live], names may be nil. The Accumulator cannot be used
+// afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)

@@ -14,7 +14,7 @@ package fairness
 // goroutines of the program; queued are all goroutines in run queues.
 type Pressure struct {
 	Some          float64 `json:"some"`           // at least one goroutine was runnable
-	Full          float64 `json:"full"`           // at least one was runnable and none of the program ran
+	Full          float64 `json:"full"`           // at least one was runnable and none of running time of the program
 	UnclaimedIdle float64 `json:"unclaimed_idle"` // share of P-time that was idle while work was queued: the integral of min(idle Ps, queued goroutines)
 	// Windows is the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
 	// second of a calm trace; only windows that are whole and fully recorded count.
@@ -53,8 +53,8 @@ type Age struct {
 type Result struct {
 	Jain        float64  `json:"jain"`       // index over all user goroutines of service received / ideal service; 1 is fair
 	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least Options.MinIdeal of ideal service
-	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, against ideal sharing
-	P99LagNs    int64    `json:"p99_lag_ns"` // 99 of 100 goroutines were never owed more; within 0.1 %
+	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, compared with ideal sharing, in ns
+	P99LagNs    int64    `json:"p99_lag_ns"` // 99th percentile of the most service owed to each goroutine, in ns; within 0.1 %
 	Slowdown    Slowdown `json:"slowdown"`
 	Bypass      Bypass   `json:"bypass"`
 	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check

@@ -10,9 +10,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Allocators reports where cycles of the garbage collector were started. An allocation does
-// that which reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so that each is a
-// sample of what is allocated, by size.
+// Allocators counts where cycles of the garbage collector were started: by an allocation that
+// reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so that each is a sample of
+// the allocated bytes.
 type Allocators struct {
 	begun int64           // who has begun a cycle, and not stopped the world for it yet
 	at    map[int32]int64 // cycles by stack
@@ -21,7 +21,7 @@ type Allocators struct {
 // maxAllocators bounds memory; stacks that come later are not shown.
 const maxAllocators = 1024
 
-// NewAllocators returns a collection that fills as w goes on.
+// NewAllocators returns Allocators that follow w.
 func NewAllocators(w *View) *Allocators {
 	a := &Allocators{begun: reference.NoG, at: map[int32]int64{}}
 	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, func(d *reference.Decision) { a.begun = d.G })
@@ -44,9 +44,9 @@ type Allocator struct {
 	Cycles   int64  // that its allocations have started
 }
 
-// Top returns the function of the program whose allocations have started most cycles, or the
-// two that have if it is less than half of them, and the number of all that an allocation
-// started. It returns no function if two are not enough for half of them.
+// Top returns the one or two functions of the program whose allocations started at least
+// half of all cycles that allocations started, and the number of these; no function if two
+// are not enough.
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
@@ -83,7 +83,7 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 // minCycles is how many cycles there must be to say who allocates.
 const minCycles = 3
 
-// Advice reports what makes cycles fewer and shorter, and where.
+// Advice returns what to do for fewer and shorter cycles, and where.
 func (a *Allocators) Advice(f *Facts) string {
 	where := ""
 	if top, all := a.Top(f); all >= minCycles {
@@ -102,7 +102,8 @@ func requestsGC(frame string) bool {
 	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")
 }
 
-// MoreRoom reports by what the heap would get room to grow, "" if it has.
+// MoreRoom returns the setting by which the heap would get room to grow; "" if it has
+// room.
 func (f *Facts) MoreRoom() string {
 	r := &f.Headroom
 	if !r.LacksRoom() {

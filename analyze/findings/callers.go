@@ -12,7 +12,7 @@ type callers struct {
 // lastCalls is of how many system calls [callers.LastCall] tells.
 const lastCalls = 64
 
-// LastCall is a system call that began a short time ago.
+// LastCall is a recent system call.
 type LastCall struct {
 	G           int64
 	At          int64 // when it began
@@ -28,8 +28,8 @@ func (c *callers) begin(g *Goroutine, stack int32, at int64) {
 	c.begun++
 }
 
-// LastCall returns the i-th latest system call, from 0 on; nil if there is none, or it is
-// not kept. It is valid until the next decision.
+// LastCall returns the i-th latest system call, from 0; nil if it is not kept. It is
+// valid until the next decision.
 func (c *callers) LastCall(i uint) *LastCall {
 	if i >= min(c.begun, lastCalls) {
 		return nil
@@ -37,14 +37,14 @@ func (c *callers) LastCall(i uint) *LastCall {
 	return &c.last[(c.begun-1-i)%lastCalls]
 }
 
-// Caller is the system calls that began with a P and came from one stack.
+// Caller counts the system calls with a P from one stack.
 type Caller struct {
 	Stack int32
 	Class int32 // of the first that called
 	G     int64 // which that was
 	N, Ns int64 // calls, and their time with the P
-	// Runs is in how many run intervals they came; it is more than that where goroutines
-	// call by turns whose slots are equal modulo 4.
+	// Runs is the number of run intervals with such calls; too large where goroutines whose
+	// slots are equal modulo 4 call in turns.
 	Runs     int64
 	From, To int64    // from the begin of the first to the end of the last
 	runAt    [4]int64 // when the last one began, by slot
@@ -87,14 +87,13 @@ func (c *callers) count(g *Goroutine, stack int32, from, to int64) {
 	}
 }
 
-// CallsFrom is how many system calls that began with a P came from a stack, and a
-// small number for the stack, by which a [Watcher] can keep what it knows of them in
-// a slice; all stacks beyond some thousands share 0.
+// CallsFrom returns the number of system calls with a P from a stack, and a small index
+// for the stack; all stacks beyond some thousands share index 0.
 func (c *callers) CallsFrom(stack int32) (n int64, number int32) {
 	i := c.find(stack)
 	return c.byCaller[i].N, i
 }
 
-// Callers returns the system calls by stack, but for the stacks beyond some thousands, in
-// the order in which they appeared.
+// Callers returns the system calls by stack, for the first thousands of stacks, in order
+// of appearance.
 func (c *callers) Callers() []Caller { return c.byCaller[1:] }

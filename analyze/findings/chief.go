@@ -12,8 +12,8 @@ const faint = 5
 // crowdTimes is how many times as much something that was counted costs as what it explains, be it a note.
 const crowdTimes = 10
 
-// Chief returns the finding of at least a severity that a verdict is about, nil if there
-// is none. The list is ranked. What it weighs, and why, is in lab/docs/judgement.md:
+// Chief returns the finding of at least some severity that leads a verdict; nil if there
+// is none. The list must be ranked. lab/docs/judgement.md explains the rules:
 //
 //   - it begins with the first that is about the program, and goes on from a finding to
 //     the one that explains it, even a less severe one if that is the
@@ -119,7 +119,8 @@ func before(x, y *Finding) bool {
 	return cmp.Or(-cmp.Compare(b2i(x.Counted), b2i(y.Counted)), cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
 }
 
-// Lead returns the first finding that fits, or one about as costly: see Chief. It is nil if none fits.
+// Lead returns the first finding that fits, or one about as costly that Chief prefers; nil if none
+// fits.
 func Lead(list []Finding, fits func(*Finding) bool) *Finding {
 	var all []*Finding
 	for i := range list {

@@ -10,15 +10,16 @@ import (
 // maxClasses is how many classes have an account; further ones share an account.
 const maxClasses = 4096
 
-// Class is the run intervals of the goroutines of one class.
+// Class summarizes the run intervals, wake-ups and waits of the goroutines of one class.
 type Class struct {
 	ID    int32
 	Runs  int64
 	RunNs int64
 	Local int64 // starts out of local queues
-	// Creates is how many goroutines its goroutines created.
+	// Creates is the number of goroutines that they created.
 	Creates int64
-	// Calls are its system calls, as in View.Syscalls, and CallNs is how long they took.
+	// Calls is the number of its system calls, as in View.Syscalls, and CallNs their total
+	// length.
 	Calls, CallNs int64
 	// Woken is how often its goroutines were woken, by others or by the network, a timer and
 	// the like: Outside. Most of it was by goroutines of class Waker, if Votes says so: it is
@@ -68,22 +69,22 @@ func (c *Class) vote(class int32) {
 	}
 }
 
-// Busy reports whether goroutines of the class ran four times as long as they were blocked.
+// Busy reports whether goroutines of the class ran at least four times as long as they were
+// blocked.
 func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
 
 // maxStructuralEnds is how many goroutines of a class end at most where each is a part of the program's
 // structure, and not there for one thing.
 const maxStructuralEnds = 20
 
-// Serves reports whether the goroutines of a class have to do with nobody but those of
-// another: they last, only goroutines wake them, and most of these are of that class. They
-// are a stage of the same work: where the others are [Class.Busy], what they wait for behind
-// these delays no goroutine.
+// Serves reports whether the goroutines of a class are long-lived and woken almost only by
+// goroutines of one other class: a stage of the same work. If the other class is
+// [Class.Busy], their waits behind it delay nobody.
 func (c *Class) Serves(class int32) bool {
 	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }
 
-// Kept is the lengths of the run intervals of Again that the goroutine ended
+// Kept returns the lengths of those run intervals in Again that the goroutine ended
 // itself: it blocked, ended, or called runtime.Gosched.
 func (c *Class) Kept() Lengths {
 	l := Lengths{bars: c.kept}
@@ -102,7 +103,7 @@ func bar(ns int64) int {
 	return min(b, bars-1)
 }
 
-// Mean is the mean run interval in ns; 0 if there is none.
+// Mean returns the mean run interval in ns; 0 if there is none.
 func (c *Class) Mean() int64 {
 	if c.Runs == 0 {
 		return 0
@@ -110,7 +111,7 @@ func (c *Class) Mean() int64 {
 	return c.RunNs / c.Runs
 }
 
-// Median is the median run interval in ns, within a quarter; 0 if there is none.
+// Median returns the median run interval in ns, within a quarter; 0 if there is none.
 func (c *Class) Median() int64 {
 	if c.Runs == 0 {
 		return 0
@@ -125,7 +126,7 @@ func (c *Class) Median() int64 {
 	return c.Mean()
 }
 
-// Over returns how many run intervals were of at least ns, within a bar.
+// Over returns the number of run intervals of at least ns, to the precision of a bucket.
 func (c *Class) Over(ns int64) int64 {
 	var n int64
 	for i := bar(ns); i < bars; i++ {
@@ -153,8 +154,8 @@ func (a *accounts) know(handles []int32) {
 	}
 }
 
-// ClassStat returns what is known of a class. The result is valid until the
-// next decision.
+// ClassStat returns the statistics of a class. The result is valid until the next
+// decision.
 func (a *accounts) ClassStat(class int32) *Class {
 	r := &a.recent[uint32(class)%uint32(len(a.recent))]
 	if r.class != class || r.i == 0 {
@@ -163,14 +164,13 @@ func (a *accounts) ClassStat(class int32) *Class {
 	return &a.classes[r.i]
 }
 
-// AllRunNs is how long all goroutines of the program ran, ns.
+// AllRunNs is how long all goroutines of running time of the program, ns.
 func (a *accounts) AllRunNs() int64 { return a.all.RunNs }
 
-// MeanRun is the mean run interval of all goroutines of the program, in ns.
+// MeanRun returns the mean run interval of the program's goroutines, in ns.
 func (a *accounts) MeanRun() int64 { return a.all.RunNs / max(1, a.all.Runs) }
 
-// Classes calls f for all classes with an account, in the order in which the
-// stream showed them.
+// Classes calls f for all classes, in order of appearance.
 func (a *accounts) Classes(f func(*Class)) {
 	for i := range a.classes {
 		if c := &a.classes[i]; c.Runs > 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// RanNs is for how long Ps ran goroutines of any kind, ns, summed: those of the program,
-// of the runtime and of the tracer, and mark workers. System calls are left out, since a
-// thread in one may need no CPU.
+// RanNs returns the total running time of goroutines of any kind, in ns: those of the
+// program, of the runtime and of the tracer, and mark workers. System calls are left out,
+// since a thread in one may need no CPU.
 func (f *Facts) RanNs() (ns int64) {
 	for i := range f.Procs.Ps {
 		p := &f.Procs.Ps[i]
@@ -17,9 +17,9 @@ func (f *Facts) RanNs() (ns int64) {
 	return ns
 }
 
-// CPUTimeNs is the most CPU time that a process with f.CPUs can have had, ns; 0 if
-// nobody said. A fraction of a CPU can only be a quota: a recording that begins and ends
-// within a period has what is left of both, so that they count as whole ones.
+// CPUTimeNs returns the most CPU time, in ns, that a process with f.CPUs can have had; 0
+// if f.CPUs is unknown. A fraction of a CPU can only be a quota: a recording that begins
+// and ends within a period has what is left of both, so that they count as whole ones.
 func (f *Facts) CPUTimeNs() int64 {
 	recorded := f.RecordedNs()
 	if f.CPUs != math.Trunc(f.CPUs) {
@@ -32,8 +32,8 @@ func (f *Facts) CPUTimeNs() int64 {
 // number of cpu.max, of the Linux scheduler).
 const quotaPeriodNs = 100_000_000
 
-// WithoutCPUNs is for how long, at least, threads that ran goroutines had no CPU, ns,
-// summed: RanNs beyond CPUTimeNs. It is 0 if nobody said how many CPUs there were.
+// WithoutCPUNs returns a lower bound of the total time, in ns, that threads with a
+// goroutine had no CPU: RanNs beyond CPUTimeNs; 0 if the number of CPUs is unknown.
 func (f *Facts) WithoutCPUNs() int64 {
 	if f.CPUs == 0 {
 		return 0
@@ -41,21 +41,21 @@ func (f *Facts) WithoutCPUNs() int64 {
 	return max(0, f.RanNs()-f.CPUTimeNs())
 }
 
-// EnoughCPUs reports whether the process is said to have had a CPU for each P.
+// EnoughCPUs reports whether the process had a known CPU for each P.
 func (f *Facts) EnoughCPUs() bool {
 	return f.GOMAXPROCS > 0 && f.CPUs >= float64(f.GOMAXPROCS)
 }
 
-// MorePs reports whether the process is said to have had fewer CPUs than Ps.
+// MorePs reports whether the process is known to have had fewer CPUs than Ps.
 func (f *Facts) MorePs() bool {
 	return f.CPUs > 0 && f.CPUs < float64(f.GOMAXPROCS)
 }
 
-// PsFor is the GOMAXPROCS that fits f.CPUs: a part of a CPU counts as one, as the runtime
-// has it for a quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has no fewer than two).
+// PsFor returns the GOMAXPROCS that fits f.CPUs: a part of a CPU counts as one, as the runtime has it for a
+// quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has no fewer than two).
 func (f *Facts) PsFor() int { return max(1, int(math.Ceil(f.CPUs))) }
 
-// TakesCPUs names what may keep the CPUs from threads, but what is ruled out.
+// TakesCPUs returns, in words, what may keep the CPUs from threads and is not ruled out.
 func (f *Facts) TakesCPUs() string {
 	if f.EnoughCPUs() {
 		return "other programs, a CPU quota"
@@ -63,7 +63,7 @@ func (f *Facts) TakesCPUs() string {
 	return "other programs, a CPU quota, more Ps than CPUs"
 }
 
-// EvidenceOfCPUs is how many CPUs the process is said to have had; none if nobody did.
+// EvidenceOfCPUs returns evidence of the number of CPUs of the process; none if unknown.
 func (f *Facts) EvidenceOfCPUs() []Evidence {
 	if f.CPUs == 0 {
 		return nil

@@ -13,49 +13,45 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Detector is a rule as a value. Its ID never changes its meaning.
+// Detector describes a detector and creates its Watchers. Its ID never changes its
+// meaning.
 type Detector struct {
 	ID   string // also the name of its directory
 	Kind Kind
-	// Explains are the IDs of the detectors whose waiting is, in part, that of its findings, and with
-	// Delays also those of all symptoms.
+	// Explains are the IDs of detectors whose findings its own may explain, with Delays all symptoms.
 	Explains []string
 	Delays   bool
-	// Remedy is the simulation that stands for its advice, or why there is none.
+	// Remedy is the simulation that stands for its advice, or the reason why none does.
 	Remedy Remedy
-	// NeedsQueues: it judges run queues, which a reduced trace does not show; it is
-	// silent then.
+	// NeedsQueues: it judges run queues, so that it is silent for reduced traces.
 	NeedsQueues bool
 	// Strains: like those of KindMachine, its findings of at least a warning set
 	// [Facts.Strained], and so it finishes before the others.
 	Strains bool
-	// Counted: its evidence is how often goroutines did something, which a lack of CPUs
-	// cannot feign, as it can how long something took.
+	// Counted: its evidence is counts, which a lack of CPUs cannot feign, not durations.
 	Counted bool
 	// InLine are the causes of waiting for which its victims only stood in line. Where that was
 	// most of their waiting, and no goroutine waited for one of them, its findings are notes.
 	InLine []waits.Cause
-	// MaybeMeant: what it notes may be what the program is meant to do: to go at the pace of
-	// something else, or to let so many through at a time.
+	// MaybeMeant: what it notes may be by design, such as a pace or a limit.
 	MaybeMeant bool
 	// AnyLength: a short recording is no reason to doubt it.
 	AnyLength bool
-	// LongRuns: those that it blames ran for long.
+	// LongRuns: the goroutines that it blames had long run intervals.
 	LongRuns bool
-	// CostOf is what the costs of its findings are a part of; OfWaiting if it is
+	// CostOf is the whole of which the costs of its findings are a part; OfWaiting if it is
 	// empty.
 	CostOf CostBase
-	// New makes a Watcher for one stream, which world follows. It must not be nil.
+	// New returns a Watcher for the stream that a View follows. It must not be nil.
 	New func(view *View) Watcher
 }
 
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
 func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
-// Watcher is a detector at work on one stream, of which it learns by subscribing to
-// events of the [View].
+// Watcher is a detector at work on one stream. It subscribes to events of the [View].
 type Watcher interface {
-	// Finish judges. It is called once, after the end of the stream.
+	// Finish returns the findings. It is called once, after the end of the stream.
 	Finish(f *Facts) []Finding
 }
 
@@ -63,17 +59,17 @@ type Watcher interface {
 // totals of the trace, its waits, classes and work. Times are ns.
 type Facts struct {
 	EndNs      int64           // time of the last event
-	GapsNs     int64           // before that, what is not recorded. A [Set] fills it in
+	GapsNs     int64           // time before EndNs that is not recorded, in ns. A [Set] fills it in
 	GOMAXPROCS int             // the largest
-	CPUs       float64         // that the process had, as told; 0: nobody said
-	Quota      *sidecar.Quota  // a CPU quota, and what it did while all of the trace was recorded; nil: none is known
+	CPUs       float64         // number of CPUs that the process had, if given; else 0
+	Quota      *sidecar.Quota  // CPU quota and its use during the recording; nil if unknown
 	Bytes      int64           // uncompressed
-	Machine    *kernel.Machine // what the kernel's records show; nil: there are none
-	LostBytes  int64           // of them, what could not be read
+	Machine    *kernel.Machine // result of the kernel's records; nil without records
+	LostBytes  int64           // part of Bytes that could not be read
 	Warnings   []string
 	Reduced    bool // v1 trace: queues are not rebuilt
 	Incomplete bool // events are missing, or may be
-	Window     bool // only a window of the trace is judged
+	Window     bool // a window of the trace is judged
 
 	Starts, Explained, Ambiguous, Unexplained int64
 
@@ -98,11 +94,11 @@ type Facts struct {
 	Stack func(handle int32) []string
 	// Label gives the string of a decision's Label; "" for none.
 	Label func(handle int32) string
-	// Stopped reports whether nobody wants the findings any more; nil for never.
+	// Stopped reports whether the findings are not needed any more; nil means never.
 	Stopped func() bool
 
-	// BlockedNs is for how long goroutines of the program were blocked before they
-	// were woken, or in a system call in which they lost their P, summed. A [Set] fills it in.
+	// BlockedNs is the total time, in ns, that goroutines of the program were blocked before a
+	// wake-up, or in a system call that lost its P. A [Set] fills it in.
 	BlockedNs int64
 	// Span is the work and the critical path of the program. A [Set] fills it in.
 	Span span.Result
@@ -111,13 +107,13 @@ type Facts struct {
 	Strained bool
 	// Stalls are those of the scheduler's threads. A [Set] fills it in.
 	Stalls Stalls
-	// Doubts are what findings doubt. A [Set] fills it in.
+	// Doubts are the doubts to which findings refer. A [Set] fills it in.
 	Doubts []Doubt
-	// Silent names the detectors that could not judge this trace. A [Set] fills
-	// it in.
+	// Silent are the IDs of the detectors that could not judge this trace. A [Set] fills it
+	// in.
 	Silent []string
 
-	// LeftOut is what the harness did. A [Set] fills it in.
+	// LeftOut counts the actions of package testing. A [Set] fills it in.
 	LeftOut LeftOut
 
 	owned map[int32]owned // of stacks: see Own
@@ -136,7 +132,7 @@ func (f *Facts) Class(role string, class int32) Actor {
 	return a
 }
 
-// Named is Class for a class that goes by the given name, if that is not empty.
+// Named is Class with another name for the class, unless that is empty.
 func (f *Facts) Named(role string, class int32, name string) Actor {
 	a := f.Class(role, class)
 	if name != "" {
@@ -145,7 +141,7 @@ func (f *Facts) Named(role string, class int32, name string) Actor {
 	return a
 }
 
-// Name returns the start function of a class, in words if it is unknown.
+// Name returns the start function of a class, or words for an unknown one.
 func (f *Facts) Name(class int32) string { return f.Class("", class).Class }
 
 // Frames returns the stack of a handle.
@@ -156,7 +152,7 @@ func (f *Facts) Frames(handle int32) []string {
 	return f.Stack(handle)
 }
 
-// Word returns the string of a decision's Label, "" if it is unknown.
+// Word returns the string of a decision's Label; "" if unknown.
 func (f *Facts) Word(label int32) string {
 	if f.Label == nil || label == 0 {
 		return ""
@@ -164,14 +160,13 @@ func (f *Facts) Word(label int32) string {
 	return f.Label(label)
 }
 
-// RecordedNs is the duration without the gaps in the trace: what rates and shares are
-// of.
+// RecordedNs returns the duration without gaps, in ns: the base of rates and shares.
 func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
-// PT is the P-time of the trace: duration x GOMAXPROCS, without what is not recorded.
+// PT returns the recorded P-time, in ns: duration × GOMAXPROCS, without gaps.
 func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 
-// BusyNs is the P-time that was not idle.
+// BusyNs returns the P-time that was not idle, in ns.
 func (f *Facts) BusyNs() int64 {
 	busy := f.PT()
 	for i := range f.Procs.Ps {
@@ -201,7 +196,7 @@ func (f *Facts) whole(of CostBase) int64 {
 	return ns
 }
 
-// Share is ns as a share of the time that is recorded, 0 for an empty trace.
+// Share returns ns as a share of the recorded time; 0 for an empty trace.
 func (f *Facts) Share(ns int64) float64 {
 	if f.RecordedNs() <= 0 {
 		return 0
@@ -237,7 +232,7 @@ var sections = [...]string{"What", "Why it matters", "How it is detected", "Fals
 // Sections returns the titles of the sections of each explanation, in order.
 func Sections() []string { return sections[:] }
 
-// Section returns the text of one section of an explanation.
+// Section returns the text of the section of an explanation with a title.
 func Section(doc, title string) (text string, ok bool) {
 	_, rest, ok := strings.Cut("\n"+doc, "\n## "+title+"\n")
 	if !ok {

@@ -17,32 +17,32 @@ type Evidence struct {
 	Unit        string   `json:"unit,omitempty"`         // of both: "ns", "1", "share" or "per_s"; absent if the value is no number
 }
 
-// A Measure is a number with its unit, and how it is said.
+// A Measure is a number with its unit and its wording.
 type Measure struct {
 	text, unit string
 	amount     float64
 	ns         int64
 }
 
-// Time is a Measure of ns.
+// Time returns a Measure of a time, in ns.
 func Time(ns int64) Measure { return Measure{quantity.Duration(ns), "ns", float64(ns), ns} }
 
-// Count is a Measure of how many.
+// Count returns a Measure of a number of things.
 func Count(n int64) Measure { return Measure{quantity.Count(n), "1", float64(n), 0} }
 
-// Number is a Measure without a unit.
+// Number returns a Measure without a unit.
 func Number(f float64) Measure { return Measure{quantity.Number(f), "1", f, 0} }
 
-// Times is Number, said as a multiple.
+// Times returns a Number worded as a multiple.
 func Times(f float64) Measure { return Measure{quantity.Times(f), "1", f, 0} }
 
-// Share is a Measure from 0 to 1.
+// Share returns a Measure of a share, from 0 to 1.
 func Share(f float64) Measure { return Measure{quantity.Percent(f), "share", f, 0} }
 
-// PartOf is the Share that a part is of a whole.
+// PartOf returns a Share: part / whole.
 func PartOf(part, whole int64) Measure { return Share(quantity.Ratio(part, whole)) }
 
-// Rate is a Measure of how many a second.
+// Rate returns a Measure per second.
 func Rate(f float64) Measure {
 	text := quantity.Number(f)
 	if f >= 100 {
@@ -51,22 +51,22 @@ func Rate(f float64) Measure {
 	return Measure{text, "per_s", f, 0}
 }
 
-// Text stands for a Measure that is no number.
+// Text returns a Measure that is no number.
 func Text(s string) Measure { return Measure{text: s} }
 
-// With returns m, said with something more.
+// With returns m with words appended.
 func (m Measure) With(more string) Measure {
 	m.text += more
 	return m
 }
 
-// Of returns m as a part of so many ns, or a form of them.
+// Of returns m worded as a part of a time, in ns.
 func (m Measure) Of(ns int64) Measure {
 	m.ns = ns
 	return m
 }
 
-// Measured returns evidence: what was measured, and its threshold if there is one.
+// Measured returns evidence of a measure, with a threshold if there is one.
 func Measured(what string, m Measure, limit ...Measure) Evidence {
 	e := Evidence{What: what, Value: m.text, Ns: m.ns}
 	e.Amount, e.Unit = m.number(), m.unit
@@ -87,7 +87,7 @@ func (m *Measure) number() *float64 {
 	return &m.amount
 }
 
-// Measured adds evidence.
+// Measured appends evidence to a finding.
 func (x *Finding) Measured(what string, m Measure, limit ...Measure) {
 	x.Evidence = append(x.Evidence, Measured(what, m, limit...))
 }

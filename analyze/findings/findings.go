@@ -65,11 +65,11 @@ type Finding struct {
 	MaybeMeant bool `json:"-"`
 	LongRuns   bool `json:"-"` // as Remedy
 	Proven     bool `json:"-"` // the kernel's records show it
-	// Feigned is by what its evidence may have been made.
+	// Feigned is what may have feigned its evidence.
 	Feigned   Feigned `json:"-"`
-	Guessed   bool    `json:"-"` // that threads lacked CPUs: nothing shows it but how long things took
-	OutOfTurn bool    `json:"-"` // others went ahead of its victims: these did not just stand in line
-	OfTest    bool    `json:"-"` // who waits most, or the culprit, is test code
+	Guessed   bool    `json:"-"` // a lack of CPUs is inferred from durations alone
+	OutOfTurn bool    `json:"-"` // others overtook its victims: these did not just stand in line
+	OfTest    bool    `json:"-"` // the main victim, or the culprit, is test code
 	// InLine: it is about waiting of goroutines that only stood in line, and no goroutine waited for one
 	// of them.
 	InLine bool `json:"-"`
@@ -108,11 +108,12 @@ type Actor struct {
 	P       *int32   `json:"p,omitempty"`       // absent where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
 	Tested  string   `json:"-"`                 // as in Facts
-	// Innermost has it named by the innermost function of its stack, be that a library's: see AtInnermost.
+	// Innermost selects the innermost function of the stack as its name, even a library's: see
+	// AtInnermost.
 	Innermost bool `json:"-"`
 }
 
-// OnP is the P of an Actor; nil for none.
+// OnP returns a P for [Actor.P]; nil for reference.NoP.
 func OnP(p int32) *int32 {
 	if p < 0 {
 		return nil
@@ -120,7 +121,7 @@ func OnP(p int32) *int32 {
 	return &p
 }
 
-// Names reports whether goroutines that run a function have a role in a finding.
+// Names reports whether an actor of a finding runs a function.
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Goroutine is one that the stream has shown and that has not ended. What most
-// decisions touch comes first, so that it lies in two lines of the CPU's cache.
+// Goroutine is a live goroutine of the stream. Times are ns. The fields used most come
+// first, so that they share two cache lines.
 type Goroutine struct {
 	ID      int64
-	ReadyAt int64 // since when it waits for a P; -1: it does not
-	StartAt int64 // since when it runs; -1: it does not
+	ReadyAt int64 // time since which it waits for a P; -1 if it does not
+	StartAt int64 // time since which it runs; -1 if it does not
 	Wait    int64 // the wait before this run interval, or the last; -1 if unknown
 	Class   int32 // handle
-	P       int32 // whose queue it waits in (NoP: the global one, or none), or where it ran last
+	P       int32 // P of the queue in which it waits (NoP: the global one, or none), or on which it ran last
 	Stack   int32 // where it stopped last
 
 	slot    int32   // its place in View.gs
@@ -25,13 +25,13 @@ type Goroutine struct {
 	assists bool // marks for the garbage collector before it may allocate
 
 	System   bool             // belongs to the runtime or the tracer
-	Self     bool             // waits because it asked for it, by runtime.Gosched
+	Self     bool             // waits after runtime.Gosched
 	Locked   bool             // wired to a thread, as far as seen
 	New      bool             // has not run yet
 	Moved    bool             // its last run interval was on another P than the one before
 	ReadyWhy reference.Why    // why it became runnable last
 	Reason   reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
-	CallWhy  reference.Why    // how its last system call lost its P, as in Syscall.Why; WhyUnknown: it has not
+	CallWhy  reference.Why    // how its last system call lost its P, as in Syscall.Why; else WhyUnknown
 	RunNs    int64            // all its run intervals so far, system calls that kept the P left out
 	WaitNs   int64            // all its waits for a P so far, as far as they are known
 	RunAt    int64            // its run interval before the last block began; -1 if unknown
@@ -61,8 +61,8 @@ type round struct {
 	runNs, waitNs int64 // RunNs and WaitNs when it was over
 }
 
-// Round returns for how long it has run and waited for a P since it was blocked last, which preemptions
-// do not change, and how long that was, and why: 0 if it was not.
+// Round returns how long it has run and waited for a P since it was last blocked, in ns, and length and
+// reason of that blocking; 0 if it was not blocked.
 func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason reference.Reason) {
 	if g.StartAt >= 0 {
 		ran = now - g.StartAt
@@ -71,7 +71,7 @@ func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason referen
 	return ran + g.RunNs - r.runNs, g.WaitNs - r.waitNs, r.blockedNs, r.reason
 }
 
-// Slot is a small number for it: see [View.Slot].
+// Slot returns a small number that identifies it: see [View.Slot].
 func (g *Goroutine) Slot() int32 { return g.slot }
 
 // goroutine returns the decision's goroutine, and takes over what its note says about it.

@@ -6,9 +6,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Grade specifies how much lost time makes which severity. Both the share and the
-// absolute time must be reached: the share makes long traces comparable, the
-// time keeps short ones from raising an alarm about a single event.
+// Grade is the thresholds of lost time for each severity. Both the share and the absolute
+// time must be reached: the share makes long traces comparable, the time keeps short ones
+// from raising an alarm about a single event.
 type Grade struct {
 	// Shares are of the trace's duration: 0.01 means that at any instant a
 	// hundredth of a goroutine was kept waiting on average.
@@ -20,7 +20,7 @@ type Grade struct {
 	CriticalNs    int64   `json:"critical_ns"`
 }
 
-// DefaultGrade is the rule of all detectors that do not state another one.
+// DefaultGrade is the Grade of detectors that have no other.
 func DefaultGrade() Grade {
 	return Grade{
 		NoteShare: 0.001, NoteNs: 1_000_000,
@@ -29,7 +29,8 @@ func DefaultGrade() Grade {
 	}
 }
 
-// Severity grades a cost against a duration; not ok means not worth a word.
+// Severity returns the severity of a cost within a duration; not ok means too little to
+// report.
 func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
 	share := 0.0
 	if duration > 0 {
@@ -50,12 +51,12 @@ func (g Grade) bySize(cost int64, share float64) (s Severity, ok bool) {
 	return "", false
 }
 
-// ByShare grades a share of something; not ok means not worth a word.
+// ByShare returns the severity of a share; not ok means too little to report.
 func ByShare(share, note, warning, critical float64) (s Severity, ok bool) {
 	return Grade{NoteShare: note, WarningShare: warning, CriticalShare: critical}.bySize(0, share)
 }
 
-// Order is the rank of a severity: 0 for the worst.
+// Order returns the rank of a severity: 0 for the worst.
 func (s Severity) Order() int {
 	switch s {
 	case Critical:
@@ -68,10 +69,10 @@ func (s Severity) Order() int {
 	return 3
 }
 
-// AtLeast reports whether s is as bad as t, or worse.
+// AtLeast reports whether s is at least as severe as t.
 func (s Severity) AtLeast(t Severity) bool { return s.Order() <= t.Order() }
 
-// Lower returns the next milder severity; a note stays one.
+// Lower returns the next lower severity; a note stays a note.
 func (s Severity) Lower() Severity {
 	if s == Critical {
 		return Warning
@@ -100,13 +101,13 @@ const (
 	OnlyShort = "short"
 )
 
-// Feigned is by what the evidence of a finding may have been made instead.
+// Feigned is what may have feigned the evidence of a finding.
 type Feigned uint8
 
-// What may feign evidence. A thread that stands still does not make Ps that have nothing to do.
+// What may feign evidence.
 const (
-	ByStrain Feigned = iota + 1 // a machine that is strained
-	ByStall                     // also a thread with a P that stands still
+	ByStrain Feigned = iota + 1 // a lack of CPUs
+	ByStall                     // also a thread with a P that stood still
 )
 
 // doubt makes a finding milder where the machine was strained, or stood still for a quarter of its

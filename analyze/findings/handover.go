@@ -2,11 +2,10 @@ package findings
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Handover is a P on its way from the thread that lost it to the one that then
-// ran something on it: after sysmon took it out of a system call, and to and
-// from threads that goroutines are wired to (runtime/proc.go: handoffp,
-// startlockedm, stoplockedm). Those that a stop-the-world fell into are left
-// out.
+// Handover is the transfer of a P from the thread that lost it to the one that next ran
+// something on it: after sysmon retook it, or to and from threads with locked goroutines
+// (runtime/proc.go: handoffp, startlockedm, stoplockedm). Transfers during a
+// stop-the-world are left out.
 type Handover struct {
 	From, To int64
 	P        int32

@@ -11,17 +11,17 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Part is what code is for in a program that go test has built.
+// Part is the role of code in a program built by go test.
 type Part uint8
 
 // The parts.
 const (
-	Product  Part = iota // what is tested; all of a program without tests
+	Product  Part = iota // tested code; all code of a program without tests
 	TestCode             // tests, benchmarks, examples, fuzz targets, and what else is in _test.go files
 	Harness              // package testing, and what stands between it and test code, as testify's suites do
 )
 
-// Tests is what a trace shows of the tests of a program.
+// Tests are the test functions of a program that a trace shows.
 type Tests struct {
 	Functions  map[string]bool // that are in _test.go files
 	Benchmarks bool            // they are benchmarks only
@@ -34,9 +34,9 @@ type LeftOut struct {
 	Findings    int64 `json:"findings"`    // findings about the harness alone
 }
 
-// Part reports what code the stack of a handle is in: the innermost frame that is neither the
-// runtime's nor of another low package decides. The owner's outermost function below package
-// testing is the test, wherever it lies.
+// Part returns the part of the code in which the stack of a handle is: the innermost frame
+// that is neither the runtime's nor of another low package decides. The owner's outermost
+// function below package testing is the test, wherever it lies.
 func (f *Facts) Part(stack int32) Part {
 	p, ok := f.parts[stack]
 	if !ok {
@@ -109,8 +109,8 @@ func owns(tested, pkg, place string) bool {
 	return !ofModule(place)
 }
 
-// ActorPart reports what code an actor is: by its stack, or else by its class. Who waits is what
-// started it, but for who waits for the harness.
+// ActorPart returns the part of the code to which an actor belongs, by its stack, or else by its
+// class. A waiting actor belongs to the part that started it, unless it waits for the harness.
 func (f *Facts) ActorPart(a *Actor) Part {
 	p, known := f.part(a.Stack)
 	switch by := f.started(a); {
@@ -254,7 +254,8 @@ func alphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// Plain returns a text without package testing: what that runs is a test, or a benchmark.
+// Plain returns a text with the functions of package testing replaced by "a test" or "a
+// benchmark".
 func Plain(text string) string { return plain.Replace(text) }
 
 var plain = func() *strings.Replacer {

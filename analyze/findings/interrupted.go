@@ -34,8 +34,8 @@ func interrupted(why reference.Why) bool {
 	return false
 }
 
-// Signalled reports whether a goroutine that stopped at a stack was preempted by a signal, as
-// code can be that asks nothing by itself (asyncPreempt in runtime/preempt.go).
+// Signalled reports whether a goroutine that stopped at a stack was preempted by a signal
+// (asyncPreempt in runtime/preempt.go).
 func Signalled(frames []string) bool {
 	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
 }
@@ -54,9 +54,9 @@ func (i *interruptions) note(r *Run) {
 	}
 }
 
-// Doing returns the stack, from the innermost function on, in which goroutines of a class were
-// for two thirds of the times at which they were interrupted in a long run; nil if these were
-// few, or in no such function of the program.
+// Doing returns the stack, innermost function first, at which at least two thirds of the
+// interruptions of long runs of a class happened; nil if these were few, or in no function of
+// the program.
 func (w *View) Doing(f *Facts, class int32) []string {
 	type sample struct {
 		frames []string

@@ -21,14 +21,13 @@ type Remedy struct {
 	NoGC       bool
 	Unlocked   bool    // no goroutine is locked to a thread
 	FreeLock   bool    // no goroutine waits for the lock that the victims waited for
-	Speed      float64 // how much faster the goroutines of the first cause compute
-	YieldNs    int64   // after how long they call runtime.Gosched
-	// Makespan: the advice is about how long all takes, since what it takes away is
-	// no waiting for a P.
+	Speed      float64 // factor by which the goroutines of the first cause compute faster
+	YieldNs    int64   // running time after which they call runtime.Gosched, in ns
+	// Makespan: the advice is about the makespan, not about waiting for a P.
 	Makespan bool
-	// Why is how the change stands for the advice, or why no change does.
+	// Why explains how the change stands for the advice, or why none does.
 	Why string
 }
 
-// Changes reports whether there is anything to simulate.
+// Changes reports whether the Remedy changes anything.
 func (r *Remedy) Changes() bool { return *r != Remedy{Why: r.Why} }

@@ -1,13 +1,12 @@
 package findings
 
-// Lengths is a distribution of lengths in ns, in a few hundred bytes. The zero
-// value is empty.
+// Lengths is a compact distribution of lengths in ns. The zero value is empty.
 type Lengths struct {
 	N, Ns int64
 	bars  [bars]int64
 }
 
-// Add processes one length.
+// Add adds a length, in ns.
 func (l *Lengths) Add(ns int64) {
 	ns = max(1, ns)
 	l.N++
@@ -15,7 +14,7 @@ func (l *Lengths) Add(ns int64) {
 	l.bars[bar(ns)]++
 }
 
-// Merge adds all of m.
+// Merge adds all lengths of m.
 func (l *Lengths) Merge(m *Lengths) {
 	l.N += m.N
 	l.Ns += m.Ns
@@ -24,11 +23,11 @@ func (l *Lengths) Merge(m *Lengths) {
 	}
 }
 
-// Mean is the mean in ns; 0 if there is none.
+// Mean returns the mean in ns; 0 if there is none.
 func (l *Lengths) Mean() int64 { return l.Ns / max(1, l.N) }
 
-// Median is the median in ns, 0 if there is none. Within a bar, whose ends are
-// half an octave apart, the lengths are taken to be evenly spread.
+// Median returns the median in ns; 0 if there is none. It interpolates within buckets of
+// half an octave.
 func (l *Lengths) Median() int64 {
 	need, seen := (l.N+1)/2, int64(0)
 	for i, n := range l.bars {

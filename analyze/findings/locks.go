@@ -21,5 +21,5 @@ func IsLock(frame string) bool {
 	return false
 }
 
-// IsOnce reports whether a frame is of a sync.Once, in which all wait for the first caller.
+// IsOnce reports whether a frame is of a sync.Once, where all callers wait for the first.
 func IsOnce(frame string) bool { return strings.HasPrefix(frame, "sync.(*Once)") }

@@ -45,10 +45,11 @@ func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 	}
 }
 
-// Sure reports whether what a finding says about the machine is proven from outside the trace.
+// Sure reports whether a finding about the machine is proven from outside the trace.
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
-// Queued returns the causes of waiting behind what was there before.
+// Queued returns the causes of waiting in line: behind goroutines that became runnable
+// earlier.
 func Queued() []waits.Cause { return []waits.Cause{waits.CauseBehind, waits.CauseGC} }
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the

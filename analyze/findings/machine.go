@@ -15,8 +15,8 @@ const (
 	minCoverage = 0.9
 )
 
-// Records returns what the kernel's records show; nil if there are none, or they show
-// too little of the running time to rule anything out.
+// Records returns the result of the kernel's records; nil if there are none, or if they
+// cover too little of the running time to rule anything out.
 func (f *Facts) Records() *kernel.Machine {
 	m := f.Machine
 	if m == nil || float64(m.UnknownNs) > (1-minCoverage)*float64(m.RunningNs) {
@@ -25,12 +25,13 @@ func (f *Facts) Records() *kernel.Machine {
 	return m
 }
 
-// Had is how a headline about a lack of CPUs begins, by the kernel's records.
+// Had returns the beginning of a headline about a lack of CPUs, from the kernel's
+// records.
 func Had(m *kernel.Machine) string {
 	return fmt.Sprintf("The program had %s of the %s that it needed", quantity.Number(m.HadCPUs), quantity.Amount(m.NeededCPUs, "CPU", "CPUs"))
 }
 
-// EvidenceOf is what the kernel's records say about the running time.
+// EvidenceOf returns evidence about the running time from the kernel's records.
 func EvidenceOf(m *kernel.Machine) []Evidence {
 	return []Evidence{
 		Measured("goroutines ran, by the trace", Time(m.RunningNs)),
@@ -39,7 +40,7 @@ func EvidenceOf(m *kernel.Machine) []Evidence {
 	}
 }
 
-// OffVictims are the classes that lacked a CPU for longest.
+// OffVictims returns the classes that lacked a CPU for longest, as victims.
 func (f *Facts) OffVictims(m *kernel.Machine) []Actor {
 	var out []Actor
 	for i := range m.Classes {

@@ -31,9 +31,9 @@ func ProgramsFunction(frames []string, tested string) (function, place string) {
 	return function, place
 }
 
-// InnermostFunction returns the innermost function of a stack that is neither of the standard library, but
-// for the package under test, nor of what extends its lowest packages, and its place: it does
-// something, whoever owns it. If all are, it is the outermost function; of no frames, "".
+// InnermostFunction returns the innermost function of a stack outside the standard library and the
+// packages that extend its lowest ones (the package under test counts as outside), and its place; if there
+// is none, the outermost function; without frames "".
 func InnermostFunction(frames []string, tested string) (function, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
@@ -54,16 +54,16 @@ func within(pkg, folder string) bool {
 	return is && (rest == "" || rest[0] == '/')
 }
 
-// AtInnermost is an actor that is named by what it did at the innermost place of its stack, be that in a
-// library: it held a lock there, say, or woke others. What goroutines do all along a stack, as to
-// run, is better told by the program's function.
+// AtInnermost returns the actor named by the innermost function of its stack, even a library's: for what
+// it did there, such as holding a lock. For what goroutines do all along a stack, such as running, the
+// program's function is the better name.
 func (a *Actor) AtInnermost() *Actor {
 	b := *a
 	b.Innermost = true
 	return &b
 }
 
-// ProgramsFunction is [ProgramsFunction] of the stack of a handle, which is looked at once.
+// ProgramsFunction is [ProgramsFunction] of the stack of a handle, cached.
 func (f *Facts) ProgramsFunction(stack int32) (function, place string) {
 	o, ok := f.owned[stack]
 	if !ok {
@@ -79,7 +79,8 @@ func (f *Facts) ProgramsFunction(stack int32) (function, place string) {
 // owned is what ProgramsFunction returns.
 type owned struct{ function, place string }
 
-// ProgramsOwn is the program's function in which the stack of a handle lies, "" if there is none.
+// ProgramsOwn returns the program's function in which the stack of a handle lies; "" if there is
+// none.
 func (f *Facts) ProgramsOwn(stack int32) string {
 	function, _ := f.ProgramsFunction(stack)
 	return unlessLibrary(function, f.Tested)
@@ -119,8 +120,8 @@ func ofRepository(frames []string, required bool) (function, place string) {
 	return function, place
 }
 
-// Common is the innermost function that two stacks of a goroutine share, from the start function
-// on, and that is not of the standard library; "" if there is none.
+// Common returns the innermost function outside the standard library that two stacks of a
+// goroutine share; "" if there is none.
 func Common(x, y []string) (function string) {
 	for i := 1; i <= min(len(x), len(y)); i++ {
 		name, _ := frame(x[len(x)-i])
@@ -173,9 +174,9 @@ func frame(s string) (function, place string) {
 	return function, strings.TrimSuffix(place, ")")
 }
 
-// Doer names who an actor is: the function of the program in which its stack lies, and
-// the start function of its class where that is another; of one named at the innermost place, the
-// program's function that called it. It can stand before a verb.
+// Doer returns a name that can stand before a verb: the program's function in which the actor's
+// stack lies, with the start function of its class if different; of one named at the innermost
+// place, the program's function that called it.
 func (a *Actor) Doer() string {
 	function, by := a.function(), a.CalledBy()
 	switch {
@@ -190,10 +191,10 @@ func (a *Actor) Doer() string {
 	return function + ", called by " + by + ","
 }
 
-// Work names what an actor does as Short does, and in brackets the class that runs it, if
-// that is another function and not of the standard library; of one named at the innermost place, the
-// program's function that called it. Of a function of the program that others use, in
-// another package than who called it, it names the caller first.
+// Work returns the name of what an actor does, as Short, with its class in brackets if that is
+// another function outside the standard library; of one named at the innermost place, the program's
+// function that called it. Of a function of the program that others use, in another package than who
+// called it, it names the caller first.
 func (a *Actor) Work() string {
 	function, user := a.function(), a.CalledBy()
 	switch {
@@ -212,7 +213,7 @@ func (a *Actor) Work() string {
 	}
 }
 
-// CalledBy is the program's own function that called the one in which the stack of an actor lies, if
+// CalledBy returns the program's function that called the one in which the stack of an actor lies, if
 // that one is of a module that the program requires and the actor named by it (see AtInnermost); else "".
 func (a *Actor) CalledBy() string {
 	function, place := InnermostFunction(a.Stack, a.Tested)
@@ -229,8 +230,8 @@ func packageOf(function string) string {
 	return pkg
 }
 
-// Short names an actor by one function: the program's in which its stack lies, and else the
-// start function.
+// Short returns the name of an actor: the program's function in which its stack lies, else
+// the start function.
 func (a *Actor) Short() string {
 	if function := a.function(); function != "" {
 		return function
@@ -238,8 +239,8 @@ func (a *Actor) Short() string {
 	return a.start()
 }
 
-// Short is a class, the function that its goroutines run, without what started them, unless that is
-// all that is known.
+// Short returns the short name of a class: the function that its goroutines run, without the
+// wrapper that started them, if known.
 func Short(class string) string {
 	if strings.HasPrefix(class, funcname.NotShown) {
 		return class
@@ -248,8 +249,8 @@ func Short(class string) string {
 	return class
 }
 
-// Brief is Short, but of a function of the program that others use, in another package than who
-// called it, it names who did.
+// Brief is Short, except that for a function of the program used from another package it
+// returns the caller.
 func (a *Actor) Brief() string {
 	own := a.function()
 	if a.CalledBy() != "" {
@@ -275,7 +276,7 @@ func (a *Actor) Brief() string {
 	return a.Short()
 }
 
-// ShortOf names actors by one function each, at most two.
+// ShortOf returns the short names of at most two actors.
 func ShortOf(actors []Actor) string {
 	var names []string
 	for i := range actors {
@@ -286,8 +287,8 @@ func ShortOf(actors []Actor) string {
 	return strings.Join(names, " and ")
 }
 
-// Caller is the program's function that called the one in which an actor's stack lies, "" if
-// that is a library's, or the start function of the actor's class.
+// Caller returns the program's function that called the one in which an actor's stack lies;
+// "" if that is a library's, or the start function of the actor's class.
 func (a *Actor) Caller() string {
 	own := a.function()
 	for i := len(a.Stack) - 1; i > 0 && own != ""; i-- {
@@ -306,9 +307,8 @@ func (a *Actor) Caller() string {
 // start is the Short of an actor's class.
 func (a *Actor) start() string { return Short(a.Class) }
 
-// Internal reports whether goroutines of an actor's class are how the standard library does
-// its work, for instance a connection of net/http: a package of it starts them, and runs what is
-// its own in them. Others run there what the program gives them.
+// Internal reports whether the goroutines of an actor's class are part of the standard library's
+// work, such as a connection of net/http, rather than functions that the program gave to it.
 func (a *Actor) Internal() bool {
 	if !ofLibrary(a.start()) || strings.HasPrefix(a.Class, funcname.NotShown) {
 		return false

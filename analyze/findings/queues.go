@@ -97,8 +97,8 @@ func (q *queues) list(p int32) *list {
 	return nil
 }
 
-// Queued returns how many goroutines of the program stand in P p's queue, or in
-// the global one for NoP.
+// Queued returns the number of goroutines of the program in P p's queue, or in the global
+// one for NoP.
 func (q *queues) Queued(p int32) int64 {
 	if l := q.list(p); l != nil {
 		return l.n
@@ -106,17 +106,16 @@ func (q *queues) Queued(p int32) int64 {
 	return 0
 }
 
-// QueuedLocally returns how many goroutines of the program stand in queues of
-// Ps, and how many of these queues are not empty.
+// QueuedLocally returns the number of goroutines of the program in queues of Ps, and the
+// number of these queues that are not empty.
 func (q *queues) QueuedLocally() (n, queues int64) { return q.localLen, q.filled }
 
-// Yielded returns how many of the runnable ones wait because they asked for it,
-// by runtime.Gosched.
+// Yielded returns the number of runnable goroutines that wait after runtime.Gosched.
 func (q *queues) Yielded() int64 { return q.yielded }
 
-// Stealable returns how many goroutines of the program stand in queues from
-// which any idle P could take them: those wired to a thread, and those that
-// yielded, left out. since is from when on there was at least one.
+// Stealable returns the number of queued goroutines of the program that any idle P could
+// take, without locked ones and ones that yielded, and the time since which there has
+// been at least one.
 func (q *queues) Stealable() (n, since int64) { return q.stealers.n, q.stealers.since }
 
 // Waiting calls f for the goroutines of the program in P's queue, or in the
@@ -135,7 +134,8 @@ func (q *queues) Waiting(p int32, f func(*Goroutine) bool) {
 	}
 }
 
-// QueuedAt is since when g, which waits for a P, is in its present queue.
+// QueuedAt returns the time, in ns, since which g, which waits for a P, has been in its
+// present queue.
 func (q *queues) QueuedAt(g *Goroutine) int64 { return q.turn(g).queuedAt }
 
 // put puts g, whose list is chosen, to the end of it.
@@ -210,7 +210,8 @@ func (q *queues) of(t *turn) *list {
 	return &q.nowhere
 }
 
-// Residency is the time for which a goroutine of the program stands in one queue.
+// Residency is an interval, in ns, during which a goroutine of the program stands in one
+// queue.
 type Residency struct {
 	G    *Goroutine
 	P    int32 // NoP: the global queue

@@ -72,9 +72,9 @@ func order(x, y Finding) int {
 		cmp.Compare(x.Title, y.Title), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
 }
 
-// Subject is the class that a finding is about: that of its first victim with a
-// class, or else of its first cause. A detector has one finding for each subject.
-// Both are "" where nobody has a class.
+// Subject returns start function and creator of the class that a finding is about: of its
+// first victim with a class, else of its first cause; "" if no actor has a class. A
+// detector has one finding for each subject.
 func (f *Finding) Subject() (class, creator string) { return subject(*f) }
 
 // subject is who a finding is about: the first victim with a class, or else the

@@ -13,7 +13,7 @@ var blockedFor = map[reference.Reason]string{
 	reference.ReasonSleep:       "in time.Sleep",
 }
 
-// BlockedFor reports for what goroutines are blocked, after "blocked".
+// BlockedFor returns what goroutines are blocked on, in words that follow "blocked".
 func BlockedFor(r reference.Reason) string {
 	if s := blockedFor[r]; s != "" {
 		return s

@@ -42,13 +42,12 @@ type Run struct {
 	G         int64
 	From, To  int64
 	SyscallNs int64 // of it, in system calls
-	OffNs     int64 // of the rest, on no CPU, if the kernel's records show it
-	AssistNs  int64 // in assists of the garbage collector, system calls left out
+	OffNs     int64 // time on no CPU, without SyscallNs, by the kernel's records
+	AssistNs  int64 // time in GC assists, without SyscallNs
 	Wait      int64 // before it; -1 if unknown
-	// Load is how many goroutines of the program wanted each usable P, at least
-	// 1: when it became runnable, when it started, or the mean meanwhile,
-	// whichever was most. It is known after waits that a
-	// [RunFilter] selects by their length.
+	// Load is the number of goroutines of the program per usable P, at least 1: the largest
+	// of when it became runnable, when it started, and the mean meanwhile. It is set after
+	// waits that a [RunFilter] selects by their length.
 	Load    float64
 	P       int32
 	Class   int32
@@ -56,19 +55,19 @@ type Run struct {
 	Why     reference.Why // WhyRetakeSlow where the P was taken in a system call
 	System  bool
 	Counted bool // the wait before it was neither asked for nor the runtime's
-	Open    bool // it ran when the trace ended, or a gap in it began
+	Open    bool // it was not over when the trace ended, or at a gap
 	// How it began. Src is where it was taken from; SrcUnknown too if it began by a
 	// system call's return.
 	First bool // its goroutine's first, as far as seen
 	Moved bool // on another P than its last
 	Src   reference.Source
 	Nth   int32 // run interval of its time slice, from 1
-	// IdleWait is the part of the wait before it in which the P had a thread and
-	// nothing to run: it searched, or took its time, ns.
+	// IdleWait is the part of the wait before it, in ns, in which the P had a thread but ran
+	// nothing.
 	IdleWait int64
 }
 
-// Ns is the length, system calls and what is known to be on no CPU left out.
+// Ns returns the length in ns, without system calls and known time on no CPU.
 func (s *Run) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 // stolen reports whether the goroutine was stolen from another P.
@@ -85,7 +84,7 @@ type Slice struct {
 	Timers    int32         // of them, those of goroutines that timers woke meanwhile
 	Why       reference.Why // of its last stop
 	Stack     int32
-	Open      bool // it ran when the trace ended, or a gap in it began
+	Open      bool // it was not over when the trace ended, or at a gap
 	System    bool // a goroutine of the runtime took part
 	N         int8 // goroutines in Gs; 5 means more
 	Gs        [4]int64
@@ -95,7 +94,7 @@ type Slice struct {
 	OffNs     int64 // as Run
 }
 
-// Ns is the length, as that of a [Run].
+// Ns returns the length in ns, as [Run.Ns].
 func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 func (w *follower) start(d *reference.Decision) {

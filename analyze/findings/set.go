@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Set runs detectors over one stream. It is not safe for concurrent use.
+// Set runs detectors on one stream of decisions. It is not safe for concurrent use.
 type Set struct {
 	view      *follower
 	detectors []Detector
@@ -15,7 +15,7 @@ type Set struct {
 	found     []int
 }
 
-// NewSet returns a Set that has seen nothing.
+// NewSet returns a Set of detectors for one stream.
 func NewSet(detectors []Detector) *Set {
 	s := &Set{view: newFollower(), detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
@@ -24,11 +24,11 @@ func NewSet(detectors []Detector) *Set {
 	return s
 }
 
-// Add processes the next block of the stream. It does not keep it.
+// Add processes the next block of the stream. It does not retain it.
 func (s *Set) Add(b *ledger.Block) { s.view.add(b) }
 
 // Finish returns the findings of all detectors, ranked; none once f.Stopped. It fills in the
-// fields of f that say so. The Set cannot be used afterwards.
+// documented fields of f. The Set cannot be used afterwards.
 func (s *Set) Finish(f *Facts) []Finding {
 	f.EndNs, f.GapsNs = max(f.EndNs, s.view.now), s.view.gaps
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.view.maxProcs))
@@ -103,6 +103,6 @@ func (s *Set) Finish(f *Facts) []Finding {
 	return all
 }
 
-// Found returns, after Finish, how many ranked findings each detector has, in
-// the order of the detectors.
+// Found returns, after Finish, the number of ranked findings of each detector, in the
+// order of the detectors.
 func (s *Set) Found() []int { return s.found }

@@ -13,22 +13,21 @@ import (
 // quota that takes less than this from a period of 100 ms harms little.
 const silenceNs = 5_000_000
 
-// Silence is a time in which the trace shows nothing, although goroutines of the
-// program had a P.
+// Silence is an interval without decisions although goroutines of the program had a P.
 type Silence struct {
 	From, To int64
 	Running  int64 // goroutines of the program that ran, system calls left out
 	Runtime  int64 // of the runtime that did, such as mark workers of the collector
 	Waiting  int64 // of the program that were runnable
-	// Freaks is how many Ps ran a goroutine whose class needs less than a tenth of
-	// this time at once, and seldom half of it, or had a thread and work and started
-	// nothing.
+	// Freaks is the number of Ps that ran a goroutine of a class whose run intervals are
+	// mostly shorter than a tenth of this, and seldom half of it, or that had a thread and
+	// work and started nothing.
 	Freaks int64
-	// Overdue is how many goroutines a timer woke when it was over, long after their
-	// usual time, which fell into it while a P was free; of what [Silences] keeps only.
+	// Overdue is the number of goroutines woken by a timer right after it whose usual time
+	// fell into it while a P was free; set for silences in [Silences] only.
 	Overdue int64
-	// WentOn is how many of Running ended their run as soon as it was over, as they do
-	// where all threads go on at the same time; of what [Silences] keeps only.
+	// WentOn is the number of Running that ended their run right after it, as when all
+	// threads resume at once; set for silences in [Silences] only.
 	WentOn int64
 	G      int64 // the first of those that ran
 	Class  int32
@@ -41,10 +40,10 @@ type Silence struct {
 	proven bool
 }
 
-// StallSigns is how many signs there are that nothing ran.
+// StallSigns returns the number of signs that nothing ran.
 func (s *Silence) StallSigns() int64 { return s.Freaks + s.Overdue }
 
-// Ns returns the length of the silence.
+// Ns returns the length of the silence, in ns.
 func (s *Silence) Ns() int64 { return s.To - s.From }
 
 // usual is how many run intervals of a class tell how long they are.
@@ -83,11 +82,11 @@ func (w *follower) silent(until int64) {
 	w.silences.emit(&s)
 }
 
-// OftenRunsFor reports whether run intervals of the class often take half of ns, or more:
-// at least one in four does.
+// OftenRunsFor reports whether at least one in four run intervals of the class takes half
+// of ns or more.
 func (c *Class) OftenRunsFor(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
-// Silences keeps those that no program explains by itself. It watches a View.
+// Silences collects the silences of a View that no program explains by itself.
 type Silences struct {
 	Ns     int64 // their lengths, summed
 	last   int64 // when the last one ended
@@ -139,7 +138,7 @@ const (
 	pairSilenceNs = 22_000_000
 )
 
-// NewSilences returns a collection that fills as w goes on: the same each time.
+// NewSilences returns the Silences of w: the same for each caller.
 func NewSilences(w *View) *Silences {
 	if w.kept == nil {
 		w.kept = &Silences{view: w, timers: map[int32]*timed{}}
@@ -150,7 +149,7 @@ func NewSilences(w *View) *Silences {
 	return w.kept
 }
 
-// All returns those that are kept, in order: the first of them, if they are many.
+// All returns the silences in order; only the first if there are many.
 func (s *Silences) All() []Silence { return s.list }
 
 // fired looks whether a timer that woke a goroutine was due in a silence that is just
@@ -252,13 +251,13 @@ func (s *Silences) keep(x *Silence) {
 	}
 }
 
-// Since reports whether one has ended after at.
+// Since reports whether a silence has ended after at, ns.
 func (s *Silences) Since(at int64) bool { return s.last > at }
 
-// Beat is how regularly silences come.
+// Beat is the period of silences.
 type Beat struct {
-	Silences []Silence // those of like length that it is about; not all
-	// PeriodNs is their usual distance, a whole number of periods taken as one.
+	Silences []Silence // number of silences of similar length that were compared
+	// PeriodNs is their usual distance, with whole multiples of the period reduced to one.
 	PeriodNs int64
 	// R is 1 if all distances are the same number modulo the period asked for, and
 	// near 0 if they are any; Chance is the probability of so high an R among
@@ -266,10 +265,10 @@ type Beat struct {
 	R, Chance float64
 }
 
-// Beat looks for silences that begin anew every period. Short ones among long
-// ones are left out: only those of at least half the length that is typical, by
-// time, have a part. Their ends are compared, each with that of the one before:
-// where a quota stops a process varies, but it goes on when a period begins.
+// Beat returns the period of silences that recur with some period. Short ones among long
+// ones are left out: only those of at least half the length that is typical, by time,
+// have a part. Their ends are compared, each with that of the one before: where a quota
+// stops a process varies, but it goes on when a period begins.
 func (s *Silences) Beat(period int64) Beat {
 	b := Beat{Chance: 1}
 	byLen := slices.Clone(s.list)
@@ -357,15 +356,15 @@ func choose(n, k float64) float64 {
 	return math.Exp(a - b - c)
 }
 
-// IsPeriodic reports whether there are at least least silences, and they keep to period:
-// by chance with less probability than chance, and within a share of it.
+// IsPeriodic reports whether at least least silences keep to period, within a share of
+// it, and would do so by chance with less probability than chance.
 func (b *Beat) IsPeriodic(period int64, least int, chance, within float64) bool {
 	off := math.Abs(float64(b.PeriodNs - period))
 	return len(b.Silences) >= least && b.Chance < chance && off <= within*float64(period)
 }
 
-// RayleighChance is the probability that the mean of n directions, each as likely
-// as any other, is at least r long (Rayleigh's test; the approximation in Zar,
+// RayleighChance returns the probability that the mean of n directions, each as likely as
+// any other, is at least r long (Rayleigh's test; the approximation in Zar,
 // Biostatistical Analysis, 27.2).
 func RayleighChance(n int64, r float64) float64 {
 	if n < 1 {

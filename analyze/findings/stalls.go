@@ -17,8 +17,8 @@ type Stalls struct {
 // of CPUs is but what falls between two runs.
 func (s *Stalls) explains(cost int64) bool { return s.N >= fewStalls && 4*s.Ns >= cost }
 
-// StoodStill reports whether threads stood still more often than happens on any machine: that they
-// lacked CPUs is more than a suspicion.
+// StoodStill reports whether threads stood still more often than happens on any machine, so that a
+// lack of CPUs is more than a suspicion.
 func (f *Facts) StoodStill() bool { return f.Stalls.N >= fewStalls || f.Stalls.Ns >= longStallsNs }
 
 // fewStalls, of less than longStallsNs in sum, happen on any machine.
@@ -30,7 +30,7 @@ const (
 // stallNs is far beyond what the scheduler needs for anything.
 const stallNs = 1_000_000
 
-// Stalls returns those that have ended.
+// Stalls returns the stalls that have ended.
 func (w *View) Stalls() *Stalls { return &w.stalls }
 
 // still notes that thread m of p, which runs no goroutine, did something: a stall begins

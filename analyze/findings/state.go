@@ -42,7 +42,7 @@ func (m *processors) Running(p int32) *Goroutine {
 	return nil
 }
 
-// QueuedNs is how long goroutines of the program have stood in P p's queue, ns.
+// QueuedNs returns the total goroutine-time in P p's queue, in ns.
 func (w *View) QueuedNs(p int32) int64 {
 	if l := w.list(p); l != nil {
 		return l.ns(w.now)
@@ -50,20 +50,20 @@ func (w *View) QueuedNs(p int32) int64 {
 	return 0
 }
 
-// Runnable counts the goroutines of the program that wait for a P.
+// Runnable returns the number of goroutines of the program that wait for a P.
 func (w *View) Runnable() int64 { return w.runnable }
 
-// Now returns the time of the last decision.
+// Now returns the time of the last decision, in ns.
 func (w *View) Now() int64 { return w.now }
 
-// CountPs returns how many Ps are in a state.
+// CountPs returns the number of Ps in a state.
 func (m *processors) CountPs(s ledger.State) int64 { return m.counts[s] }
 
 // KnownPs returns the number of Ps from 0 to the highest known one.
 func (m *processors) KnownPs() int32 { return int32(len(m.ps)) }
 
-// Changed returns what Ps did until the last decision, by which they do something else, in
-// order of P. The slice is valid until the next one.
+// Changed returns the intervals of Ps that ended with the last decision, in order of P.
+// The slice is valid until the next one.
 func (w *View) Changed() []ledger.PInterval {
 	ps := w.block.PIntervals[w.changed:w.changes]
 	if len(ps) > 0 && int(ps[0].At) != w.at {
@@ -75,8 +75,8 @@ func (w *View) Changed() []ledger.PInterval {
 // Procs returns GOMAXPROCS, at least 1.
 func (m *processors) Procs() int64 { return m.gomaxp }
 
-// TakenNs is the P-time that goroutines of the program were runnable for and did not get
-// because GOMAXPROCS was less than it had been before, ns.
+// TakenNs returns the P-time, in ns, that runnable goroutines of the program did not get
+// because GOMAXPROCS was lower than before.
 func (w *View) TakenNs() int64 { return w.takenNs }
 
 // GlobalLen returns the length of the global run queue, the runtime's goroutines
@@ -118,7 +118,7 @@ func (q *goroutines) Unmark(slot int32, m Mark) { q.gs.At(slot).marks &^= m }
 // does so itself.
 func (q *goroutines) WakerID() (g int64, stack int32) { return q.wakerID, q.wakerStack }
 
-// Totals are counts of the program's goroutines, up to the last decision.
+// Totals are counts for the program's goroutines, up to the last decision.
 type Totals struct {
 	Runs         int64 // run intervals that have ended
 	Stops        int64 // of them, by a KindStop other than the goroutine's end
@@ -127,10 +127,10 @@ type Totals struct {
 	Inherited    int64 // of these, those that inherited the time slice
 }
 
-// Totals returns them.
+// Totals returns the [Totals] so far.
 func (w *View) Totals() Totals { return w.totals }
 
-// PHistory is what was last on a P. A time is -1 where there was nothing.
+// PHistory is the times of the last events of a P, in ns; -1 if there was none.
 type PHistory struct {
 	Starts   int64
 	StartAt  int64 // the last KindStart
@@ -141,7 +141,7 @@ type PHistory struct {
 
 var noHistory = PHistory{StartAt: -1, SliceAt: -1, StopAt: -1}
 
-// History returns that of P p.
+// History returns the PHistory of P p.
 func (m *processors) History(p int32) PHistory {
 	if uint(p) < uint(len(m.ps)) {
 		return m.ps[p].PHistory
@@ -178,8 +178,7 @@ func (q *goroutines) Blocked(f func(*Goroutine)) {
 	}
 }
 
-// Load is how many goroutines of the program there are for each usable P, at
-// least 1.
+// Load returns the number of goroutines of the program per usable P, at least 1.
 func (w *View) Load() float64 { return load(w.runnable+w.running, w.usablePs) }
 
 // load is how many goroutines there are for each usable P, at least 1.
@@ -198,12 +197,11 @@ func (w *View) meanLoad(g *Goroutine) float32 {
 	return 1
 }
 
-// LoadOf is the highest of the load when a waiting goroutine became runnable,
-// the mean since, and the present one.
+// LoadOf returns the largest of the load when a waiting goroutine became runnable, the
+// mean since, and the present load.
 func (w *View) LoadOf(g *Goroutine) float64 {
 	return max(float64(max(w.turn(g).loadBefore(), w.meanLoad(g))), w.Load())
 }
 
-// Waking returns how many Ps have got a thread and run nothing since: each is on
-// its way to take something.
+// Waking returns the number of Ps that got a thread and have not run anything since.
 func (m *processors) Waking() int64 { return m.waking }

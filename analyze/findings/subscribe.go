@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// DecisionFilter selects decisions: those of Kinds for which the one of the other
-// fields holds that is set.
+// DecisionFilter selects decisions of some Kinds that match the one other field that is
+// set.
 type DecisionFilter struct {
 	Kinds []reference.Kind
 	// Whys are causes of the decision.
@@ -40,7 +40,7 @@ const (
 	StolenNext       // KindStart: the goroutine was stolen out of another P's runnext slot
 )
 
-// RunFilter selects run intervals, for which all fields that are set must hold.
+// RunFilter selects run intervals that match all fields that are set.
 type RunFilter struct {
 	MinNs     int64           // length, system calls included
 	MinWaitNs int64           // wait before it
@@ -49,20 +49,20 @@ type RunFilter struct {
 	Stolen    bool            // of the program, stolen from another P
 }
 
-// SliceFilter selects time slices, for which all fields that are set must hold.
+// SliceFilter selects time slices that match all fields that are set.
 type SliceFilter struct {
 	MinNs int64           // length, system calls included
 	Whys  []reference.Why // how the last run interval ended
 }
 
-// SyscallFilter selects system calls that a field which is set holds for; all if
-// none is set.
+// SyscallFilter selects system calls that match any field that is set; all if none is
+// set.
 type SyscallFilter struct {
 	MinNs int64 // length, up to when the P was lost
 	Lost  bool  // lost the P
 }
 
-// ResidencyFilter selects queue residencies that a field which is set holds for.
+// ResidencyFilter selects queue residencies that match any field that is set.
 type ResidencyFilter struct {
 	Global bool            // in the global queue
 	Whys   []reference.Why // why the goroutine had become runnable
@@ -179,8 +179,8 @@ func (l *subscribers[T]) emitAll(x *T) {
 	}
 }
 
-// Switch turns calls off and on: a watcher that waits for a rare thing to begin
-// need not be called for what matters only then.
+// Switch turns the calls of a subscription on and off, for a Watcher that needs them only
+// at times.
 type Switch struct {
 	off  bool
 	sets []func(on bool) // for each subscription
@@ -266,15 +266,15 @@ func addEach[T any, K ~uint8](lists []subscribers[T], taken *uint32, keys []K, f
 	}
 }
 
-// Mark marks goroutines for a watcher.
+// Mark is a set of goroutines that a Watcher has marked.
 type Mark uint8
 
 // maxMarks is how many marks there are: each goroutine has a bit for each.
 const maxMarks = 8
 
-// NewMark returns a mark for [DecisionFilter]. [View.Mark] gives it to a goroutine;
-// it is gone when that ends. If all are taken it returns 0, which every goroutine has:
-// who subscribes by a mark must expect calls for others.
+// NewMark returns a mark for [DecisionFilter]. [View.Mark] gives it to a goroutine; it is
+// lost when that ends. If all marks are taken it returns 0, which every goroutine has, so
+// that subscribers must expect calls for other goroutines.
 func (l *subscriptions) NewMark() Mark {
 	if l.marks == maxMarks {
 		return 0
@@ -319,9 +319,9 @@ func (f *RunFilter) selects(r *Run) bool {
 		(!f.Moved || r.Moved && !r.System) && (!f.Stolen || r.stolen() && !r.System)
 }
 
-// Windows subscribes to the first run interval of the program that ends in each
-// window of so many ns, but the first one; the call comes before those of
-// [View.Runs] for it. All who subscribe must mean the same windows.
+// Windows subscribes to the first run interval of the program that ends in each window of
+// so many ns, but the first one; the call comes before those of [View.Runs] for it. All
+// subscribers must use the same windows.
 func (l *subscriptions) Windows(ns int64, fn func(*Run)) {
 	l.window, l.windowEnd = ns, ns
 	l.windows.add(fn, &Switch{})
@@ -346,7 +346,7 @@ func (l *subscriptions) Slices(f SliceFilter, fn func(*Slice)) *Switch {
 	return s
 }
 
-// SliceParts subscribes to the ends of those of at least ns, system calls left out.
+// SliceParts subscribes to the ends of slice parts of at least ns, system calls left out.
 func (l *subscriptions) SliceParts(ns int64, fn func(*SlicePart)) {
 	l.longPart = min(l.longPart, ns)
 	l.longParts.add(func(p *SlicePart) {
@@ -387,9 +387,9 @@ func (l *subscriptions) Residencies(f ResidencyFilter, fn func(*Residency)) {
 	addEach(l.left[:], &l.leftBits, f.Whys, fn, s)
 }
 
-// LongQueues subscribes to the times at which the first P's queue gets as long as
-// least, or less if others asked for that, and at which no queue is so long any more.
-// The call comes before those of [View.Decisions].
+// LongQueues subscribes to the times at which the first P's queue reaches a length of
+// least (or less, if other subscribers asked for that), and at which the last one falls
+// below it. The call comes before those of [View.Decisions].
 func (l *subscriptions) LongQueues(least int64, fn func(some *bool)) {
 	l.longQueue = min(l.longQueue, least)
 	l.longQueues.add(fn, &Switch{})
@@ -403,8 +403,8 @@ func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, 
 // before its goroutine does.
 func (l *subscriptions) Handovers(fn func(*Handover)) { l.handovers.add(fn, &Switch{}) }
 
-// Silences subscribes to the ends of times of 5 ms and more without any decision in
-// which a goroutine of the program ran, before the View takes the decision that
+// Silences subscribes to the ends of times of 5 ms and more without any decision in which
+// a goroutine of running time of the program, before the View takes the decision that
 // ends it.
 func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch{}) }
 
@@ -412,8 +412,8 @@ func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch
 // Slack before or is afterwards.
 func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 
-// HeldUps subscribes to the times at which such a goroutine becomes runnable, before
-// the calls of [View.Decisions].
+// HeldUps subscribes to wake-ups of goroutines that were [HeldUp], before the calls of
+// [View.Decisions].
 func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
 // setLong records how many queues are long.
@@ -528,7 +528,8 @@ func (l *subscriptions) emitMarked(d *reference.Decision, g *Goroutine, k refere
 	}
 }
 
-// UncrowdedSince reports whether there was a KindReady since the last that was Crowded.
+// UncrowdedSince reports whether there was a KindReady that was not Crowded since the
+// last that was.
 func (w *View) UncrowdedSince() bool { return w.uncrowded }
 
 func (l *subscriptions) emitRun(r *Run) {

@@ -18,8 +18,8 @@ type Suppression struct {
 	Until   string `json:"until,omitempty"` // last day, UTC, as 2027-03-01; absent: for ever
 }
 
-// Covers reports whether s suppresses findings of a detector about a class. It may
-// name the class as the linker does, too.
+// Covers reports whether s suppresses findings of a detector about a class, which s may
+// also name as the linker does.
 func (s *Suppression) Covers(id, class string) bool {
 	return s.Finding == id && (names.Match(s.Class, class) || names.Match(funcname.Written(s.Class), class))
 }
@@ -35,8 +35,8 @@ type Suppressed struct {
 	By      Suppression `json:"suppression"`
 }
 
-// MergeSuppressed returns, of suppressed findings of several traces, the costliest
-// of each detector and class, ranked as findings are.
+// MergeSuppressed returns the costliest suppressed finding of each detector and class of
+// several traces, ranked.
 func MergeSuppressed(list []Suppressed) []Suppressed {
 	type key struct{ id, class, creator string }
 	keyOf := func(s *Suppressed) key {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Tally adds up waiting by class. The zero value is ready. It
-// has a cell for each of 1,023 classes; further ones count as class 0.
+// Tally sums waiting by class, in ns, for up to 1,023 classes; further ones count as
+// class 0. The zero value is ready to use.
 type Tally struct {
 	Cells  []Cell
 	at     map[int32]int32
@@ -14,7 +14,7 @@ type Tally struct {
 	recent struct{ class, end int32 } // the class that was looked up last; its cell is before end, 0: none
 }
 
-// Cell is the waiting of one class, with its worst example.
+// Cell is the waiting of one class, in ns, with its worst example.
 type Cell struct {
 	Class    int32
 	N        int64
@@ -28,13 +28,13 @@ type Cell struct {
 
 const maxCells = 1024
 
-// Add processes one case: ns of waiting of goroutine x.G in the window of x.
+// Add adds ns of waiting of goroutine x.G, with the window of x as an example.
 func (t *Tally) Add(x *Cell) {
 	t.Total.add(x)
 	t.cell(x.Class).add(x)
 }
 
-// Merge adds what another Tally has added up.
+// Merge adds the sums of another Tally.
 func (t *Tally) Merge(o *Tally) {
 	t.Total.merge(&o.Total)
 	for i := range o.Cells {
@@ -82,7 +82,7 @@ func (c *Cell) merge(o *Cell) {
 	c.Ns += o.Ns
 }
 
-// Actor is the class of a cell, with its worst example.
+// Actor returns an actor for the class of a cell and its worst example.
 func (c *Cell) Actor(f *Facts, role string) Actor {
 	a := f.Class(role, c.Class)
 	a.G, a.P, a.Stack = c.G, OnP(c.P), f.Frames(c.Stack)

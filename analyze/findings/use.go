@@ -7,12 +7,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Use is what the program makes of its Ps. Goroutines in system calls that keep
-// their P are busy outside the program: they count neither way.
+// Use is the program's use of its Ps. Goroutines in system calls that keep their P count
+// neither as running nor as idle.
 type Use struct {
-	// Slack: a goroutine runs, none is ready to, and half of the Ps could run more.
+	// Slack: a goroutine runs, none is runnable, and at least half of the Ps are free.
 	Slack bool
-	// Parallel: at least half of the Ps run the program, and two.
+	// Parallel: at least half of the Ps, and at least two, run the program.
 	Parallel bool
 	Run      int64 // goroutines of the program that run
 	Procs    int64 // GOMAXPROCS
@@ -98,11 +98,12 @@ func (w *follower) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }
 
-// ParallelNs is for how long [Use] was Parallel, up to [View.Now].
+// ParallelNs returns the total time, in ns, in which [Use] was Parallel, up to
+// [View.Now].
 func (w *View) ParallelNs() int64 { return w.parallel.ns(w.now) }
 
-// HeldUp is a goroutine of the program that another has woken from a channel, a
-// lock or a condition, after a wait in which there was [Use] with Slack.
+// HeldUp is a goroutine of the program woken by another from a channel, a lock or a
+// condition, after a wait during which [Use] had Slack.
 type HeldUp struct {
 	G, By *Goroutine
 	To    int64
@@ -129,17 +130,16 @@ func (w *follower) countUnserved(d *reference.Decision) {
 	}
 }
 
-// UnservedByIdlePs is how many goroutines of the program idle Ps could run that no P is on its
-// way to.
+// UnservedByIdlePs returns the number of goroutines of the program that idle Ps could run and
+// no P is on its way to take.
 func (w *View) UnservedByIdlePs() int64 { return w.unserved }
 
-// RunIntegral is the running of the program's goroutines, as integrals over time up to
-// [View.Now]. How many run is looked at when one starts or stops, and at CPU
-// samples.
+// RunIntegral holds integrals over time of the number of running goroutines of the
+// program, up to [View.Now], updated at starts, stops and CPU samples.
 type RunIntegral struct {
 	Ns      int64   // goroutine-ns
 	BusyNs  int64   // ns with at least one
-	Squares float64 // of the square of how many: goroutine²-ns
+	Squares float64 // of the squared number: goroutine²-ns
 }
 
 func (r *RunIntegral) pass(running, dt int64) {
@@ -171,16 +171,17 @@ func (r *runTime) set(now, n int64) {
 	r.n = n
 }
 
-// RunIntegral returns it. It is valid until the next decision.
+// RunIntegral returns the [RunIntegral]. It is valid until the next decision.
 func (w *View) RunIntegral() *RunIntegral { return w.ran.upTo(w.now) }
 
-// SlicePart is what is left of a [Slice] since it began, or since a preemption in it: a
-// goroutine may inherit the slice through runnext, but the request was heeded.
+// SlicePart is the part of a [Slice] since its beginning or the last preemption in it: a
+// goroutine may inherit the slice through runnext although the request to yield was
+// heeded.
 type SlicePart struct {
 	P         int32
 	Runs      int32
 	Why       reference.Why // of its last stop
-	Open      bool          // it ran when the trace ended, or a gap in it began
+	Open      bool          // it was not over when the trace ended, or at a gap
 	System    bool          // a goroutine of the runtime took part
 	From, To  int64
 	SyscallNs int64
@@ -191,7 +192,7 @@ type SlicePart struct {
 	Class, Stack int32
 }
 
-// Ns is the length, as that of a [Run].
+// Ns returns the length in ns, as [Run.Ns].
 func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs - t.OffNs }
 
 // addPart adds the run interval s to the slice part on P p.

@@ -9,8 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// View is what all watchers of a [Set] can see at a decision beyond it and its note: who waits in
-// which queue, who runs, run intervals and time slices, and how many Ps there are for them.
+// View is the state that all Watchers of a [Set] share: queues, running goroutines, run
+// intervals, time slices and Ps.
 //
 // When a watcher that subscribed to decisions is called, the View has taken that
 // decision. The ends of intervals are emitted in the middle: the interval is over, but

@@ -98,7 +98,7 @@ type Header struct {
 // Stats reports how much was read and how much of it was lost.
 type Stats struct {
 	Bytes     int64  // uncompressed bytes read, with the header
-	Stored    int64  // bytes read as stored, that is, compressed
+	Stored    int64  // bytes read before decompression
 	LostBytes int64  // uncompressed bytes that are in no generation
 	Losses    []Loss // in the order of the file, the first 100
 	LossCount int    // all of them

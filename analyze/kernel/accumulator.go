@@ -24,7 +24,8 @@ const (
 type Options struct {
 	// From and To bound the window of what is counted, ns; To of 0 is the end of the trace.
 	From, To int64
-	// Only, if set, says which goroutines and classes (handles) are counted by class.
+	// Only, if set, reports whether a goroutine and its class (a handle) are counted by
+	// class.
 	Only func(g int64, class int32) bool
 }
 

@@ -84,8 +84,8 @@ func (l *Ledger) room(n int) []Note {
 	return notes
 }
 
-// Annotate writes the notes of a block whose decisions follow those of the last one. A
-// time that falls counts as the time before.
+// Annotate writes the notes of a block whose decisions follow those of the last one.
+// Timestamps that go backwards are clamped.
 func (l *Ledger) Annotate(b *Block) {
 	ds := b.Decisions
 	if cap(b.Notes) < len(ds) {

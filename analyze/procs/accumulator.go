@@ -61,7 +61,7 @@ func (l *level) set(n, now int64) {
 // New returns an empty Accumulator.
 func New() *Accumulator { return &Accumulator{levels: make([]level, -ledger.AllRunnable)} }
 
-// Add processes the next block of the stream. It does not keep it.
+// Add processes the next block of the stream. It does not retain it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.end, a.omitted, a.mentions = b.End, b.Omitted, b.Mentions
 	for len(a.accounts) < b.Known {

@@ -134,8 +134,8 @@ func (r *beginning) seed(s *survey) {
 	}
 }
 
-// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext (from Go 1.23): a
-// trace does not name its platform, but its stacks name files of the runtime.
+// onWasm reports whether running time of the program on js/wasm, where runqput ignores runnext (from
+// Go 1.23): a trace does not name its platform, but its stacks name files of the runtime.
 func (r *beginning) onWasm() bool {
 	for h := 1; h < r.ahead.tables.Stacks(); h++ {
 		for _, f := range r.ahead.tables.Frames(events.Handle(h)) {

@@ -117,7 +117,7 @@ type Node struct {
 	path   path
 }
 
-// New returns an Accumulator that has seen nothing.
+// New returns an empty Accumulator.
 func New() *Accumulator { return &Accumulator{more: make([]rest, 1), usable: 1, procs: 1} }
 
 // Pass lets time pass until now, ns. Times must not fall.

@@ -40,7 +40,7 @@ type account struct {
 // wakeUps are the waits of a class that began at a stack of another goroutine.
 type wakeUps struct{ waits, ns int64 }
 
-// New returns an Accumulator that has seen nothing.
+// New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	if o.Pairs <= 0 {
 		o.Pairs = 1 << 14

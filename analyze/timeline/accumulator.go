@@ -144,8 +144,8 @@ func (w *Waited) next(i int) *waits.EndedWait {
 }
 
 // Add processes the next block of the stream, the waits that ended in it, and what is to be
-// marked in it, in the order of the decisions. It does not keep the block. A time that
-// falls counts as the time before.
+// marked in it, in the order of the decisions. It does not keep the block. Timestamps that
+// go backwards are clamped.
 func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
 	a.ObserveCPUs(&b.CPUs)
@@ -497,7 +497,7 @@ type Names struct {
 	Note    func(name int32) string          // the type of a task or region; needed where there are such
 }
 
-// Finish closes all intervals at end, ns of the last event, and returns the
+// Finish closes all intervals at end, the time of the last event in ns, and returns the
 // result. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64, names Names) Result {
 	a.now = max(a.now, min(end-a.from, maxTime))

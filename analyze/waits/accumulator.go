@@ -171,7 +171,7 @@ type accounts struct {
 	cellOf   map[uint64]int32
 }
 
-// New returns an Accumulator that has seen nothing.
+// New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	o = o.withDefaults()
 	a := &Accumulator{machine: machine{
@@ -195,7 +195,7 @@ func New(o Options) *Accumulator {
 	return a
 }
 
-// Add processes the next block of the stream. It does not keep it.
+// Add processes the next block of the stream. It does not retain it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
 	a.Ended, a.Longest = a.Ended[:0], a.Longest[:0]

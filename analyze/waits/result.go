@@ -96,7 +96,7 @@ type Bucket struct {
 	SumNs  int64 `json:"sum_ns"`  // exact sum of waits
 }
 
-// Result is what the package hands on.
+// Result is the result of an [Accumulator].
 type Result struct {
 	All     Summary      `json:"all"`     // every wait
 	User    Summary      `json:"user"`    // without the runtime's and tracer's goroutines and self-inflicted waits

@@ -95,7 +95,7 @@ type Accumulator struct {
 	byKind        map[kindKey]*kind
 }
 
-// New returns an Accumulator that has seen nothing.
+// New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	o.Slowest, o.Intervals = cmp.Or(o.Slowest, DefaultSlowest), cmp.Or(o.Intervals, DefaultIntervals)
 	a := &Accumulator{
