@@ -1,7 +1,5 @@
 package work
 
-import "slices"
-
 // Bounds of a path.
 const (
 	maxSegments = 256 // of a unit that is kept
@@ -97,7 +95,8 @@ func (w *walk) divide(k *kind, bin int, class int32, from int64, to mark, keeps 
 	w.kind, w.bin, w.class, w.keeps, w.out = k, bin, class, keeps, w.out[:0]
 	w.own.begin(w.ring.next)
 	w.followed.begin(w.ring.next)
-	w.follow(to.node, from, to.at, 0, noUnit)
+	w.via, w.hops = 0, 0
+	w.followOwn(to.node, from, to.at)
 	w.flush()
 	return w.out
 }
@@ -107,12 +106,13 @@ func (w *walk) divide(k *kind, bin int, class int32, from int64, to mark, keeps 
 func (w *walk) book(x *interval, ns int64, queue uint64) {
 	c := cellOf(x.class, x.site, x.activity)
 	c.does |= uint64(w.via) | uint64(x.cause)<<8 | queue
-	if w.last.cell == c && w.last.hops == w.hops {
-		w.last.ns += ns
+	if s := &w.last; s.who == c.who && s.does == c.does && s.hops == w.hops {
+		s.ns += ns
 		return
 	}
 	w.flush()
-	w.last = segment{c, w.hops, ns}
+	s := &w.last
+	s.who, s.does, s.hops, s.ns = c.who, c.does, w.hops, ns
 }
 
 // portion is how the time in some intervals was divided, from the end to the begin: intervals of a life,
@@ -138,19 +138,24 @@ const (
 	portionsHops = 16 // of a life
 )
 
-// portion returns where of kept the portion is or may be that ends with interval n, at a time.
-func (w *walk) portion(kept *[]portion, bits int, n, to, serve int64, depth int) (p *portion, is bool) {
+// portionAt returns where of kept the portion is or may be that ends with interval n.
+func portionAt(kept *[]portion, bits int, n int64) *portion {
 	if *kept == nil {
 		*kept = make([]portion, numPortions)
 	}
-	p = &(*kept)[n>>bits%numPortions]
-	return p, p.n == n && p.to == to && p.serve == serve && p.via == w.via && p.depth == depth
+	return &(*kept)[n>>bits%numPortions]
+}
+
+// is reports whether a portion is the one that ends with interval n, at a time.
+func (p *portion) is(n, to, serve int64, via ownWait, depth int) bool {
+	return p.n == n && p.to == to && p.serve == serve && p.via == via && p.depth == depth
 }
 
 // replay books a portion.
 func (w *walk) replay(p *portion) {
 	w.flush()
-	for _, s := range p.sums {
+	for i := range p.sums {
+		s := p.sums[i]
 		s.hops += w.hops
 		w.sum(&s)
 	}
@@ -163,7 +168,9 @@ func (w *walk) record(p *portion, n, to, serve int64, depth int, turns bool) {
 	if w.recording != nil {
 		w.recording.n = 0
 	}
-	*p = portion{n: n, to: to, serve: serve, via: w.via, depth: depth, hops: w.hops, turns: turns, steps: w.followed.left, sums: p.sums[:0]}
+	sums := p.sums[:0]
+	*p = portion{} // OPT: and then field by field, since a literal is made elsewhere and copied, at once
+	p.n, p.to, p.serve, p.via, p.depth, p.hops, p.turns, p.steps, p.sums = n, to, serve, w.via, depth, w.hops, turns, w.followed.left, sums
 	w.recording = p
 }
 
@@ -179,17 +186,26 @@ func (w *walk) recorded(next, begin int64, class int32) {
 
 // sum adds a segment to the sums of the kind, and of the portion that is recorded.
 func (w *walk) sum(s *segment) {
-	if p := w.recording; p != nil && len(p.sums) <= portionSums {
-		i := slices.IndexFunc(p.sums, func(x segment) bool { return x.cell == s.cell })
-		if i < 0 {
-			i = len(p.sums)
-			p.sums = append(p.sums, segment{cell: s.cell})
-		}
-		x := &p.sums[i]
-		x.ns += s.ns
-		x.hops = max(x.hops, s.hops-p.hops)
+	if w.recording != nil {
+		w.recording.sum(s)
 	}
 	w.kind.book(s, w.bin)
+}
+
+func (p *portion) sum(s *segment) {
+	if len(p.sums) > portionSums {
+		return
+	}
+	i := 0
+	for i < len(p.sums) && p.sums[i].cell != s.cell {
+		i++
+	}
+	if i == len(p.sums) {
+		p.sums = append(p.sums, segment{cell: s.cell})
+	}
+	x := &p.sums[i]
+	x.ns += s.ns
+	x.hops = max(x.hops, s.hops-p.hops)
 }
 
 // bookWait books time in which the owner waited and it is not known for whom, or which lies
@@ -206,9 +222,12 @@ func (w *walk) bookWait(from, to int64) {
 
 // flush books the last segment on the kind.
 func (w *walk) flush() {
-	if w.last.ns == 0 {
-		return
+	if w.last.ns != 0 {
+		w.flushLast()
 	}
+}
+
+func (w *walk) flushLast() {
 	if w.keeps {
 		w.keep()
 	}
@@ -249,32 +268,24 @@ func (w *walk) keep() {
 // OPT: those who wait for the same goroutine follow the same intervals. What these are booked on is
 // recorded by portions, unless all segments are kept.
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
-	steps, class, last, records := &w.followed, int32(0), n, false
-	if depth == 0 {
-		steps = &w.own
-	}
+	class, last, records := int32(0), n, false
 	for to > from {
-		if depth == 0 {
-			w.via, w.hops = 0, 0
-		}
 		x := w.ring.at(n)
-		if x == nil || steps.left == 0 {
-			if depth == 0 {
-				to = w.beyond(from, to)
-			} else if since := max(from, serve); since < to && class != 0 && (serve >= 0 || w.via.what() != onLock) {
+		if x == nil || w.followed.left == 0 {
+			if since := max(from, serve); since < to && class != 0 && (serve >= 0 || w.via.what() != onLock) {
 				w.book(&interval{class: class}, to-since, 0)
 				to = since
 			}
 			w.bookWait(from, to)
 			break
 		}
-		steps.left--
-		if last>>portionBits != n>>portionBits && depth > 0 && !w.keeps {
+		w.followed.left--
+		if last>>portionBits != n>>portionBits && !w.keeps {
 			if records {
 				w.recorded(n, to, class)
 			}
-			p, is := w.portion(&w.lives, portionBits, n, to, serve, depth)
-			is = is && w.hops <= maxHops-portionsHops
+			p := portionAt(&w.lives, portionBits, n)
+			is := p.is(n, to, serve, w.via, depth) && w.hops <= maxHops-portionsHops
 			if records = !is && (w.recording == nil || w.recording.turns); records {
 				w.record(p, n, to, serve, depth, false)
 			} else if is && p.begin >= from {
@@ -293,7 +304,7 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 			break
 		}
 		if begin := max(from, x.begin); begin < to {
-			if x.activity.waits() || depth > 0 && begin < serve {
+			if x.activity.waits() || begin < serve {
 				w.interval(n, x, begin, to, depth, serve)
 			} else {
 				w.book(x, to-begin, 0)
@@ -304,6 +315,35 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 	}
 	if records {
 		w.recorded(0, to, class)
+	}
+}
+
+// followOwn is follow for the life of the owner, from interval n on.
+func (w *walk) followOwn(n, from, to int64) {
+	for ; to > from; w.via, w.hops = 0, 0 {
+		x := w.ring.at(n)
+		if x == nil || w.own.left == 0 {
+			w.bookWait(from, w.beyond(from, to))
+			return
+		}
+		w.own.left--
+		if x.end < to {
+			w.bookWait(max(from, x.end), to)
+			to = max(from, x.end)
+		}
+		if x.born {
+			n = back(n, x.link) // what was before is its creator's
+			continue
+		}
+		if begin := max(from, x.begin); begin < to {
+			if x.activity.waits() {
+				w.ownWait(n, x, begin, to)
+			} else {
+				w.book(x, to-begin, 0)
+			}
+			to = begin
+		}
+		n = back(n, x.prev)
 	}
 }
 
@@ -329,32 +369,37 @@ func (a activity) waits() bool { return a >= onLock && a <= asleep }
 
 // beforeBirth books what was before interval n, in which a goroutine was created.
 func (w *walk) beforeBirth(n int64, x *interval, from, to int64, depth int) {
-	if depth > 0 && w.via.what() == onLock {
+	if w.via.what() == onLock {
 		w.bookWait(from, to) // its creator does not hold it
 		return
 	}
 	w.follow(back(n, x.link), from, to, depth, noUnit)
 }
 
-// interval books a part of interval n, in which the goroutine waited or did another unit.
+// ownWait books a part of interval n, in which the owner waited.
+func (w *walk) ownWait(n int64, x *interval, from, to int64) {
+	w.via = waitAt(x.activity, x.site)
+	w.kind.waited(w.via)
+	if x.link == 0 {
+		w.book(x, to-from, 0)
+		return
+	}
+	w.waker(back(n, x.link), n, x, from, to, 1)
+}
+
+// interval books a part of interval n, in which another goroutine waited or did another unit.
 func (w *walk) interval(n int64, x *interval, from, to int64, depth int, serve int64) {
-	link := back(n, x.link)
 	switch {
-	case depth == 0:
-		w.via = waitAt(x.activity, x.site)
-		w.kind.waited(w.via)
 	case from < serve && !x.home:
 		if serve < to {
 			w.book(x, to-serve, 0)
 		}
 		w.book(x, min(to, serve)-from, 1)
-		return
-	}
-	if !x.activity.waits() || link == 0 || depth >= maxDepth {
+	case !x.activity.waits() || x.link == 0 || depth >= maxDepth:
 		w.book(x, to-from, 0)
-		return
+	default:
+		w.waker(back(n, x.link), n, x, from, to, depth+1)
 	}
-	w.waker(link, n, x, from, to, depth+1)
 }
 
 // waker books the time in which a goroutine was blocked, in interval n, until one at a link
@@ -369,7 +414,8 @@ func (w *walk) waker(link, n int64, x *interval, from, to int64, depth int) {
 			if records != nil && w.recording == records {
 				w.recorded(n, to, 0)
 			}
-			p, is := w.portion(&w.turns, turnBits, n, to, serve, depth)
+			p := portionAt(&w.turns, turnBits, n)
+			is := p.is(n, to, serve, w.via, depth)
 			if records = nil; !is && p.missed != n {
 				p.missed = n // OPT: most are gone through once, and to record costs more than that
 			} else if !is && w.recording == nil {

@@ -165,35 +165,39 @@ func (k *kind) add(ns int64) int {
 
 // book books a segment of a unit in a bin.
 func (k *kind) book(s *segment, bin int) {
-	r := k.row(s.cell)
+	i := k.find(&s.cell)
+	if *i == 0 {
+		i = k.addRow(s)
+	}
+	r := &k.rows[*i]
 	r.most = max(r.most, s.hops)
 	r.ns += s.ns
-	if n := bin + 1 - len(r.bins); n > 0 {
-		r.bins = append(r.bins, make([]int64, n)...)
+	if bin >= len(r.bins) {
+		r.bins = append(r.bins, make([]int64, bin+1-len(r.bins))...)
 	}
 	r.bins[bin] += s.ns
 }
 
-// row returns the row of a cell.
-func (k *kind) row(c cell) *row {
-	i := k.find(c)
-	if *i == 0 {
-		if len(k.rows) > moreRows {
-			k.shrink()
-			i = k.find(c)
-		}
-		*i = uint8(len(k.rows))
-		k.rows = append(k.rows, row{cell: c})
+// addRow adds a row for the cell of a segment, and returns its place in the index.
+func (k *kind) addRow(s *segment) *uint8 {
+	if len(k.rows) > moreRows {
+		k.shrink()
 	}
-	return &k.rows[*i]
+	i := k.find(&s.cell)
+	*i = uint8(len(k.rows))
+	k.rows = append(k.rows, row{cell: s.cell})
+	return i
 }
 
 // find returns the place in the index of a cell's row, which is 0 if there is none.
 //
 // OPT: with a map of the language, this took a third of the time of a unit.
-func (k *kind) find(c cell) *uint8 {
+func (k *kind) find(c *cell) *uint8 {
 	i := c.hash()
-	for k.index[i] > 0 && k.rows[k.index[i]].cell != c {
+	for k.index[i] > 0 {
+		if x := &k.rows[k.index[i]]; x.who == c.who && x.does == c.does {
+			break
+		}
 		i++
 	}
 	return &k.index[i]
@@ -224,7 +228,7 @@ func (k *kind) shrink() {
 			k.rows[0].take(&r)
 			continue
 		}
-		*k.find(r.cell) = uint8(len(k.rows))
+		*k.find(&r.cell) = uint8(len(k.rows))
 		k.rows = append(k.rows, r)
 	}
 	clear(rows[len(k.rows):])

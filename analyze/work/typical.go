@@ -57,7 +57,7 @@ func (k *kind) with(u *kind) *kind {
 			out.bins[b].count += from.bins[b].count
 		}
 		for i := range from.rows {
-			to := &out.rows[*k.find(from.rows[i].cell)] // the first, if there is none
+			to := &out.rows[*k.find(&from.rows[i].cell)] // the first, if there is none
 			for b, ns := range from.rows[i].bins {
 				to.bins[b] += ns
 			}
