@@ -47,9 +47,15 @@ func (w *wording) program() (lines []string, did string) {
 		did = quantity.Part(used, of) + " of the P-time was in use"
 	case analyze.Batch, "":
 		as = "Judged as a batch job, by goroutines: no units of work begin from outside regularly enough"
-		if i := slices.IndexFunc(u.Kinds, func(k work.UnitKind) bool { return k.How == work.Run.String() && k.Entry && k.Count == 1 }); i >= 0 {
-			k := &u.Kinds[i]
-			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(k.TotalNs), words.List(w.spent(k))), ": ")
+		var run []*work.UnitKind // or its phases
+		all := int64(0)
+		for i := range u.Kinds {
+			if k := &u.Kinds[i]; k.Entry && (k.How == work.Run.String() || k.How == work.Phase.String()) {
+				run, all = append(run, k), all+k.TotalNs
+			}
+		}
+		if all > 0 {
+			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), words.List(w.spent(run...))), ": ")
 		}
 	}
 	sure := " (inferred; --program overrules)."
