@@ -135,6 +135,6 @@ func partOf(f *findings.Finding, k *work.UnitKind, p *work.TimePart) float64 {
 // what they run, for those of which no stack is known.
 func acts(f *findings.Finding, role, class, in string) bool {
 	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
-		return a.Role == role && (a.Through(in) || len(a.Stack) == 0 && findings.Short(a.Class) == class)
+		return a.Role == role && (a.Through(findings.Name(in)) || len(a.Stack) == 0 && findings.Short(a.Class) == class)
 	})
 }

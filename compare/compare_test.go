@@ -122,7 +122,7 @@ func TestFindings(t *testing.T) {
 		for i := range n {
 			x := trace(400*ms, 1000*ms)
 			for j, id := range ids {
-				x.Findings = append(x.Findings, findings.Finding{ID: id, Severity: findings.Warning, Title: id, CostNs: (int64(2*j+1)*100 + int64(i)) * ms})
+				x.Findings = append(x.Findings, findings.Finding{ID: id, Severity: findings.Warning, Title: findings.Say("%s", id), CostNs: (int64(2*j+1)*100 + int64(i)) * ms})
 			}
 			out = append(out, x)
 		}

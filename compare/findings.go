@@ -46,7 +46,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 				if findings.Severity(e.Severity).Order() > f.Severity.Order() {
 					e.Severity = string(f.Severity)
 				}
-				if title := [...]*string{&e.BeforeTitle, &e.AfterTitle}[s]; *title == "" || f.CostNs > e.cost[s] {
+				if title := [...]*findings.Text{&e.BeforeTitle, &e.AfterTitle}[s]; *title == nil || f.CostNs > e.cost[s] {
 					*title, e.cost[s] = f.Title, f.CostNs
 				}
 			}
@@ -67,7 +67,9 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 		b, a := &e.sides[0], &e.sides[1]
 		x := e.FindingChange
 		x.BeforeN, x.AfterN = b.n, a.n
-		x.Title = cmp.Or(x.AfterTitle, x.BeforeTitle)
+		if x.Title = x.AfterTitle; x.Title == nil {
+			x.Title = x.BeforeTitle
+		}
 		x.BeforeCostNs, x.AfterCostNs = int64(median(b.costs)), int64(median(a.costs))
 		x.Change = Same
 		noted := cmp.Compare(2*x.AfterN, len(after)) >= 0 && x.AfterN > 0

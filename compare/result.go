@@ -160,14 +160,14 @@ const (
 
 // FindingChange is a finding on both sides, matched by its ID.
 type FindingChange struct {
-	ID           string `json:"id"` // ID of the detector, for gmpscope explain
-	Change       Change `json:"change"`
-	BeforeN      int    `json:"before_n"`       // traces that have it
-	AfterN       int    `json:"after_n"`        // traces that have it
-	BeforeCostNs int64  `json:"before_cost_ns"` // median over all traces of the side, 0 for those without it
-	AfterCostNs  int64  `json:"after_cost_ns"`  // median over all traces of the side, 0 for those without it
-	Severity     string `json:"severity"`       // worst on either side
-	Title        string `json:"title"`          // of the costliest, from after if it is there
-	BeforeTitle  string `json:"before_title"`   // Title of this side; empty where it is not
-	AfterTitle   string `json:"after_title"`    // Title of this side; empty where it is not
+	ID           string        `json:"id"` // ID of the detector, for gmpscope explain
+	Change       Change        `json:"change"`
+	BeforeN      int           `json:"before_n"`       // traces that have it
+	AfterN       int           `json:"after_n"`        // traces that have it
+	BeforeCostNs int64         `json:"before_cost_ns"` // median over all traces of the side, 0 for those without it
+	AfterCostNs  int64         `json:"after_cost_ns"`  // median over all traces of the side, 0 for those without it
+	Severity     string        `json:"severity"`       // worst on either side
+	Title        findings.Text `json:"title"`          // of the costliest, from after if it is there
+	BeforeTitle  findings.Text `json:"before_title"`   // Title of this side; empty where it is not
+	AfterTitle   findings.Text `json:"after_title"`    // Title of this side; empty where it is not
 }

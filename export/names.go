@@ -1,6 +1,8 @@
 package export
 
 import (
+	"fmt"
+
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -65,9 +67,9 @@ func Comments(res *analyze.Result) []string {
 func Evidence(f *findings.Finding) []string {
 	out := make([]string, len(f.Evidence))
 	for i, e := range f.Evidence {
-		out[i] = Shown(e.What + ": " + e.Value)
-		if e.Limit != "" {
-			out[i] += " (threshold: " + Shown(e.Limit) + ")"
+		out[i] = Shown(fmt.Sprintf("%s: %s", e.What, e.Value))
+		if len(e.Limit) > 0 {
+			out[i] += " (threshold: " + Shown(e.Limit.String()) + ")"
 		}
 	}
 	return out

@@ -171,9 +171,9 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	for i := range c.Findings {
 		if f := &c.Findings[i]; c.fails(f) {
 			failed++
-			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
+			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title.String()), 600))
 		} else if c.severe(f) {
-			fmt.Fprintf(bw, "not counted, %s: %s: %s: %s\n", excuse(f), f.Severity, f.ID, words.Cut(words.Visible(f.Title), 600))
+			fmt.Fprintf(bw, "not counted, %s: %s: %s: %s\n", excuse(f), f.Severity, f.ID, words.Cut(words.Visible(f.Title.String()), 600))
 		}
 	}
 	line, items := c.names().Suppressed(c.Suppressed)
@@ -239,7 +239,7 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 		if file, line := c.Repository.place(f); file != "" {
 			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
 		}
-		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title), 600)))
+		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title.String()), 600)))
 	}
 	if line, items := c.names().Suppressed(c.Suppressed); line != "" {
 		text := strings.Join(append([]string{line}, items...), "\n")
@@ -326,7 +326,7 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 		f := &c.Findings[i]
 		problem := ""
 		if c.fails(f) {
-			problem = fmt.Sprintf("%s: %s", f.Severity, words.Cut(words.Visible(f.Title), 600))
+			problem = fmt.Sprintf("%s: %s", f.Severity, words.Cut(words.Visible(f.Title.String()), 600))
 		}
 		add("findings", fmt.Sprintf("%d %s", i+1, words.Visible(f.ID)), problem)
 	}
@@ -482,7 +482,7 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 func (c *Check) sarif(f *findings.Finding) sarifResult {
 	class, _ := f.Subject()
 	x := sarifResult{
-		Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title), 600)}, Fingerprints: fingerprints(f.ID, class, site(f)),
+		Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title.String()), 600)}, Fingerprints: fingerprints(f.ID, class, site(f)),
 	}
 	switch {
 	case c.fails(f):

@@ -24,7 +24,7 @@ import (
 // accepted is a result with a finding that fails and one that is suppressed.
 func accepted(name string) *analyze.Result {
 	f := func(id, class string, s findings.Severity) findings.Finding {
-		return findings.Finding{ID: id, Severity: s, Title: "it waited", CostNs: 1e6, Actors: []findings.Actor{
+		return findings.Finding{ID: id, Severity: s, Title: findings.Say("it waited"), CostNs: 1e6, Actors: []findings.Actor{
 			{Role: findings.Victim, Class: class, Stack: []string{"sync.(*Mutex).Lock (sync/mutex.go:46)", class + " (example.com/x/main.go:12)"}},
 		}}
 	}
@@ -48,7 +48,7 @@ func TestDoubtfulFailsNothing(t *testing.T) {
 		{findings.Finding{Kind: findings.KindCause, Basis: findings.Suspected}, "not counted, in doubt: critical: x: it waited"},
 		{findings.Finding{Kind: findings.KindCause, Basis: findings.Inferred, Doubts: []string{findings.Strained}}, "not counted, in doubt: critical: x: it waited"},
 	} {
-		c.x.ID, c.x.Severity, c.x.Title = "x", findings.Critical, "it waited"
+		c.x.ID, c.x.Severity, c.x.Title = "x", findings.Critical, findings.Say("it waited")
 		check := NewCheck([]*analyze.Result{{Findings: []findings.Finding{c.x}}}, findings.Warning, nil)
 		var b bytes.Buffer
 		if err := WriteCheckText(&b, check); err != nil || check.Failed() != (c.want == "") || !strings.Contains(b.String(), c.want) {
@@ -284,7 +284,9 @@ func TestFingerprints(t *testing.T) {
 	}
 	base := fingerprint(func(*findings.Finding) {})
 	for name, change := range map[string]func(*findings.Finding){
-		"numbers":  func(f *findings.Finding) { f.CostNs, f.FromNs, f.ToNs, f.Title = 9, 9, 99, "it waited 9 ns" },
+		"numbers": func(f *findings.Finding) {
+			f.CostNs, f.FromNs, f.ToNs, f.Title = 9, 9, 99, findings.Say("it waited 9 ns")
+		},
 		"severity": func(f *findings.Finding) { f.Severity = findings.Note },
 		"line":     func(f *findings.Finding) { f.Actors[0].Stack[1] = "main.work (x/main.go:99)" },
 		"file":     func(f *findings.Finding) { f.Actors[0].Stack[1] = "main.work (/home/me/x/work.go:12)" },

@@ -242,7 +242,7 @@ func (t *text) diffFindings(c *compare.Result) {
 		}
 		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
 			words.Visible(f.Severity), words.Visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f)))
-		for _, l := range words.Titles(&f) {
+		for _, l := range t.names.Titles(&f) {
 			t.para(10, ended(l))
 		}
 	}

@@ -149,12 +149,12 @@ func busy() *analyze.Result {
 	r.Span = analyze.Span{WorkNs: 10_000 * ms, SpanNs: 3900 * ms, BusyNs: 4100 * ms, Parallelism: 2.56, BoundNs: 3900 * ms, ABPBoundNs: 6600 * ms, UsablePs: 3.8, Efficiency: 0.951, RecoverableNs: 200 * ms, Hops: 18_212,
 		Path: []analyze.PathPart{{Name: rebuild, Creator: "main.main", Ns: 3100 * ms, Stack: []string{"sort.Slice"}}}, OtherNs: 800 * ms}
 	r.Findings = []findings.Finding{
-		{ID: "convoy", Severity: findings.Critical, Title: "Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them", CostNs: 2300 * ms, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000,
+		{ID: "convoy", Severity: findings.Critical, Title: findings.Say("Runs of search.(*Index).rebuild.func2 lasting up to 41 ms held up 212 goroutines behind them"), CostNs: 2300 * ms, CostOf: findings.OfWaiting, WholeNs: 5_000_000_000,
 			FromNs: 1800 * ms, ToNs: 1842 * ms, Basis: "inferred",
 			Actors:   []findings.Actor{{Role: "cause", Class: rebuild, Creator: "main.main", G: 34, Stack: []string{"sort.Slice", hostile}}, {Role: "victim", Class: serve}, {Role: "cause", P: findings.OnP(3)}},
-			Evidence: []findings.Evidence{{What: "longest run with others behind it", Value: "41.2 ms", Limit: "1 ms"}, {What: "goroutines held up", Value: "212"}},
-			Advice:   []string{"Split the work of rebuild into pieces of about 100 µs, and yield between them", "Or bound how many of it run at once to fewer than GOMAXPROCS, so that a P is left for requests."}},
-		{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Note, Title: "the end of the trace is missing", Basis: "certain"},
+			Evidence: []findings.Evidence{{What: findings.Say("longest run with others behind it"), Value: findings.Say("41.2 ms"), Limit: findings.Say("1 ms")}, {What: findings.Say("goroutines held up"), Value: findings.Say("212")}},
+			Advice:   []findings.Text{findings.Say("Split the work of rebuild into pieces of about 100 µs, and yield between them"), findings.Say("Or bound how many of it run at once to fewer than GOMAXPROCS, so that a P is left for requests.")}},
+		{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Note, Title: findings.Say("the end of the trace is missing"), Basis: "certain"},
 	}
 	r.Detectors = []analyze.Detector{
 		{ID: "trace-quality", Kind: findings.KindTrace, Title: "trace quality", Found: 1}, {ID: "convoy", Title: "convoy (head-of-line blocking)", Found: 1},

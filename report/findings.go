@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,7 +36,7 @@ func FindingsSection(d *Document) *doc.Section {
 	if len(r.Doubts) > 0 {
 		w := doc.Warning{ID: "doubts", Title: "Low confidence"}
 		for _, x := range r.Doubts {
-			w.Items = append(w.Items, words.Doubt(x.ID)+": "+words.Cut(names.Prose(x.Text), 1000))
+			w.Items = append(w.Items, words.Doubt(x.ID)+": "+words.Cut(words.Visible(x.Text), 1000))
 		}
 		s.Blocks = append(s.Blocks, w)
 	}
@@ -108,7 +107,7 @@ func detectorsThatRan(s *doc.Section, r *analyze.Result) *doc.Section {
 func (d *Document) finding(i int) doc.Finding {
 	x, names := &d.Result.Findings[i], d.Names()
 	f := doc.Finding{
-		N: i + 1, ID: words.Visible(x.ID), Severity: string(findings.Note), Headline: words.Cut(names.Prose(cmp.Or(x.Headline, x.Title)), 200), Title: ended(words.Cut(names.Prose(x.Title), 600)),
+		N: i + 1, ID: words.Visible(x.ID), Severity: string(findings.Note), Headline: words.Cut(names.Text(x.InBrief()), 200), Title: ended(words.Cut(names.Text(x.Title), 600)),
 		Doubts: words.Doubts(x.Doubts), Basis: words.Basis(x.Basis), FromNs: x.FromNs, ToNs: x.ToNs,
 	}
 	if x.Severity == findings.Warning || x.Severity == findings.Critical {
@@ -122,15 +121,15 @@ func (d *Document) finding(i int) doc.Finding {
 		f.When = fmt.Sprintf("%s to %s (%s)", from, to, quantity.Duration(x.ToNs-x.FromNs))
 	}
 	for _, e := range x.Evidence {
-		f.Evidence = append(f.Evidence, [3]string{words.Cut(names.Prose(e.What), 400), words.Cut(names.Prose(e.Value), 400), words.Cut(names.Prose(e.Limit), 200)})
+		f.Evidence = append(f.Evidence, [3]string{words.Cut(names.Text(e.What), 400), words.Cut(names.Text(e.Value), 400), words.Cut(names.Text(e.Limit), 200)})
 	}
 	f.MoreActors = max(0, len(x.Actors)-maxActors)
 	for j := range x.Actors[:len(x.Actors)-f.MoreActors] {
 		f.Actors = append(f.Actors, actorOf(d.Result, names, &x.Actors[j]))
 	}
-	for _, a := range x.Advice {
+	for _, t := range x.Advice {
 		// The first screen has what to try first.
-		if a = words.Cut(names.Prose(a), 1000); i != d.Verdict.Finding || !strings.Contains(strings.ToLower(d.Verdict.Try), strings.ToLower(strings.TrimSuffix(a, "."))) {
+		if a := sentence(names, t); i != d.Verdict.Finding || !strings.Contains(strings.ToLower(d.Verdict.Try), strings.ToLower(strings.TrimSuffix(a.String(), "."))) {
 			f.Advice = append(f.Advice, a)
 		}
 	}
@@ -138,6 +137,18 @@ func (d *Document) finding(i int) doc.Finding {
 		f.Gain = gainLines(names, d.Split, p)
 	}
 	return f
+}
+
+// sentence is a text whose detectors the page links.
+func sentence(names *words.Names, t findings.Text) (s doc.Sentence) {
+	for i, p := range t {
+		phrase := doc.Phrase{Text: words.Cut(names.Text(t[i:i+1]), 1000)}
+		if p.Kind == findings.Detected {
+			phrase.Term = doc.Term{doc.Detector, p.Text}
+		}
+		s = append(s, phrase)
+	}
+	return s
 }
 
 func actorOf(r *analyze.Result, names *words.Names, x *findings.Actor) doc.Actor {

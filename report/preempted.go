@@ -37,7 +37,7 @@ func (w *wording) preempted(headline string) string {
 			break
 		}
 	}
-	name := w.names.Prose(most)
+	name := w.names.Function(most)
 	if all < fewPreempted || float64(in[most]) < mostPreempted*float64(all) || strings.Contains(headline, name) {
 		return ""
 	}

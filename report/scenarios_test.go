@@ -81,7 +81,7 @@ func where(doc *report.Document, re *regexp.Regexp) string {
 		}
 	}
 	for i, f := range doc.Result.Findings {
-		if re.MatchString(f.Title) || re.MatchString(f.ID) {
+		if re.MatchString(f.Title.String()) || re.MatchString(f.ID) {
 			return fmt.Sprintf("finding %d, %s", i+1, f.ID)
 		}
 	}
@@ -176,4 +176,18 @@ func TestEachScenarioHasASentence(t *testing.T) {
 			known[s] = true
 		}
 	}
+}
+
+// quoted are the words that a reader finds there.
+func quoted(doc *report.Document, re *regexp.Regexp) string {
+	all := append([]string{doc.Verdict.Headline}, doc.Verdict.Lines...)
+	for _, f := range doc.Result.Findings {
+		all = append(all, f.Title.String(), f.ID)
+	}
+	for _, s := range all {
+		if m := re.FindString(s); m != "" {
+			return m
+		}
+	}
+	return ""
 }

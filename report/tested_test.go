@@ -47,8 +47,8 @@ func TestNamesNoHarness(t *testing.T) {
 		}
 		for i := range r.Findings {
 			x := &r.Findings[i]
-			about(x.Headline)
-			about(x.Title)
+			about(x.Headline.String())
+			about(x.Title.String())
 			for _, a := range x.Actors {
 				if len(a.Stack) == 0 && strings.HasPrefix(a.Class, "testing.") {
 					t.Errorf("%s: %s: %s", name, x.ID, a.Class)

@@ -52,7 +52,7 @@ func (t *text) finding(f *doc.Finding) {
 		t.para(4, "how it is known: "+f.Basis)
 	}
 	for _, a := range f.Advice {
-		t.hang("    > ", 6, a)
+		t.hang("    > ", 6, a.String())
 	}
 	for _, l := range f.Gain {
 		t.hang("    = ", 6, l)

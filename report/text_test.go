@@ -118,10 +118,10 @@ func TestVerdict(t *testing.T) {
 		{"who suffers and who causes it", busy(), "critical", "", "while http.(*conn).serve was queued, search.(*Index).rebuild.func2 ran for 83 % of the time"},
 		{"nothing wrong says what was checked", calm(), "ok", "Nothing is wrong with scheduling: ", "Nothing to do about scheduling: 4 detectors found no serious fault."},
 		{"little waiting points elsewhere", calm(), "ok", "", "0.4 % of the time that they ran"},
-		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning, Title: "x"}), "note", "Nothing is wrong with scheduling: ", "Nothing to do"},
-		{"only a note", warning(findings.Finding{ID: "convoy", Severity: findings.Note, Title: "x"}), "note", "Scheduling is not the problem: ", ""},
-		{"a warning", warning(findings.Finding{ID: "convoy", Severity: findings.Warning, Title: "P3 was slow"}), "warning", "P3 was slow", "Try first: less work at once"},
-		{"a warning about Ps", warning(findings.Finding{ID: "p-thrash", Severity: findings.Warning, Title: "Ps were woken in vain"}), "warning", "Ps were woken in vain", ""},
+		{"only the trace is bad", warning(findings.Finding{ID: "trace-quality", Kind: findings.KindTrace, Severity: findings.Warning, Title: findings.Say("x")}), "note", "Nothing is wrong with scheduling: ", "Nothing to do"},
+		{"only a note", warning(findings.Finding{ID: "convoy", Severity: findings.Note, Title: findings.Say("x")}), "note", "Scheduling is not the problem: ", ""},
+		{"a warning", warning(findings.Finding{ID: "convoy", Severity: findings.Warning, Title: findings.Say("P3 was slow")}), "warning", "P3 was slow", "Try first: less work at once"},
+		{"a warning about Ps", warning(findings.Finding{ID: "p-thrash", Severity: findings.Warning, Title: findings.Say("Ps were woken in vain")}), "warning", "Ps were woken in vain", ""},
 		{"no detector", func() *analyze.Result { r := calm(); r.Detectors = nil; return r }(), "note", "No detector judged this trace; ", ""},
 		{"more work than processors", func() *analyze.Result {
 			r := calm()
@@ -158,14 +158,16 @@ func TestVerdict(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	var names *words.Names
+	w := &wording{}
 	for _, c := range []struct{ got, want string }{
 		{words.List([]string{"a", "b", "c"}), "a, b and c"},
 		{names.Class("example.com/a/b.(*T).run"), "b.(*T).run"},
 		{names.Class(""), "goroutines of unknown start function"},
 		{words.Cut("abcdefghij", 5), "abc…j"},
-		{lowered("Runs of x"), "runs of x"},
-		{lowered("GOMAXPROCS is low"), "GOMAXPROCS is low"},
-		{lowered("P3 was idle"), "P3 was idle"},
+		{w.lowered(findings.Say("Runs of x")), "runs of x"},
+		{w.lowered(findings.Say("GOMAXPROCS is low")), "GOMAXPROCS is low"},
+		{w.lowered(findings.Say("P3 was idle")), "P3 was idle"},
+		{w.lowered(findings.Say("%s waits", findings.Name("Serve"))), "Serve waits"},
 		{ended("x"), "x."},
 		{ended("x?"), "x?"},
 	} {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -71,7 +70,7 @@ func (w *wording) known() map[string]string {
 		"next":      w.whereToLook(),
 	}
 	if f := w.Subject; f != nil {
-		m["finding"] = w.names.Prose(cmp.Or(f.Headline, f.Title))
+		m["finding"] = w.names.Text(f.InBrief())
 	}
 	if c := w.Waiter; c != nil {
 		m["waiter"], m["runnable"] = w.class(c.Name), quantity.Part(c.RunnableNs, c.LifeNs())
@@ -85,11 +84,11 @@ func (w *wording) known() map[string]string {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = bucketInWords(w.names, s.Bucket.Chief), remedies[s.Bucket.What()]
 		if s.RunsIn != "" {
-			m["doing"] += ", for long in " + w.names.Prose(s.RunsIn)
+			m["doing"] += ", for long in " + w.names.Function(string(s.RunsIn))
 		}
 		if f := s.Machine; f != nil {
 			m["doing"] += ", maybe without a CPU"
-			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(lowered(w.names.Prose(cmp.Or(f.Headline, f.Title))))
+			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(w.lowered(f.InBrief()))
 		}
 	}
 	if x := w.Asleep; x != nil {
@@ -114,7 +113,7 @@ func (w *wording) known() map[string]string {
 	}
 	if h := v.Holder; h != nil {
 		caller := findings.Actor{Class: h.Name, Stack: h.Stack}
-		m["holder"], m["caller"], m["held"] = w.class(h.Name), w.names.Prose(caller.Short()), quantity.Duration(waits.CauseNs(v.Waits.Causes, waits.CauseUnavailable))
+		m["holder"], m["caller"], m["held"] = w.class(h.Name), w.names.Function(string(caller.Short())), quantity.Duration(waits.CauseNs(v.Waits.Causes, waits.CauseUnavailable))
 	}
 	return m
 }
@@ -144,7 +143,7 @@ func (w *wording) detail() string {
 		if w.Noted == nil {
 			return ""
 		}
-		return "Only noted: " + ended(w.names.Prose(cmp.Or(w.Noted.Headline, w.Noted.Title)))
+		return "Only noted: " + ended(w.names.Text(w.Noted.InBrief()))
 	}
 	s := w.inWords()
 	switch {
@@ -168,7 +167,7 @@ func (w *wording) inWords() string {
 		by = words.BySize(v.Waits.Causes)
 	}
 	if len(by) == 0 {
-		return ended(words.Cut(w.names.Prose(w.Subject.Title), 600))
+		return ended(words.Cut(w.names.Text(w.Subject.Title), 600))
 	}
 	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", w.class(v.Name), quantity.Duration(v.Waits.TotalNs), quantity.Duration(v.Waits.MaxNs),
 		quantity.Part(by[0].Ns, v.Waits.TotalNs), words.Lost(by[0].Cause))
@@ -184,8 +183,8 @@ func (w *wording) inWords() string {
 // advice is what to do about the leading finding; where a detector does not say, what helps
 // against the cause that owns most of the waiting, and against the next if neither owns half.
 func (w *wording) advice() string {
-	if w.Advice != "" {
-		return ended(lowered(words.Cut(w.names.Prose(w.Advice), 600)))
+	if len(w.Advice) > 0 {
+		return ended(words.Cut(w.lowered(w.Advice), 600))
 	}
 	u := w.r.Waits.User
 	cs := words.BySize(u.Causes)
@@ -456,9 +455,10 @@ func (w *wording) sureness() string {
 }
 
 // lowered makes the first letter small, unless it begins a name or acronym.
-func lowered(s string) string {
+func (w *wording) lowered(t findings.Text) string {
+	s := w.names.Text(t)
 	first, _, _ := strings.Cut(s, " ")
-	if len(first) < 2 || first == "Ps" || first[0] < 'A' || first[0] > 'Z' || strings.ContainsAny(first[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/()") {
+	if len(t) == 0 || t[0].Kind != findings.Words || len(first) < 2 || first == "Ps" || first[0] < 'A' || first[0] > 'Z' || strings.ContainsAny(first[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/()") {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]

@@ -120,7 +120,7 @@ func TestFirstAdvice(t *testing.T) {
 		list []findings.Finding
 		want string
 	}{
-		{[]findings.Finding{{ID: "convoy", Severity: findings.Warning, Advice: []string{"Split the long work."}}}, "split the long work."},
+		{[]findings.Finding{{ID: "convoy", Severity: findings.Warning, Advice: []findings.Text{findings.Say("Split the long work.")}}}, "split the long work."},
 		{[]findings.Finding{{ID: "starvation", Severity: findings.Warning}}, none},
 		{nil, none},
 	} {
@@ -140,11 +140,11 @@ func TestAdviceOfTheSameCause(t *testing.T) {
 		by   findings.Finding
 		want string
 	}{
-		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{poll}}, "let it block."},
-		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{{Role: findings.Cause, Class: "main.other"}}}, "split it."},
-		{findings.Finding{ID: "convoy", Severity: findings.Note, Advice: []string{"Let it block."}, Actors: []findings.Actor{poll}}, "split it."},
+		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []findings.Text{findings.Say("Let it block.")}, Actors: []findings.Actor{poll}}, "let it block."},
+		{findings.Finding{ID: "yield-spinning", Severity: findings.Note, Advice: []findings.Text{findings.Say("Let it block.")}, Actors: []findings.Actor{{Role: findings.Cause, Class: "main.other"}}}, "split it."},
+		{findings.Finding{ID: "convoy", Severity: findings.Note, Advice: []findings.Text{findings.Say("Let it block.")}, Actors: []findings.Actor{poll}}, "split it."},
 	} {
-		late := findings.Finding{ID: "timer-lateness", Severity: findings.Critical, SymptomOf: []string{"yield-spinning"}, Advice: []string{"Split it."}, Actors: []findings.Actor{poll}}
+		late := findings.Finding{ID: "timer-lateness", Severity: findings.Critical, SymptomOf: []string{"yield-spinning"}, Advice: []findings.Text{findings.Say("Split it.")}, Actors: []findings.Actor{poll}}
 		r := &analyze.Result{Findings: []findings.Finding{late, c.by}}
 		if got := wordingOf(r).advice(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.by.ID, got, c.want)
@@ -154,7 +154,7 @@ func TestAdviceOfTheSameCause(t *testing.T) {
 
 func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 	r := &analyze.Result{Findings: []findings.Finding{{
-		ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning, Title: "3 waits of over 1 ms took more than 3× what sharing would have",
+		ID: "starvation", Kind: findings.KindSymptom, Severity: findings.Warning, Title: findings.Say("3 waits of over 1 ms took more than 3× what sharing would have"),
 		Actors: []findings.Actor{{Role: findings.Cause, Class: "main.hog"}, {Role: findings.Victim, Class: "main.small"}, {Role: findings.Victim, Class: "main.victim"}},
 	}}}
 	class := func(name string, cs ...waits.CauseTime) waits.Class {
@@ -188,7 +188,7 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 	r := &analyze.Result{
 		Detectors: []analyze.Detector{{ID: "gc-assist-wait"}},
-		Findings:  []findings.Finding{{ID: "gc-assist-wait", Severity: findings.Note, Title: "Goroutines had to help", CostNs: 30, Advice: []string{"Allocate less."}}},
+		Findings:  []findings.Finding{{ID: "gc-assist-wait", Severity: findings.Note, Title: findings.Say("Goroutines had to help"), CostNs: 30, Advice: []findings.Text{findings.Say("Allocate less.")}}},
 	}
 	r.Procs.Ps = []procs.Proc{{RunningNs: 100}}
 	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 10}}}
@@ -237,7 +237,7 @@ func TestWhetherToAct(t *testing.T) {
 		r := used(0.2)
 		r.Doubts = doubts
 		r.Findings = []findings.Finding{{
-			ID: id, Kind: findings.KindCause, Severity: findings.Note, Basis: basis, Title: "x", CostOf: of, CostNs: 90e6, MaybeMeant: id == "blocked-on-others", WholeNs: 900e6, Advice: []string{"Do it."},
+			ID: id, Kind: findings.KindCause, Severity: findings.Note, Basis: basis, Title: findings.Say("x"), CostOf: of, CostNs: 90e6, MaybeMeant: id == "blocked-on-others", WholeNs: 900e6, Advice: []findings.Text{findings.Say("Do it.")},
 			Actors: []findings.Actor{{Role: findings.Victim, Class: "main.serve"}},
 		}}
 		return r
@@ -282,7 +282,7 @@ func TestWhetherToAct(t *testing.T) {
 
 // What costs next to no waiting is no delay.
 func TestOverheadIsNoDelay(t *testing.T) {
-	f := findings.Finding{ID: "goroutine-churn", Kind: findings.KindCause, Severity: findings.Warning, Counted: true, Title: "x", CostOf: findings.OfWaiting, CostNs: 1, WholeNs: 1000}
+	f := findings.Finding{ID: "goroutine-churn", Kind: findings.KindCause, Severity: findings.Warning, Counted: true, Title: findings.Say("x"), CostOf: findings.OfWaiting, CostNs: 1, WholeNs: 1000}
 	for _, c := range []struct {
 		cost        int64
 		label, line string
@@ -348,7 +348,7 @@ func TestWhatMatters(t *testing.T) {
 		r := &analyze.Result{
 			Detectors: make([]analyze.Detector, 1), Procs: procs.Result{Ps: []procs.Proc{{LifetimeNs: 1e9, RunningNs: 1e9}}},
 			Waits:    waits.Result{User: waits.Summary{Count: 9, TotalNs: 2e9, MaxNs: 1e9}},
-			Findings: []findings.Finding{{ID: "x", Kind: findings.KindCause, Severity: findings.Note, CostNs: 2e9, CostOf: of, WholeNs: 9e9, Advice: []string{"Let it be."}}},
+			Findings: []findings.Finding{{ID: "x", Kind: findings.KindCause, Severity: findings.Note, CostNs: 2e9, CostOf: of, WholeNs: 9e9, Advice: []findings.Text{findings.Say("Let it be.")}}},
 		}
 		if got := wordingOf(r).verdict().Try; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", of, got, want)

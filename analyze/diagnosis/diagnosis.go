@@ -22,7 +22,7 @@ type Diagnosis struct {
 	Status  string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
 	Finding int               // index of Subject in Result.Findings; -1 if none
 	Noted   *findings.Finding // the first note; nil if none
-	Advice  string            // the first advice about Subject; "" if none
+	Advice  findings.Text     // the first advice about Subject; "" if none
 	Slow    *Slow             // kind whose slow units lose most; nil if none
 	InRow   *InRow            // kind whose units wait for one thing after the other; nil if none
 	Asleep  *Asleep           // where units are asleep for a large part of their time; nil if nowhere
@@ -71,7 +71,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
 	f := cmp.Or(d.Subject, &none)
-	d.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title == f.Title })
+	d.Finding = slices.IndexFunc(r.Findings, func(x findings.Finding) bool { return x.ID == f.ID && x.Title.String() == f.Title.String() })
 	switch {
 	case d.Subject != nil:
 		d.Status = string(f.Severity)
@@ -223,18 +223,18 @@ func calls(h *waits.PHold) bool { return h.Reason == "system call" }
 
 // advice returns the advice of a finding that explains f and blames the same function, where
 // there is one: that is about the cause.
-func (d *Diagnosis) advice(f *findings.Finding) string {
+func (d *Diagnosis) advice(f *findings.Finding) findings.Text {
 	by := d.first(func(by *findings.Finding) bool {
 		return blamed(f) != "" && blamed(by) == blamed(f) && slices.Contains(f.SymptomOf, by.ID) && len(by.Advice) > 0
 	})
 	if f = cmp.Or(by, f); len(f.Advice) == 0 {
-		return ""
+		return nil
 	}
 	return f.Advice[0]
 }
 
 // blamed returns the function that a finding blames first, "" if it blames none.
-func blamed(f *findings.Finding) string {
+func blamed(f *findings.Finding) findings.Name {
 	if i := slices.IndexFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
 		return f.Actors[i].Short()
 	}

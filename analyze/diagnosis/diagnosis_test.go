@@ -261,7 +261,7 @@ func TestRunsIn(t *testing.T) {
 	} {
 		r := result(ms, long)
 		r.Work.Kinds = []work.UnitKind{{How: "cycle", Entry: true, Count: 100, Class: c.class, Path: []work.TimePart{{Leaf: work.Leaf{What: c.what}, Ns: ms, TypicalNs: ms, SlowNs: 90 * ms}}}}
-		if d := Diagnose(r); d.Slow == nil || d.Slow.RunsIn != c.want {
+		if d := Diagnose(r); d.Slow == nil || string(d.Slow.RunsIn) != c.want {
 			t.Errorf("%s of %s: %+v, want %q", c.what, c.class, d.Slow, c.want)
 		}
 	}

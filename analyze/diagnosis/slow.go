@@ -18,7 +18,7 @@ type Slow struct {
 	Bucket work.Bucket // at least half of the difference between a slow and a typical one
 	// RunsIn is a function in which goroutines that do such units ran for long, by a finding, where
 	// slow ones run for longer; "" if none is known.
-	RunsIn string
+	RunsIn findings.Name
 	// Machine is a finding that threads lacked CPUs, where slow ones run for much longer and no
 	// finding is about how; nil if there is none.
 	Machine *findings.Finding
@@ -175,14 +175,14 @@ func (d *Diagnosis) wantsAwake(p *work.TimePart) bool {
 
 // longIn returns a function in which findings say that goroutines of a class ran for long, "" if
 // they name none.
-func (d *Diagnosis) longIn(class string) string {
+func (d *Diagnosis) longIn(class string) findings.Name {
 	for i := range d.r.Findings {
 		f := &d.r.Findings[i]
 		if !f.LongRuns {
 			continue
 		}
 		for j := range f.Actors {
-			if a := &f.Actors[j]; a.Role == findings.Cause && a.Class == class && a.Short() != findings.Short(class) {
+			if a := &f.Actors[j]; a.Role == findings.Cause && a.Class == class && string(a.Short()) != findings.Short(class) {
 				return a.Short()
 			}
 		}

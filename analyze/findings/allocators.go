@@ -39,7 +39,7 @@ func (a *Allocators) stopped(d *reference.Decision) {
 
 // Allocator is a function of the program.
 type Allocator struct {
-	Function string
+	Function Name
 	Place    string // "file:line", without folders
 	Cycles   int64  // that its allocations have started
 }
@@ -69,7 +69,7 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 		top[i].Cycles += k
 	}
 	slices.SortFunc(top, func(x, y Allocator) int {
-		return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), strings.Compare(x.Function, y.Function))
+		return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), cmp.Compare(x.Function, y.Function))
 	})
 	var n int64
 	for i := range top[:min(2, len(top))] {
@@ -84,17 +84,17 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 const minCycles = 3
 
 // Advice returns what to do for fewer and shorter cycles, and where.
-func (a *Allocators) Advice(f *Facts) string {
-	where := ""
+func (a *Allocators) Advice(f *Facts) Text {
+	var where Text
 	if top, all := a.Top(f); all >= minCycles {
 		for i, x := range top {
-			where += [...]string{" in ", " and in "}[i] + x.Function + " (" + x.Place + ")"
+			where = append(where, Say([...]string{" in %s (%s)", " and in %s (%s)"}[i], x.Function, Place(x.Place))...)
 		}
 	}
 	if more := f.MoreRoom(); more != "" {
-		return more + " Or keep less alive (and fewer pointers in it), and allocate less" + where + "."
+		return Say("%s Or keep less alive (and fewer pointers in it), and allocate less%s.", more, where)
 	}
-	return "Have fewer and shorter cycles: allocate less" + where + ", keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare."
+	return Say("Have fewer and shorter cycles: allocate less%s, keep less alive (and fewer pointers in it), raise GOGC, or set GOMEMLIMIT if there is memory to spare.", where)
 }
 
 // requestsGC reports whether a frame shows that somebody asked for a cycle.

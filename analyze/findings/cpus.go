@@ -68,5 +68,5 @@ func (f *Facts) EvidenceOfCPUs() []Evidence {
 	if f.CPUs == 0 {
 		return nil
 	}
-	return []Evidence{Measured("CPUs that the process had, as told", Number(f.CPUs), Text("GOMAXPROCS "+quantity.Count(int64(f.GOMAXPROCS))))}
+	return []Evidence{Measured("CPUs that the process had, as told", Number(f.CPUs), Said("GOMAXPROCS %s", quantity.Count(int64(f.GOMAXPROCS))))}
 }

@@ -142,7 +142,7 @@ func (f *Facts) Named(role string, class int32, name string) Actor {
 }
 
 // Name returns the start function of a class, or words for an unknown one.
-func (f *Facts) Name(class int32) string { return f.Class("", class).Class }
+func (f *Facts) Name(class int32) Name { return Name(f.Class("", class).Class) }
 
 // Frames returns the stack of a handle.
 func (f *Facts) Frames(handle int32) []string {

@@ -2,15 +2,16 @@ package findings
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Evidence is a measured number, perhaps with its threshold.
 type Evidence struct {
-	What        string   `json:"what"`                   // what was measured
-	Value       string   `json:"value"`                  // with unit, for people
-	Limit       string   `json:"limit,omitempty"`        // threshold, with unit; absent if none
+	What        Text     `json:"what"`                   // what was measured
+	Value       Text     `json:"value"`                  // with unit, for people
+	Limit       Text     `json:"limit,omitempty"`        // threshold, with unit; absent if none
 	Ns          int64    `json:"ns,omitempty"`           // value, or what it is a part of, where that is a time
 	Amount      *float64 `json:"amount,omitempty"`       // value as a number; absent if none
 	LimitAmount *float64 `json:"limit_amount,omitempty"` // threshold as a number; absent if none, or of another unit
@@ -19,25 +20,26 @@ type Evidence struct {
 
 // A Measure is a number with its unit and its wording.
 type Measure struct {
-	text, unit string
-	amount     float64
-	ns         int64
+	text   Text
+	unit   string
+	amount float64
+	ns     int64
 }
 
 // Time returns a Measure of a time, in ns.
-func Time(ns int64) Measure { return Measure{quantity.Duration(ns), "ns", float64(ns), ns} }
+func Time(ns int64) Measure { return Measure{said(quantity.Duration(ns)), "ns", float64(ns), ns} }
 
 // Count returns a Measure of a number of things.
-func Count(n int64) Measure { return Measure{quantity.Count(n), "1", float64(n), 0} }
+func Count(n int64) Measure { return Measure{said(quantity.Count(n)), "1", float64(n), 0} }
 
 // Number returns a Measure without a unit.
-func Number(f float64) Measure { return Measure{quantity.Number(f), "1", f, 0} }
+func Number(f float64) Measure { return Measure{said(quantity.Number(f)), "1", f, 0} }
 
 // Times returns a Number worded as a multiple.
-func Times(f float64) Measure { return Measure{quantity.Times(f), "1", f, 0} }
+func Times(f float64) Measure { return Measure{said(quantity.Times(f)), "1", f, 0} }
 
 // Share returns a Measure of a share, from 0 to 1.
-func Share(f float64) Measure { return Measure{quantity.Percent(f), "share", f, 0} }
+func Share(f float64) Measure { return Measure{said(quantity.Percent(f)), "share", f, 0} }
 
 // PartOf returns a Share: part / whole.
 func PartOf(part, whole int64) Measure { return Share(quantity.Ratio(part, whole)) }
@@ -48,15 +50,18 @@ func Rate(f float64) Measure {
 	if f >= 100 {
 		text = quantity.Count(int64(f))
 	}
-	return Measure{text, "per_s", f, 0}
+	return Measure{said(text), "per_s", f, 0}
 }
 
-// Text returns a Measure that is no number.
-func Text(s string) Measure { return Measure{text: s} }
+// Said stands for a Measure that is no number.
+func Said(format string, args ...any) Measure { return Measure{text: Say(format, args...)} }
+
+// said is words alone.
+func said(s string) Text { return Text{{Text: s}} }
 
 // With returns m with words appended.
-func (m Measure) With(more string) Measure {
-	m.text += more
+func (m Measure) With(format string, args ...any) Measure {
+	m.text = append(slices.Clip(m.text), Say(format, args...)...)
 	return m
 }
 
@@ -68,6 +73,11 @@ func (m Measure) Of(ns int64) Measure {
 
 // Measured returns evidence of a measure, with a threshold if there is one.
 func Measured(what string, m Measure, limit ...Measure) Evidence {
+	return MeasuredOf(said(what), m, limit...)
+}
+
+// MeasuredOf is Measured of what has names in it.
+func MeasuredOf(what Text, m Measure, limit ...Measure) Evidence {
 	e := Evidence{What: what, Value: m.text, Ns: m.ns}
 	e.Amount, e.Unit = m.number(), m.unit
 	for _, l := range limit {
@@ -89,5 +99,10 @@ func (m *Measure) number() *float64 {
 
 // Measured appends evidence to a finding.
 func (x *Finding) Measured(what string, m Measure, limit ...Measure) {
-	x.Evidence = append(x.Evidence, Measured(what, m, limit...))
+	x.MeasuredOf(said(what), m, limit...)
+}
+
+// MeasuredOf adds evidence, as the function of that name.
+func (x *Finding) MeasuredOf(what Text, m Measure, limit ...Measure) {
+	x.Evidence = append(x.Evidence, MeasuredOf(what, m, limit...))
 }

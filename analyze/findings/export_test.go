@@ -18,8 +18,5 @@ func (f *Facts) DoubtsOf(list []Finding) []Doubt { return f.doubts(list) }
 // OfTests is what a Set does with the findings of a detector.
 func OfTests(f *Facts, list []Finding) []Finding { return f.tests(list) }
 
-// Named reports whether a text names a function.
-func Named(text, function string) bool { return named(text, function) }
-
 // Doubt is what a Set does with each finding.
 func (f *Facts) Doubt(x *Finding) { f.doubt(&Detector{}, x) }

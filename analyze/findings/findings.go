@@ -42,8 +42,8 @@ type Finding struct {
 	ID       string   `json:"id"` // ID of the detector, for gmpscope explain
 	Kind     Kind     `json:"kind"`
 	Severity Severity `json:"severity"`
-	Headline string   `json:"headline"`  // what happened, in about 90 characters
-	Title    string   `json:"title"`     // what happened, in one sentence with numbers
+	Headline Text     `json:"headline"`  // what happened, in about 90 characters
+	Title    Text     `json:"title"`     // what happened, in one sentence with numbers
 	CostNs   int64    `json:"cost_ns"`   // goroutine-time lost
 	CostOf   CostBase `json:"cost_of"`   // whole of which CostNs is a part
 	WholeNs  int64    `json:"whole_ns"`  // size of that whole; never less than CostNs
@@ -58,7 +58,7 @@ type Finding struct {
 	Doubts    []string   `json:"doubts,omitempty"`     // IDs of the doubts that soften it
 	Actors    []Actor    `json:"actors"`
 	Evidence  []Evidence `json:"evidence"`
-	Advice    []string   `json:"advice"` // what to do
+	Advice    []Text     `json:"advice"` // what to do
 	Remedy    Remedy     `json:"-"`      // the detector's; a [Set] fills it in
 	Counted   bool       `json:"-"`      // as Remedy
 	// MaybeMeant is as Remedy.

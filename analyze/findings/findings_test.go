@@ -34,7 +34,7 @@ func TestRankSortsAndMerges(t *testing.T) {
 		t.Error(d)
 	}
 	m := want[4]
-	if m.FromNs != 30 || m.Basis != findings.Inferred || m.Severity != findings.Warning || m.Evidence[len(m.Evidence)-1].Value != "2" {
+	if m.FromNs != 30 || m.Basis != findings.Inferred || m.Severity != findings.Warning || m.Evidence[len(m.Evidence)-1].Value.String() != "2" {
 		t.Errorf("%+v", m)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -80,7 +80,7 @@ func TestReducedTracesKeepQueueDetectorsSilent(t *testing.T) {
 	if d := cmp.Diff(silent, f.Silent); d != "" || len(silent) == 0 {
 		t.Error(d)
 	}
-	if len(list) != 1 || list[0].ID != "trace-quality" || !strings.Contains(list[0].Evidence[0].Value, "convoy") {
+	if len(list) != 1 || list[0].ID != "trace-quality" || !strings.Contains(list[0].Evidence[0].Value.String(), "convoy") {
 		t.Errorf("%+v", list)
 	}
 	if d := cmp.Diff(found, set.Found()); d != "" {
@@ -107,7 +107,7 @@ func TestRandomStreams(t *testing.T) {
 		}
 		for i, x := range list {
 			found[x.ID]++
-			if x.Title == "" || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.CostNs < 0 ||
+			if x.Title.String() == "" || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.CostNs < 0 ||
 				x.FromNs < 0 || x.ToNs < x.FromNs || x.ToNs > s.End {
 				t.Errorf("seed %d: %+v", seed, x)
 			}

@@ -52,7 +52,8 @@ func (f *Facts) Part(stack int32) Part {
 // part is Part of a stack as [Facts.Frames] writes it. It is not known where the stack shows only
 // the standard library.
 func (f *Facts) part(frames []string) (p Part, known bool) {
-	inner, outer, test := "", "", false // the owner's functions, and whether one is in a _test.go file
+	var inner, outer Name
+	test := false // the owner's functions, and whether one is in a _test.go file
 	for _, fr := range frames {
 		function, place := frame(fr)
 		switch pkg := packageOf(function); {
@@ -60,7 +61,7 @@ func (f *Facts) part(frames []string) (p Part, known bool) {
 			switch {
 			case inner == "":
 				return Harness, true
-			case !test && strings.HasPrefix(inner, outer):
+			case !test && strings.HasPrefix(string(inner), string(outer)):
 				return TestCode, true
 			}
 			return p, true
@@ -79,14 +80,14 @@ func (f *Facts) part(frames []string) (p Part, known bool) {
 }
 
 // harness reports whether a function is package testing's, or in the file that go test makes.
-func (f *Facts) harness(function string) bool {
+func (f *Facts) harness(function Name) bool {
 	pkg := packageOf(function)
 	return pkg != f.Tested && (pkg == "testing" || strings.HasPrefix(pkg, "testing/")) || function == "main.main" && f.Tested != ""
 }
 
 // inTest reports whether a function is in a _test.go file, or a mock in a program under test.
-func (f *Facts) inTest(function, place string) bool {
-	return strings.Contains(place, "_test.go:") || f.Tests.Functions[function] || f.Tested != "" && mocks.MatchString(place)
+func (f *Facts) inTest(function Name, place string) bool {
+	return strings.Contains(place, "_test.go:") || f.Tests.Functions[string(function)] || f.Tested != "" && mocks.MatchString(place)
 }
 
 // mocks matches files that are named for the mocks in them, as generators and people name them:
@@ -123,11 +124,11 @@ func (f *Facts) ActorPart(a *Actor) Part {
 // started reports what code the function is that the goroutines of an actor's class run. What test code
 // has the standard library run belongs to the test.
 func (f *Facts) started(a *Actor) Part {
-	function, by := startedBy(a.Class)
+	function, by := startedBy(Name(a.Class))
 	switch pkg := packageOf(function); {
 	case f.harness(function):
 		return Harness
-	case f.harness(by), f.Tests.Functions[function], std.Has(pkg) && pkg != f.Tested && f.Tests.Functions[a.Creator]:
+	case f.harness(by), f.Tests.Functions[string(function)], std.Has(pkg) && pkg != f.Tested && f.Tests.Functions[a.Creator]:
 		return TestCode
 	}
 	return Product
@@ -142,13 +143,13 @@ func (f *Facts) RunsTests(class int32) bool {
 
 // startedBy splits the name of a class: the function that its goroutines run, or, if that is not
 // known, what else is, and what started that.
-func startedBy(class string) (function, by string) {
-	function, _, by = funcname.Cut(class)
-	if function == funcname.NotShown {
-		function, by = by, ""
+func startedBy(class Name) (function, by Name) {
+	what, _, who := funcname.Cut(string(class))
+	if what == funcname.NotShown {
+		what, who = who, ""
 	}
-	function, _ = frame(function)
-	return function, by
+	function, _ = frame(what)
+	return function, Name(who)
 }
 
 // tests applies to findings what holds for tested programs: what is about the harness goes, whose
@@ -211,47 +212,19 @@ func (f *Facts) aboutTest(x *Finding) bool {
 	test := false
 	for i := range x.Actors {
 		a := &x.Actors[i]
-		if start, _ := startedBy(a.Class); start != "" && named(x.Headline, start) {
+		if start, _ := startedBy(Name(a.Class)); start != "" && x.Headline.names(start) {
 			if f.started(a) == Product {
 				return false
 			}
 			test = true
 		}
 		for _, fr := range a.Stack {
-			if function, place := frame(fr); !f.inTest(function, place) && named(x.Headline, function) {
+			if function, place := frame(fr); !f.inTest(function, place) && x.Headline.names(function) {
 				return false
 			}
 		}
 	}
-	return test || f.namesTest(x.Headline)
-}
-
-// namesTest reports whether a text names a function of a _test.go file.
-func (f *Facts) namesTest(text string) bool {
-	for word := range strings.FieldsSeq(text) {
-		if f.Tests.Functions[strings.TrimLeft(strings.TrimRight(word, ",:;.)"), "(")] {
-			return true
-		}
-	}
-	return false
-}
-
-// named reports whether a text names a function, and not only one whose name begins as its does.
-func named(text, function string) bool {
-	for function != "" {
-		var ok bool
-		if _, text, ok = strings.Cut(text, function); !ok {
-			return false
-		}
-		if text == "" || !strings.ContainsAny(text[:1], ".[_") && !alphanumeric(text[0]) {
-			return true
-		}
-	}
-	return false
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return test || slices.ContainsFunc(x.Headline.Names(), func(n Name) bool { return f.Tests.Functions[string(n)] })
 }
 
 // Plain returns a text with the functions of package testing replaced by "a test" or "a
@@ -271,11 +244,13 @@ var plain = func() *strings.Replacer {
 
 // plain does so in all that a finding says.
 func (x *Finding) plain() {
-	x.Headline, x.Title = Plain(x.Headline), Plain(x.Title)
-	for i := range x.Evidence {
-		x.Evidence[i].What, x.Evidence[i].Value = Plain(x.Evidence[i].What), Plain(x.Evidence[i].Value)
+	all := append([]Text{x.Headline, x.Title}, x.Advice...)
+	for _, e := range x.Evidence {
+		all = append(all, e.What, e.Value)
 	}
-	for i := range x.Advice {
-		x.Advice[i] = Plain(x.Advice[i])
+	for _, t := range all {
+		for i := range t {
+			t[i].Text = Plain(t[i].Text)
+		}
 	}
 }

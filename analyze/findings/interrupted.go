@@ -65,7 +65,7 @@ func (w *View) Doing(f *Facts, class int32) []string {
 	}
 	var samples []sample
 	var all int64
-	in := map[string]int64{}
+	in := map[Name]int64{}
 	for k, n := range w.interruptions.at {
 		if k.class != class {
 			continue
@@ -73,7 +73,7 @@ func (w *View) Doing(f *Facts, class int32) []string {
 		frames := f.Frames(k.stack)
 		samples = append(samples, sample{frames, n, k.stack})
 		all += n
-		var seen []string
+		var seen []Name
 		for _, s := range frames {
 			if function, place := frame(s); !ofLibrary(function) && !ofModule(place) && !slices.Contains(seen, function) {
 				seen = append(seen, function)

@@ -17,7 +17,7 @@ import (
 // lies: where it is outermost, all is the program's that has a file elsewhere. Of a deferred call it is the function
 // that deferred it. Where nothing is the program's, modules are looked at as if they were;
 // all of the standard library gives its outermost function; no frames, "".
-func ProgramsFunction(frames []string, tested string) (function, place string) {
+func ProgramsFunction(frames []string, tested string) (function Name, place string) {
 	if tested != "" {
 		for _, fr := range frames {
 			if function, place = frame(fr); owns(tested, packageOf(function), place) {
@@ -34,7 +34,7 @@ func ProgramsFunction(frames []string, tested string) (function, place string) {
 // InnermostFunction returns the innermost function of a stack outside the standard library and the
 // packages that extend its lowest ones (the package under test counts as outside), and its place; if there
 // is none, the outermost function; without frames "".
-func InnermostFunction(frames []string, tested string) (function, place string) {
+func InnermostFunction(frames []string, tested string) (function Name, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
 		pkg := packageOf(function)
@@ -64,7 +64,7 @@ func (a *Actor) AtInnermost() *Actor {
 }
 
 // ProgramsFunction is [ProgramsFunction] of the stack of a handle, cached.
-func (f *Facts) ProgramsFunction(stack int32) (function, place string) {
+func (f *Facts) ProgramsFunction(stack int32) (function Name, place string) {
 	o, ok := f.owned[stack]
 	if !ok {
 		o.function, o.place = ProgramsFunction(f.Frames(stack), f.Tested)
@@ -77,17 +77,20 @@ func (f *Facts) ProgramsFunction(stack int32) (function, place string) {
 }
 
 // owned is what ProgramsFunction returns.
-type owned struct{ function, place string }
+type owned struct {
+	function Name
+	place    string
+}
 
 // ProgramsOwn returns the program's function in which the stack of a handle lies; "" if there is
 // none.
-func (f *Facts) ProgramsOwn(stack int32) string {
+func (f *Facts) ProgramsOwn(stack int32) Name {
 	function, _ := f.ProgramsFunction(stack)
 	return unlessLibrary(function, f.Tested)
 }
 
 // unlessLibrary is a function, "" if it is the standard library's and not under test.
-func unlessLibrary(function, tested string) string {
+func unlessLibrary(function Name, tested string) Name {
 	if ofLibrary(function) && packageOf(function) != tested {
 		return ""
 	}
@@ -95,7 +98,7 @@ func unlessLibrary(function, tested string) string {
 }
 
 // ofRepository is ProgramsFunction without tests, with modules that the program requires left out, or not.
-func ofRepository(frames []string, required bool) (function, place string) {
+func ofRepository(frames []string, required bool) (function Name, place string) {
 	home := ""
 	for i := len(frames) - 1; i >= 0; i-- {
 		f, at := frame(frames[i])
@@ -122,7 +125,7 @@ func ofRepository(frames []string, required bool) (function, place string) {
 
 // Common returns the innermost function outside the standard library that two stacks of a
 // goroutine share; "" if there is none.
-func Common(x, y []string) (function string) {
+func Common(x, y []string) (function Name) {
 	for i := 1; i <= min(len(x), len(y)); i++ {
 		name, _ := frame(x[len(x)-i])
 		if other, _ := frame(y[len(y)-i]); name != other {
@@ -160,62 +163,62 @@ func repository(pkg string) string {
 }
 
 // frame parses a frame, and leaves out what package funcname says about wrappers.
-func frame(s string) (function, place string) {
-	function, rest, _ := strings.Cut(s, " ")
-	place, is := strings.CutPrefix(rest, "(")
-	for more := true; more; {
-		if _, rest, more = strings.Cut(rest, " ("); more {
-			place, is = rest, true
-		}
+func frame(s string) (function Name, place string) {
+	before, _, _ := strings.Cut(s, " ")
+	if i := strings.LastIndex(s, " ("); i >= 0 {
+		place = strings.TrimSuffix(s[i+2:], ")")
 	}
-	if !is {
-		place = ""
-	}
-	return function, strings.TrimSuffix(place, ")")
+	return Name(before), place
 }
 
 // Doer returns a name that can stand before a verb: the program's function in which the actor's
 // stack lies, with the start function of its class if different; of one named at the innermost
 // place, the program's function that called it.
-func (a *Actor) Doer() string {
+func (a *Actor) Doer() Text {
 	function, by := a.function(), a.CalledBy()
 	switch {
 	case function == "" || function == a.start():
-		return a.start()
+		return Say("%s", a.start())
 	case by != "":
 	case ofLibrary(a.start()):
-		return function
+		return Say("%s", function)
 	default:
 		by = a.start()
 	}
-	return function + ", called by " + by + ","
+	return Say("%s, called by %s,", function, by)
+}
+
+// Called is a function, and who called it unless that is "".
+func Called(function, by Name) Text {
+	if by == "" {
+		return Say("%s", function)
+	}
+	return Say("%s (called by %s)", function, by)
 }
 
 // Work returns the name of what an actor does, as Short, with its class in brackets if that is
 // another function outside the standard library; of one named at the innermost place, the program's
 // function that called it. Of a function of the program that others use, in another package than who
 // called it, it names the caller first.
-func (a *Actor) Work() string {
+func (a *Actor) Work() Text {
 	function, user := a.function(), a.CalledBy()
 	switch {
 	case function == "" || function == a.start():
-		return a.start()
-	case user != "":
-		return function + " (called by " + user + ")"
-	case ofLibrary(a.start()):
-		return function
+		return Say("%s", a.start())
+	case user != "" || ofLibrary(a.start()):
+		return Called(function, user)
 	default:
 		by := a.Caller()
 		if by == "" || packageOf(by) == packageOf(function) {
-			return function + " (run by " + a.start() + ")"
+			return Say("%s (run by %s)", function, a.start())
 		}
-		return by + " (in " + function + ", run by " + a.start() + ")"
+		return Say("%s (in %s, run by %s)", by, function, a.start())
 	}
 }
 
 // CalledBy returns the program's function that called the one in which the stack of an actor lies, if
 // that one is of a module that the program requires and the actor named by it (see AtInnermost); else "".
-func (a *Actor) CalledBy() string {
+func (a *Actor) CalledBy() Name {
 	function, place := InnermostFunction(a.Stack, a.Tested)
 	by, _ := ProgramsFunction(a.Stack, a.Tested)
 	if !a.Innermost || !ofModule(place) || by == function || ofLibrary(by) {
@@ -225,14 +228,14 @@ func (a *Actor) CalledBy() string {
 }
 
 // packageOf is the path of a function's package.
-func packageOf(function string) string {
-	pkg, _ := std.Split(function)
+func packageOf[S ~string](function S) string {
+	pkg, _ := std.Split(string(function))
 	return pkg
 }
 
 // Short returns the name of an actor: the program's function in which its stack lies, else
 // the start function.
-func (a *Actor) Short() string {
+func (a *Actor) Short() Name {
 	if function := a.function(); function != "" {
 		return function
 	}
@@ -241,17 +244,17 @@ func (a *Actor) Short() string {
 
 // Short returns the short name of a class: the function that its goroutines run, without the
 // wrapper that started them, if known.
-func Short(class string) string {
-	if strings.HasPrefix(class, funcname.NotShown) {
+func Short[S ~string](class S) S {
+	if strings.HasPrefix(string(class), funcname.NotShown) {
 		return class
 	}
-	class, _, _ = strings.Cut(class, funcname.StartedBy)
-	return class
+	function, _, _ := strings.Cut(string(class), funcname.StartedBy)
+	return S(function)
 }
 
 // Brief is Short, except that for a function of the program used from another package it
 // returns the caller.
-func (a *Actor) Brief() string {
+func (a *Actor) Brief() Name {
 	own := a.function()
 	if a.CalledBy() != "" {
 		return own
@@ -270,33 +273,33 @@ func (a *Actor) Brief() string {
 	if strings.HasPrefix(a.Class, funcname.NotShown) {
 		return a.Short() // who started it is all that is known of the rest
 	}
-	if start := Short(a.Class); own != "" && start != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
+	if start := a.start(); own != "" && start != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
 		return start // the frames between are missing
 	}
 	return a.Short()
 }
 
 // ShortOf returns the short names of at most two actors.
-func ShortOf(actors []Actor) string {
-	var names []string
+func ShortOf(actors []Actor) Text {
+	var names []Name
 	for i := range actors {
 		if name := actors[i].Short(); !slices.Contains(names, name) && len(names) < 2 {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, " and ")
+	return List(names, " and ")
 }
 
 // Caller returns the program's function that called the one in which an actor's stack lies;
 // "" if that is a library's, or the start function of the actor's class.
-func (a *Actor) Caller() string {
+func (a *Actor) Caller() Name {
 	own := a.function()
 	for i := len(a.Stack) - 1; i > 0 && own != ""; i-- {
 		if in, _ := frame(a.Stack[i-1]); in != own {
 			continue
 		}
 		by, _ := frame(a.Stack[i])
-		if by == own || by == Short(a.Class) || ofLibrary(by) {
+		if by == own || by == a.start() || ofLibrary(by) {
 			return ""
 		}
 		return by
@@ -305,7 +308,7 @@ func (a *Actor) Caller() string {
 }
 
 // start is the Short of an actor's class.
-func (a *Actor) start() string { return Short(a.Class) }
+func (a *Actor) start() Name { return Short(Name(a.Class)) }
 
 // Internal reports whether the goroutines of an actor's class are part of the standard library's
 // work, such as a connection of net/http, rather than functions that the program gave to it.
@@ -326,16 +329,16 @@ func (a *Actor) Internal() bool {
 func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).Through(a.start()) }
 
 // Through reports whether an actor's stack goes through a function.
-func (a *Actor) Through(function string) bool {
+func (a *Actor) Through(function Name) bool {
 	return slices.ContainsFunc(a.Stack, func(s string) bool {
-		place, is := strings.CutPrefix(s, function)
+		place, is := strings.CutPrefix(s, string(function))
 		return is && (place == "" || place[0] == ' ')
 	})
 }
 
 // function is the one in which the stack lies, "" if there is none: the program's, unless the actor is
 // named as AtInnermost says.
-func (a *Actor) function() string {
+func (a *Actor) function() Name {
 	find := ProgramsFunction
 	if a.Innermost {
 		find = InnermostFunction
@@ -345,7 +348,4 @@ func (a *Actor) function() string {
 }
 
 // ofLibrary reports whether a function is the standard library's.
-func ofLibrary(function string) bool {
-	pkg, _ := std.Split(function)
-	return std.Has(pkg)
-}
+func ofLibrary[S ~string](function S) bool { return std.Has(packageOf(function)) }

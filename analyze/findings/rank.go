@@ -3,7 +3,6 @@ package findings
 import (
 	"cmp"
 	"slices"
-	"strconv"
 )
 
 // Rank merges repeats and sorts: by severity, then cost, then ID, time and
@@ -49,7 +48,7 @@ func Rank(list []Finding) []Finding {
 	}
 	for i, n := range count {
 		if n > 1 {
-			out[i].Evidence = append(slices.Clip(out[i].Evidence), Measured("findings of this kind, merged into this one", Text(strconv.Itoa(n)).Of(out[i].CostNs)))
+			out[i].Evidence = append(slices.Clip(out[i].Evidence), Measured("findings of this kind, merged into this one", Said("%d", n).Of(out[i].CostNs)))
 		}
 	}
 	slices.SortStableFunc(out, func(x, y Finding) int {
@@ -69,7 +68,7 @@ func order(x, y Finding) int {
 	yc, yk := subject(y)
 	return cmp.Or(
 		cmp.Compare(x.ID, y.ID), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.ToNs, y.ToNs),
-		cmp.Compare(x.Title, y.Title), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
+		cmp.Compare(x.Title.String(), y.Title.String()), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
 }
 
 // Subject returns start function and creator of the class that a finding is about: of its

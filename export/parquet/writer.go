@@ -188,11 +188,11 @@ func (w *Writer) class(c *waits.Class) error {
 
 func (w *Writer) finding(f *findings.Finding) error {
 	row := Finding{
-		ID: f.ID, Kind: string(f.Kind), Severity: string(f.Severity), Title: export.Shown(f.Title), CostNs: f.CostNs,
+		ID: f.ID, Kind: string(f.Kind), Severity: string(f.Severity), Title: export.Shown(f.Title.String()), CostNs: f.CostNs,
 		FromNs: f.FromNs, ToNs: f.ToNs, Basis: f.Basis, Evidence: export.Evidence(f), Advice: make([]string, len(f.Advice)),
 	}
 	for i, s := range f.Advice {
-		row.Advice[i] = export.Shown(s)
+		row.Advice[i] = export.Shown(s.String())
 	}
 	for _, x := range f.Actors {
 		switch {

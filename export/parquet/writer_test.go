@@ -253,7 +253,7 @@ func TestClassesAndFindings(t *testing.T) {
 			}
 		}
 		for i, f := range x.findings {
-			if r := &res.Findings[i]; f.ID != r.ID || f.CostNs != r.CostNs || f.Title != r.Title || len(f.Evidence) != len(r.Evidence) || len(f.Advice) != len(r.Advice) || len(f.Victims)+len(f.Causes) != named(r.Actors) {
+			if r := &res.Findings[i]; f.ID != r.ID || f.CostNs != r.CostNs || f.Title != r.Title.String() || len(f.Evidence) != len(r.Evidence) || len(f.Advice) != len(r.Advice) || len(f.Victims)+len(f.Causes) != named(r.Actors) {
 				t.Errorf("%s: %+v, want %+v", name, f, r)
 			}
 		}

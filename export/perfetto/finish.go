@@ -51,12 +51,12 @@ func (w *Writer) findings(list []findings.Finding) error {
 }
 
 func (w *Writer) finding(f *findings.Finding, on uint64) error {
-	texts := []note{{"title", f.Title}, {"severity", string(f.Severity)}, {"basis", f.Basis}}
+	texts := []note{{"title", f.Title.String()}, {"severity", string(f.Severity)}, {"basis", f.Basis}}
 	for i, s := range export.Evidence(f) {
 		texts = append(texts, note{fmt.Sprintf("evidence %d", i+1), s})
 	}
 	for i, s := range f.Advice {
-		texts = append(texts, note{fmt.Sprintf("advice %d", i+1), s})
+		texts = append(texts, note{fmt.Sprintf("advice %d", i+1), s.String()})
 	}
 	if err := w.texts(texts); err != nil {
 		return err

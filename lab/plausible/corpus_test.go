@@ -267,7 +267,7 @@ func checkDamaged(t testing.TB, whole, program []byte) {
 	r.Trace.Warnings = nil
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.ID == "trace-quality" {
-			f.Evidence = slices.DeleteFunc(f.Evidence, func(e findings.Evidence) bool { return e.What == "warning" })
+			f.Evidence = slices.DeleteFunc(f.Evidence, func(e findings.Evidence) bool { return e.What.String() == "warning" })
 		}
 	}
 	check(t, r, len(program)%8 == 7)

@@ -210,7 +210,7 @@ func Comparison(r *compare.Result) []string {
 		f := &r.Findings[i]
 		c.part("before", int64(f.BeforeN), int64(r.Before.N))
 		c.part("after", int64(f.AfterN), int64(r.After.N))
-		c.unless((f.BeforeN > 0) == (f.BeforeTitle != "") && (f.AfterN > 0) == (f.AfterTitle != ""), "%s: a side is not told", f.ID)
+		c.unless((f.BeforeN > 0) == (f.BeforeTitle != nil) && (f.AfterN > 0) == (f.AfterTitle != nil), "%s: a side is not told", f.ID)
 	}
 	return c
 }

@@ -182,7 +182,7 @@ func TestBrowserHostileNames(t *testing.T) {
 		r.Reconstruction.BySource[n] = int64(i + 1)
 		r.Findings[0].Actors = append(r.Findings[0].Actors, r.Findings[0].Actors[0])
 		r.Findings[0].Actors[len(r.Findings[0].Actors)-1].Stack = []string{n}
-		r.Findings[0].Advice = append(r.Findings[0].Advice, n)
+		r.Findings[0].Advise("%s", n)
 		r.Timeline.STW[i%len(r.Timeline.STW)].Name = n
 		r.Timeline.Windows[0].Arrows[i].Kind = n
 	}

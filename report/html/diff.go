@@ -213,7 +213,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: words.Visible(f.ID), Titles: words.Titles(f),
+		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: words.Visible(f.ID), Titles: names.Titles(f),
 			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
 			Cost:  words.CostChange(f)}
 		p.Findings = append(p.Findings, x)
@@ -240,7 +240,7 @@ func newDiffDoc(side string, doc *report.Document) diffDoc {
 		if i == sideFindings {
 			break
 		}
-		x := diffFinding{Severity: string(f.Severity), ID: words.Visible(f.ID), Titles: []string{words.Cut(words.Visible(f.Title), 600)}, Cost: quantity.Duration(f.CostNs)}
+		x := diffFinding{Severity: string(f.Severity), ID: words.Visible(f.ID), Titles: []string{words.Cut(doc.Names().Text(f.Title), 600)}, Cost: quantity.Duration(f.CostNs)}
 		d.Findings = append(d.Findings, x)
 	}
 	return d

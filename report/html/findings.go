@@ -3,7 +3,6 @@ package html
 import (
 	"fmt"
 	"html/template"
-	"regexp"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -61,31 +60,18 @@ func waitWindow(s *waits.WaitDetail) string {
 
 // linked makes links of the detectors that an advice names: to the first of
 // their findings, else to what they look for.
-func linked(s string, first map[string]int) []piece {
-	var out []piece
-	at := 0
-	for _, m := range detectorName.FindAllStringSubmatchIndex(s, -1) {
-		from, to := m[2], m[3]
-		if from < 0 {
-			from, to = m[4], m[5]
+func linked(s doc.Sentence, first map[string]int) (out []piece) {
+	for _, p := range s {
+		x := piece{Text: p.Text}
+		if n, ok := first[p.Term[1]]; ok {
+			x.Href = fmt.Sprintf("#finding-%d", n)
+		} else if isDetector[p.Term[1]] {
+			x.Href = "#d-" + p.Term[1]
 		}
-		id := s[from:to]
-		if !isDetector[id] {
-			continue
-		}
-		href := "#d-" + id
-		if n, ok := first[id]; ok {
-			href = fmt.Sprintf("#finding-%d", n)
-		}
-		out = append(out, piece{Text: s[at:from]}, piece{id, href})
-		at = to
+		out = append(out, x)
 	}
-	return append(out, piece{Text: s[at:]})
+	return out
 }
-
-// detectorName finds what may be the ID of a detector: after "see", or if it has
-// a hyphen, since other IDs are words of everyday.
-var detectorName = regexp.MustCompile(`\b[Ss]ee ([a-z0-9]+(?:-[a-z0-9]+)*)\b|\b((?:[a-z0-9]+-)+[a-z0-9]+)\b`)
 
 var isDetector = func() map[string]bool {
 	m := map[string]bool{}

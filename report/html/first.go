@@ -1,7 +1,6 @@
 package html
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"path"
@@ -102,7 +101,7 @@ func newPart(a *findings.Actor, names *words.Names) firstPart {
 	if place != "" {
 		place = words.Visible(path.Base(place))
 	}
-	switch class := a.Short(); {
+	switch class, function := string(a.Short()), string(function); {
 	case function == "":
 		return firstPart{Name: name(class, names), Place: place}
 	case a.Role == findings.Cause || a.Class == "" || function == class:
@@ -120,7 +119,7 @@ func (f *firstView) also(r *analyze.Result, names *words.Names, but int) {
 		case x.Severity == findings.Note || len(x.SymptomOf) > 0 || x.Kind == findings.KindTrace || len(f.Also) == maxAlso:
 			f.Notes++
 		default:
-			f.Also = append(f.Also, firstAlso{string(x.Severity), words.Cut(names.Prose(cmp.Or(x.Headline, x.Title)), 200), fmt.Sprintf("#finding-%d", i+1)})
+			f.Also = append(f.Also, firstAlso{string(x.Severity), words.Cut(names.Text(x.InBrief()), 200), fmt.Sprintf("#finding-%d", i+1)})
 		}
 	}
 }

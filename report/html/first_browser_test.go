@@ -23,7 +23,7 @@ var (
 func TestBrowserFirstScreen(t *testing.T) {
 	doc := fakeDoc(4, 300) // whose worst wait is known in part
 	f, w := &doc.Result.Findings[0], &doc.Result.Timeline.Windows[0]
-	f.Evidence = []findings.Evidence{{What: strings.Repeat("waits of goroutines ", 4), Value: strings.Repeat("1,234 of 5,678 ", 4), Limit: "3"}}
+	f.Evidence = []findings.Evidence{{What: findings.Say("%s", strings.Repeat("waits of goroutines ", 4)), Value: findings.Say("%s", strings.Repeat("1,234 of 5,678 ", 4)), Limit: findings.Say("3")}}
 	w.Title, f.FromNs, f.ToNs = f.ID, w.FromNs, w.ToNs
 	w.Intervals[0].From += 1_234
 	p := browsertest.Start(t).Open(t, writePage(t, doc, Options{}), "", desktop)

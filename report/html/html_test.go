@@ -189,7 +189,7 @@ func TestSuppressedIsNamed(t *testing.T) {
 	r := doc.Result
 	for _, id := range []string{"serialization", "convoy"} {
 		r.Suppressed = nil
-		r.Findings = []findings.Finding{{ID: id, Severity: findings.Critical, Title: "it waited", Actors: []findings.Actor{{Role: findings.Victim, Class: "main.<worker>"}}}}
+		r.Findings = []findings.Finding{{ID: id, Severity: findings.Critical, Title: findings.Say("it waited"), Actors: []findings.Actor{{Role: findings.Victim, Class: "main.<worker>"}}}}
 		r.Suppress([]findings.Suppression{{Finding: id, Class: "*", Reason: "<i>by design", Owner: "team-x", Until: "2027-03-01"}}, nil)
 		want := id + " of main.&lt;worker&gt; (&lt;i&gt;by design; team-x, until 2027-03-01)"
 		s := write(t, report.Build(r, "gmpscope devel"), Options{})

@@ -50,7 +50,7 @@ func culpritStack(f *findings.Finding, names *words.Names) string {
 		}
 		var frames []string
 		for _, s := range a.Stack[:min(len(a.Stack), issueFrames)] {
-			frames = append(frames, code(names.Prose(s)))
+			frames = append(frames, code(names.Text(findings.Frame(s))))
 		}
 		return "Stack: " + strings.Join(frames, " ← ")
 	}

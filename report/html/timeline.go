@@ -225,7 +225,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Prose(cmp.Or(fd.Headline, fd.Title)), 200), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Text(fd.InBrief()), 200), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -300,14 +300,14 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 
 // windowTitle is why a window is kept in detail: for a finding, its headline.
 func windowTitle(w *timeline.Window, fs []findings.Finding, names *words.Names) string {
-	title := w.Title
+	title := words.Visible(w.Title)
 	for i := range fs {
 		if f := &fs[i]; f.ID == w.Title && f.FromNs < w.ToNs && f.ToNs > w.FromNs {
-			title = cmp.Or(f.Headline, f.Title)
+			title = names.Text(f.InBrief())
 			break
 		}
 	}
-	return words.Cut(names.Prose(title), 90)
+	return words.Cut(title, 90)
 }
 
 // maxWaits bounds the waits that the timeline shows step by step.

@@ -111,7 +111,7 @@ func TestAllTraces(t *testing.T) {
 			if x.Severity == findings.Critical {
 				t.Errorf("%s:\n%s", filepath.Base(f), findingstest.Text([]findings.Finding{x}))
 			}
-			if x.Title == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.FromNs < 0 || x.ToNs < x.FromNs || x.ToNs > r.Trace.DurationNs {
+			if x.Title.String() == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.FromNs < 0 || x.ToNs < x.FromNs || x.ToNs > r.Trace.DurationNs {
 				t.Errorf("%s: %+v", filepath.Base(f), x)
 			}
 		}

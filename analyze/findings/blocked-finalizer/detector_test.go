@@ -45,11 +45,11 @@ func detect(s *Stream) []findings.Finding {
 
 func TestFinds(t *testing.T) {
 	x := One(t, detect(blocks(releases, reference.ReasonSleep, 10, 9*Ms, 20*Ms)), blockedfinalizer.ID, findings.Critical)
-	if x.CostNs != 90*Ms || !strings.HasPrefix(x.Title, "main.(*handle).release, called by a finalizer, was blocked 10 times, for 90 ms") {
+	if x.CostNs != 90*Ms || !strings.HasPrefix(x.Title.String(), "main.(*handle).release, called by a finalizer, was blocked 10 times, for 90 ms") {
 		t.Error(x.CostNs, x.Title)
 	}
 	x = One(t, detect(blocks(cleansUp, reference.ReasonChanSend, 10, 5*Ms, 100*Ms)), blockedfinalizer.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "main.forget blocks in a cleanup") {
+	if !strings.HasPrefix(x.Headline.String(), "main.forget blocks in a cleanup") {
 		t.Error(x.Headline)
 	}
 	One(t, detect(blocks(releases, reference.ReasonSleep, 10, 2*Ms, 200*Ms)), blockedfinalizer.ID, findings.Note)

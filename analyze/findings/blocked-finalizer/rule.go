@@ -4,7 +4,6 @@ package blockedfinalizer
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -108,9 +107,10 @@ func forProgram(r reference.Reason) bool {
 
 // finalizer is the places where one function was blocked that finalizers call.
 type finalizer struct {
-	site            // the sums, and the longest of all
-	function, place string
-	runner          string // of the runtime, that called it
+	site     // the sums, and the longest of all
+	function findings.Name
+	place    string
+	runner   findings.Name // of the runtime, that called it
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -153,14 +153,14 @@ func (x *finalizer) add(s *site) {
 // runner returns the function of the runtime that called a finalizer or a cleanup, "" if
 // none did: runfinq (Go 1.22 to 1.24) or runFinalizers (1.25 on) in mfinal.go, or
 // runCleanups (1.25 on; before, runfinq calls those, too) in mcleanup.go.
-func runner(frames []string) string {
+func runner(frames []string) findings.Name {
 	if len(frames) == 0 {
 		return ""
 	}
 	function, _, _ := strings.Cut(frames[len(frames)-1], " ")
 	switch function {
 	case "runtime.runfinq", "runtime.runFinalizers", runCleanups:
-		return function
+		return findings.Name(function)
 	}
 	return ""
 }
@@ -182,21 +182,15 @@ func (w *watcher) finding(f *findings.Facts, x *finalizer) []findings.Finding {
 		what, others = "cleanup", "others may have to wait until it is done"
 	}
 	share := quantity.Percent(f.Share(x.ns))
-	y.Headline = fmt.Sprintf("%s blocks in a %s, for %s of the time: %s", x.function, what, share, others)
-	y.Title = fmt.Sprintf("%s, called by a %s, was blocked %s, for %s in all (%s of the time) and up to %s at a time: %s",
+	y.Headline = findings.Say("%s blocks in a %s, for %s of the time: %s", x.function, what, share, others)
+	y.Title = findings.Say("%s, called by a %s, was blocked %s, for %s in all (%s of the time) and up to %s at a time: %s",
 		x.function, what, quantity.Plural(x.n, "time", "times"), quantity.Duration(x.ns), share, quantity.Duration(x.longest), others)
-	at := ""
-	if x.place != "" {
-		at = " (" + x.place + ")"
-	}
-	y.Measured("blocked in "+x.function+at+", in all", findings.Time(x.ns), findings.Time(w.t.MinNs))
+	y.MeasuredOf(findings.Say("blocked in %s%s, in all", x.function, findings.At(" (%s)", x.place)), findings.Time(x.ns), findings.Time(w.t.MinNs))
 	y.Measured("of the recording", findings.Share(f.Share(x.ns)).Of(x.ns), findings.Share(w.t.WarningShare))
 	y.Measured("times", findings.Count(x.n))
 	y.Measured("the longest", findings.Time(x.longest))
-	y.Measured("called by", findings.Text(x.runner))
-	y.Advice = []string{
-		"Release what " + x.function + " releases with a call, such as Close, when it is not needed any more, and leave the " + what + " for what was forgotten.",
-		"Let the " + what + " only hand over, to a goroutine or a channel with room: what sleeps, locks or waits in it holds up everything that finalizers release, memory too.",
-	}
+	y.Measured("called by", findings.Said("%s", x.runner))
+	y.Advise("Release what %s releases with a call, such as Close, when it is not needed any more, and leave the %s for what was forgotten.", x.function, what)
+	y.Advise("Let the %s only hand over, to a goroutine or a channel with room: what sleeps, locks or waits in it holds up everything that finalizers release, memory too.", what)
 	return []findings.Finding{y}
 }

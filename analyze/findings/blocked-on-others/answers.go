@@ -180,7 +180,7 @@ func (w *watcher) answererOf(f *findings.Facts, class int32) *answer {
 
 // name is the function that answers: the start function of its goroutines, or where that is a
 // library's, the program's function in which they write, or are blocked before.
-func (a *answer) name(f *findings.Facts) string {
+func (a *answer) name(f *findings.Facts) findings.Name {
 	if name := findings.Short(f.Name(a.class)); !ofLibrary(name) {
 		return name
 	}
@@ -192,25 +192,24 @@ func (a *answer) name(f *findings.Facts) string {
 	return name
 }
 
-func ofLibrary(function string) bool {
-	pkg, _ := std.Split(function)
+func ofLibrary(function findings.Name) bool {
+	pkg, _ := std.Split(string(function))
 	return std.Has(pkg)
 }
 
 // does reports what those did that answered, from when they were asked on.
-func (a *answer) does(f *findings.Facts) string {
+func (a *answer) does(f *findings.Facts) findings.Text {
 	l, where := mostOf(f, a.links, a.ns/2)
-	in := ""
-	if where != "" && where != a.name(f) {
-		in = " in " + where
-	}
+	elsewhere := where != "" && where != a.name(f)
 	switch {
+	case l.by < 0 && elsewhere:
+		return findings.Say("waited %s in %s", ended[l.by], where)
 	case l.by < 0:
-		return "waited " + ended[l.by] + in
-	case l.ns > 0 && in != "":
-		return "waited for" + strings.TrimPrefix(in, " in")
+		return findings.Say("waited %s", ended[l.by])
+	case l.ns > 0 && elsewhere:
+		return findings.Say("waited for %s", where)
 	case l.ns > 0:
-		return "waited for others"
+		return findings.Say("waited for others")
 	}
-	return "ran, or waited for a P,"
+	return findings.Say("ran, or waited for a P,")
 }

@@ -13,7 +13,7 @@ import (
 // them.
 type group struct {
 	class    int32
-	in       string // the function
+	in       findings.Name // the function
 	n, ns    int64
 	requests int64
 	timed    int64
@@ -85,7 +85,7 @@ const minCollections = 5
 func (w *watcher) groups(f *findings.Facts) (out []*group) {
 	type where struct {
 		class   int32
-		in      string
+		in      findings.Name
 		outside int32 // what else ends the waits; 0: goroutines, or the collector
 	}
 	at := map[where]*group{}
@@ -163,7 +163,7 @@ func (c *cell) from(f *findings.Facts, frames []string) int32 {
 		return byAnswer
 	case c.by < byCollector:
 		return c.by
-	case c.by >= 0 && expired(f.Name(c.by)):
+	case c.by >= 0 && expired(string(f.Name(c.by))):
 		return byDeadline
 	}
 	return 0
@@ -192,11 +192,11 @@ const fewEnded = 8
 
 // starts reports whether a stack is of a goroutine that has the program's function in for its
 // start function, or what the library runs there.
-func starts(frames []string, in string) bool {
+func starts(frames []string, in findings.Name) bool {
 	for i := len(frames) - 1; i >= 0; i-- {
 		name, _, _ := strings.Cut(frames[i], " ")
 		if pkg, _ := std.Split(name); !std.Has(pkg) {
-			return name == in
+			return name == string(in)
 		}
 	}
 	return false
@@ -236,21 +236,21 @@ const maxChain = 4
 // chain follows for whom those waited that ended the waits of g, each time for half of
 // the waits or more: functions of the program, from the nearest on. What the last of them
 // waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so;
-// or the last is byAnswerer, and where says what it did.
-func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []string, last int32, where string) {
+// or the last is byAnswerer, and did says what it did.
+func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []findings.Name, last int32, where findings.Name, did findings.Text) {
 	seen := []int32{g.class, g.top.by}
 	for len(functions) < maxChain {
 		l, name := mostOf(f, g.links, float64(g.ns)/2)
 		if l.by == byPeer {
 			if a := w.answererOf(f, seen[len(seen)-1]); a != nil {
-				return append(functions, a.name(f)), byAnswerer, a.does(f)
+				return append(functions, a.name(f)), byAnswerer, "", a.does(f)
 			}
 		}
 		if l.by < 0 {
-			return functions, l.by, name
+			return functions, l.by, name, nil
 		}
 		if name == "" || slices.Contains(seen, l.by) {
-			return functions, 0, ""
+			return functions, 0, "", nil
 		}
 		functions, seen = append(functions, name), append(seen, l.by)
 		var next *group
@@ -260,26 +260,26 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 			}
 		}
 		if next == nil {
-			return functions, 0, ""
+			return functions, 0, "", nil
 		}
 		g = next
 	}
-	return functions, 0, ""
+	return functions, 0, "", nil
 }
 
 // mostOf is who ended the most of what links tell, if it is at least so much, and where that
 // one was, or those that waited if no goroutine of the program ended it; else empty.
-func mostOf(f *findings.Facts, links []link, least float64) (most link, name string) {
+func mostOf(f *findings.Facts, links []link, least float64) (most link, name findings.Name) {
 	type end struct {
 		by int32
-		at string
+		at findings.Name
 	}
 	ns := map[end]float64{}
 	for _, l := range links {
 		a := (&findings.Actor{Stack: f.Frames(l.stack)}).AtInnermost()
 		at := a.Brief()
 		if l.by >= 0 {
-			a.Class = f.Name(l.by)
+			a.Class = string(f.Name(l.by))
 			at = a.Short()
 		}
 		k := end{l.by, at}

@@ -85,10 +85,10 @@ func answers(n int, waits, serves reference.Reason, stack int32, asks bool) *Str
 
 func TestFindsWhoIsWaitedFor(t *testing.T) {
 	x := One(t, detect(answers(50, reference.ReasonChanReceive, reference.ReasonSleep, inAsk, true)), blockedonothers.ID, findings.Note)
-	if x.Severity != findings.Note || !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for main.(*batcher).run: 20") {
+	if x.Severity != findings.Note || !strings.HasPrefix(x.Headline.String(), "main.(*batcher).Add waits for main.(*batcher).run: 20") {
 		t.Errorf("%s: %s", x.Severity, x.Headline)
 	}
-	if !strings.Contains(x.Title, "mostly asleep") || !strings.HasPrefix(x.Advice[0], "main.(*batcher).run itself waits") {
+	if !strings.Contains(x.Title.String(), "mostly asleep") || !strings.HasPrefix(x.Advice[0].String(), "main.(*batcher).run itself waits") {
 		t.Errorf("%s %s", x.Title, x.Advice[0])
 	}
 }
@@ -133,10 +133,10 @@ func TestComputesForOthers(t *testing.T) {
 		s.Block(server, reference.ReasonSelect).Start(client, 0)
 	}
 	x := One(t, detect(s), blockedonothers.ID, findings.Note)
-	if want := "main.(*batcher).run had run for most of its last round"; !strings.Contains(x.Title, want) {
+	if want := "main.(*batcher).run had run for most of its last round"; !strings.Contains(x.Title.String(), want) {
 		t.Errorf("%s %s", x.Title, Text([]findings.Finding{x}))
 	}
-	if e := x.Evidence[slices.IndexFunc(x.Evidence, func(e findings.Evidence) bool { return strings.HasSuffix(e.What, "ran") })]; e.Value != ">99.9 %" {
+	if e := x.Evidence[slices.IndexFunc(x.Evidence, func(e findings.Evidence) bool { return strings.HasSuffix(e.What.String(), "ran") })]; e.Value.String() != ">99.9 %" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -176,10 +176,10 @@ func TestFollowsWhoWaitsForWhom(t *testing.T) {
 		return map[int32]string{1: "main.ask", 2: "main.serve", 3: "main.store"}[class], ""
 	}
 	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
-	if want := "main.ask waits for main.serve, and that for main.store: 20"; !strings.HasPrefix(x.Headline, want) {
+	if want := "main.ask waits for main.serve, and that for main.store: 20"; !strings.HasPrefix(x.Headline.String(), want) {
 		t.Errorf("%q, want %q", x.Headline, want)
 	}
-	if want := "main.serve had itself waited for main.store, which waited for a timer"; !strings.HasSuffix(x.Title, want) || !strings.HasPrefix(x.Advice[0], "Begin with main.store,") {
+	if want := "main.serve had itself waited for main.store, which waited for a timer"; !strings.HasSuffix(x.Title.String(), want) || !strings.HasPrefix(x.Advice[0].String(), "Begin with main.store,") {
 		t.Errorf("%s\n%s", x.Title, x.Advice[0])
 	}
 }
@@ -207,7 +207,7 @@ func TestNamesWhoWaitsForTheNetwork(t *testing.T) {
 	}
 	f.ClassName = func(class int32) (string, string) { return map[int32]string{1: "main.walk", 2: "main.save"}[class], "" }
 	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
-	if want := "main.upload waits for the network, and main.walk for it: 20"; !strings.HasPrefix(x.Headline, want) || !strings.HasPrefix(x.Advice[0], "Have goroutines of their own do what main.upload does") {
+	if want := "main.upload waits for the network, and main.walk for it: 20"; !strings.HasPrefix(x.Headline.String(), want) || !strings.HasPrefix(x.Advice[0].String(), "Have goroutines of their own do what main.upload does") {
 		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
 	}
 }
@@ -226,7 +226,7 @@ func TestWaitsForTheNetwork(t *testing.T) {
 		return map[int32]string{1: "main.upload", 2: "net/http.(*persistConn).readLoop"}[class], ""
 	}
 	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
-	if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): 20"; !strings.HasPrefix(x.Headline, want) || strings.Contains(x.Advice[0], "readLoop") {
+	if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): 20"; !strings.HasPrefix(x.Headline.String(), want) || strings.Contains(x.Advice[0].String(), "readLoop") {
 		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
 	}
 }
@@ -283,16 +283,16 @@ func detectConnected(s *Stream) []findings.Finding {
 func TestAnswersOfTheProgram(t *testing.T) {
 	for _, late := range []int64{20 * Us, 500 * Us} {
 		x := One(t, detectConnected(connected(late, inWrite)), blockedonothers.ID, findings.Note)
-		if want := "main.ask waits for main.look over the network: 2"; !strings.HasPrefix(x.Headline, want) {
+		if want := "main.ask waits for main.look over the network: 2"; !strings.HasPrefix(x.Headline.String(), want) {
 			t.Errorf("%q, want %q", x.Headline, want)
 		}
-		if !strings.HasSuffix(x.Title, "it seems to come from main.look, which waited for a timer before") || !strings.HasPrefix(x.Advice[0], "Begin with main.look,") {
+		if !strings.HasSuffix(x.Title.String(), "it seems to come from main.look, which waited for a timer before") || !strings.HasPrefix(x.Advice[0].String(), "Begin with main.look,") {
 			t.Errorf("%s\n%s", x.Title, x.Advice[0])
 		}
 	}
 	for name, s := range map[string]*Stream{"long after": connected(2*Ms, inWrite), "to a file": connected(20*Us, inTick)} {
 		x := One(t, detectConnected(s), blockedonothers.ID, findings.Note)
-		if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): "; !strings.HasPrefix(x.Headline, want) {
+		if want := "main.ask waits for the network (net/http.(*persistConn).readLoop): "; !strings.HasPrefix(x.Headline.String(), want) {
 			t.Errorf("%s: %q, want %q", name, x.Headline, want)
 		}
 	}
@@ -307,10 +307,10 @@ func TestTellsWhereThatOneWaits(t *testing.T) {
 		}
 	}
 	x := One(t, detect(s), blockedonothers.ID, findings.Note)
-	if !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for main.(*batcher).run, waiting in main.(*session).look: 20") {
+	if !strings.HasPrefix(x.Headline.String(), "main.(*batcher).Add waits for main.(*batcher).run, waiting in main.(*session).look: 20") {
 		t.Error(x.Headline)
 	}
-	if !strings.Contains(x.Title, "had itself waited before in main.(*session).look, mostly asleep") {
+	if !strings.Contains(x.Title.String(), "had itself waited before in main.(*session).look, mostly asleep") {
 		t.Error(x.Title)
 	}
 }
@@ -414,7 +414,7 @@ func TestOutside(t *testing.T) {
 			None(t, list)
 			continue
 		}
-		if x := One(t, list, blockedonothers.ID, findings.Note); !strings.HasPrefix(x.Headline, c.want) || x.CostNs > 250*Ms || x.CostNs < 249*Ms {
+		if x := One(t, list, blockedonothers.ID, findings.Note); !strings.HasPrefix(x.Headline.String(), c.want) || x.CostNs > 250*Ms || x.CostNs < 249*Ms {
 			t.Errorf("%s: %s: %s, %d ns", name, x.Severity, x.Headline, x.CostNs)
 		}
 	}
@@ -469,7 +469,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
 			continue
 		}
-		if c.found && !strings.HasPrefix(list[0].Headline, "main.(*session).send (called by main.upload) waits for answers from the network, one by one: ") {
+		if c.found && !strings.HasPrefix(list[0].Headline.String(), "main.(*session).send (called by main.upload) waits for answers from the network, one by one: ") {
 			t.Error(list[0].Headline)
 		}
 	}
@@ -486,7 +486,7 @@ func TestCollections(t *testing.T) {
 			s.Pass(20*Ms).Wake(client, 77).Start(client, 0)
 		}
 		x := One(t, detect(s), blockedonothers.ID, findings.Note)
-		if x.Severity != want || !strings.HasPrefix(x.Headline, "main.(*batcher).Add waits for the end of garbage collections: ") {
+		if x.Severity != want || !strings.HasPrefix(x.Headline.String(), "main.(*batcher).Add waits for the end of garbage collections: ") {
 			t.Errorf("%d: %s: %s, want %s", n, x.Severity, x.Headline, want)
 		}
 	}
@@ -495,7 +495,7 @@ func TestCollections(t *testing.T) {
 // All callers of a sync.Once wait for the first one; that is no lock in whose line to stand.
 func TestOnce(t *testing.T) {
 	x := One(t, detect(answers(50, reference.ReasonSync, reference.ReasonNetwork, inOnce, true)), blockedonothers.ID, findings.Note)
-	if want := "main.(*pool).open waits for the first caller of a sync.Once: 20"; !strings.HasPrefix(x.Headline, want) {
+	if want := "main.(*pool).open waits for the first caller of a sync.Once: 20"; !strings.HasPrefix(x.Headline.String(), want) {
 		t.Errorf("%s, want %s", x.Headline, want)
 	}
 }
@@ -525,7 +525,7 @@ func TestDeadlines(t *testing.T) {
 		if found != (len(list) == 1) {
 			t.Errorf("%d: found %t\n%s", n, !found, Text(list))
 		}
-		if found && !strings.HasPrefix(list[0].Headline, "main.(*pool).acquire (called by main.show) runs into its timeout") {
+		if found && !strings.HasPrefix(list[0].Headline.String(), "main.(*pool).acquire (called by main.show) runs into its timeout") {
 			t.Error(list[0].Headline)
 		}
 	}
@@ -603,7 +603,7 @@ func TestOthers(t *testing.T) {
 		s.Preempt(other).Start(client, 0)
 	}
 	found := detect(s)
-	if len(found) != 1 || !strings.Contains(found[0].Headline, " and others: ") || !strings.Contains(found[0].Title, " of that time) or others went on") {
+	if len(found) != 1 || !strings.Contains(found[0].Headline.String(), " and others: ") || !strings.Contains(found[0].Title.String(), " of that time) or others went on") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -688,7 +688,7 @@ func TestOutsideInALibrary(t *testing.T) {
 		return []string{"time.Sleep (time.go:9)", "example.org/rpc.(*Client).retry (example.org/rpc@v1.2.0/client.go:7)", "main.ask (main.go:5)", "main.upload (main.go:3)"}
 	}
 	x := One(t, s.DetectWith(blockedonothers.New(blockedonothers.Default()), f), blockedonothers.ID, findings.Note)
-	if want := "example.org/rpc.(*Client).retry (called by main.ask) sleeps"; !strings.HasPrefix(x.Headline, want) {
+	if want := "example.org/rpc.(*Client).retry (called by main.ask) sleeps"; !strings.HasPrefix(x.Headline.String(), want) {
 		t.Errorf("%s, want %s", x.Headline, want)
 	}
 }
@@ -710,7 +710,7 @@ func TestTries(t *testing.T) {
 		list := detect(s)
 		if found != (len(list) == 1) {
 			t.Errorf("%d in vain: found %t\n%s", vain, !found, Text(list))
-		} else if want := "main.(*session).look (called by main.upload) sleeps between its tries"; found && !strings.HasPrefix(list[0].Headline, want) {
+		} else if want := "main.(*session).look (called by main.upload) sleeps between its tries"; found && !strings.HasPrefix(list[0].Headline.String(), want) {
 			t.Error(list[0].Headline)
 		}
 	}
@@ -744,7 +744,7 @@ func TestTickers(t *testing.T) {
 			t.Errorf("%s: found %t\n%s", name, !c.found, Text(list))
 		}
 		found := len(list) == 1
-		if found && !strings.HasPrefix(list[0].Headline, "main.(*session).tick (called by main.upload) runs into its timeout") {
+		if found && !strings.HasPrefix(list[0].Headline.String(), "main.(*session).tick (called by main.upload) runs into its timeout") {
 			t.Error(list[0].Headline)
 		}
 	}

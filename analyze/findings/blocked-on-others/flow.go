@@ -2,7 +2,6 @@ package blockedonothers
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 	if sum.Ns < max(least, w.t.MinNs) || sum.Ns < w.t.MeanNs*sum.N || line < w.t.Line {
 		return findings.Finding{}, false
 	}
-	var reads string
+	var reads findings.Name
 	var cause credit
 	for _, k := range slices.SortedFunc(maps.Keys(w.credits), func(x, y credit) int {
 		return cmp.Or(cmp.Compare(w.credits[y], w.credits[x]), cmp.Compare(x.wakes, y.wakes), cmp.Compare(x.blocked, y.blocked))
@@ -79,15 +78,15 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 	victim, actor := f.Class(findings.Victim, longest.Class), f.Class(findings.Cause, cause.class)
 	victim.G, victim.Stack = longest.G, f.Frames(longest.Stack)
 	actor.Stack = f.Frames(cause.blocked)
-	in := ""
+	var in findings.Text
 	if at := actor.AtInnermost().Short(); at != reads {
-		in = " in " + at
+		in = findings.Say(" in %s", at)
 	}
 	return findings.Finding{
 		Severity: findings.Note, CostNs: min(sum.Ns, f.BlockedNs), FromNs: longest.From, ToNs: longest.To, Basis: findings.Inferred,
 		Actors:   []findings.Actor{victim, actor},
-		Headline: fmt.Sprintf("%s does not read its HTTP/2 stream: others wait %s to send", reads, quantity.Duration(sum.Ns)),
-		Title: fmt.Sprintf("%s was blocked%s for up to %s before it read the body of its request: that uses up what may be sent on its HTTP/2 connection, and goroutines waited %s, %s in all, up to %s, until they might send there",
+		Headline: findings.Say("%s does not read its HTTP/2 stream: others wait %s to send", reads, quantity.Duration(sum.Ns)),
+		Title: findings.Say("%s was blocked%s for up to %s before it read the body of its request: that uses up what may be sent on its HTTP/2 connection, and goroutines waited %s, %s in all, up to %s, until they might send there",
 			reads, in, ns, quantity.Plural(sum.N, "time", "times"), quantity.Duration(sum.Ns), quantity.Duration(longest.Worst)),
 		Evidence: []findings.Evidence{
 			findings.Measured("waits for flow control", findings.Count(sum.N)),
@@ -96,9 +95,9 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 			findings.Measured("the longest", findings.Time(longest.Worst)),
 			findings.Measured("blocked before it read, at most", findings.Time(w.credits[cause])),
 		},
-		Advice: []string{
-			"Let " + reads + " read the body first, or while it waits" + in + "; or give it a connection of its own, or connections a larger window than streams.",
-			"More Ps do not help: what one stream may send is bound by what others have not read.",
+		Advice: []findings.Text{
+			findings.Say("Let %s read the body first, or while it waits%s; or give it a connection of its own, or connections a larger window than streams.", reads, in),
+			findings.Say("More Ps do not help: what one stream may send is bound by what others have not read."),
 		},
 	}, true
 }

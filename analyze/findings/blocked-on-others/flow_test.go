@@ -52,10 +52,10 @@ func TestFlowControl(t *testing.T) {
 		f.Stack = func(h int32) []string { return stacks[h] }
 		list := s.DetectWith(blockedonothers.New(blockedonothers.Default()), f)
 		want := "main.store does not read its HTTP/2 stream: others wait "
-		if got := len(list) == 1 && strings.HasPrefix(list[0].Headline, want); got != found {
+		if got := len(list) == 1 && strings.HasPrefix(list[0].Headline.String(), want); got != found {
 			t.Errorf("%d: found %t\n%s", blocked, got, Text(list))
 		}
-		if found && (len(list) != 1 || !strings.Contains(list[0].Title, "blocked in main.authorize for up to 8") || list[0].Actors[1].Role != findings.Cause) {
+		if found && (len(list) != 1 || !strings.Contains(list[0].Title.String(), "blocked in main.authorize for up to 8") || list[0].Actors[1].Role != findings.Cause) {
 			t.Error(Text(list))
 		}
 	}

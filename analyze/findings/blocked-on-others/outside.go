@@ -1,10 +1,8 @@
 package blockedonothers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -242,53 +240,49 @@ func (w *watcher) phraseOutside(f *findings.Facts, x *findings.Finding, g *group
 	if a := x.Actors[0].AtInnermost(); a.CalledBy() != "" {
 		who, by = a.Short(), a.CalledBy()
 	}
-	in := who
-	if by != "" {
-		in += " (called by " + by + ")"
-	}
-	var does, more, advice string
+	in, does := findings.Called(who, by), ""
+	var more findings.Text
 	switch g.outside {
 	case bySystem:
 		does = "is in system calls"
-		advice = "Make fewer of these calls or shorter ones in " + in + " (put together what is written, sync once, read ahead), or have several under way at once: the scheduler has no part in it."
+		x.Advise("Make fewer of these calls or shorter ones in %s (put together what is written, sync once, read ahead), or have several under way at once: the scheduler has no part in it.", in)
 	case byPeer:
 		does = "waits until the other end reads"
-		advice = "Whoever reads what " + in + " writes is slow. If others have to wait until it has been written, give each receiver a queue and a goroutine of its own, and drop those that don't keep up."
+		x.Advise("Whoever reads what %s writes is slow. If others have to wait until it has been written, give each receiver a queue and a goroutine of its own, and drop those that don't keep up.", in)
 	case byDeadline, byTimer:
 		does = "runs into its timeout"
-		advice = "See who has what " + in + " waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer."
+		x.Advise("See who has what %s waits for in vain: one that waits there itself while it holds another, one that is slow, or nobody. A longer time only makes the waits longer.", in)
 	case byAnswer:
 		does = "waits for answers from the network, one by one,"
-		advice = "If they do not depend on one another, let " + in + " ask for them all, and then wait: " + quantity.Number(float64(g.n)/float64(max(1, g.n-g.requests))) + " come one after another, on average."
+		x.Advise("If they do not depend on one another, let %s ask for them all, and then wait: %s come one after another, on average.", in, quantity.Number(float64(g.n)/float64(max(1, g.n-g.requests))))
 		if a := w.answererOf(f, g.class); a != nil {
 			name := a.name(f)
 			x.Basis = findings.Inferred
-			more = fmt.Sprintf("; %s seems to send them, and %s before", name, a.does(f))
-			advice = "See whether " + name + " can answer sooner, or have several of them answer at once. " + advice
+			more = findings.Say("; %s seems to send them, and %s before", name, a.does(f))
+			x.AdviseOnly("See whether %s can answer sooner, or have several of them answer at once. %s", name, x.Advice[0])
 		}
 	case bySleep:
 		does = "sleeps"
 		if g.tries() {
 			does = "sleeps between its tries"
-			more = fmt.Sprintf("; after %s of these sleeps it slept again at once", quantity.Part(g.vain, g.n))
-			advice = "Have whoever holds or does what " + in + " tries for wake it (a lock that blocks, a channel, a sync.Cond), or sleep for much less between tries: what it wants may be there long before the sleep is over."
+			more = findings.Say("; after %s of these sleeps it slept again at once", quantity.Part(g.vain, g.n))
+			x.Advise("Have whoever holds or does what %s tries for wake it (a lock that blocks, a channel, a sync.Cond), or sleep for much less between tries: what it wants may be there long before the sleep is over.", in)
 			break
 		}
-		advice = "If " + in + " sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often."
+		x.Advise("If %s sleeps until something has happened, have whoever does that tell it (a channel, a sync.Cond), or look more often.", in)
 	}
-	x.Measured("waits in "+g.in, findings.Count(g.n))
+	x.MeasuredOf(findings.Say("waits in %s", g.in), findings.Count(g.n))
 	x.Measured("their sum", findings.Time(g.ns), findings.Time(w.t.MinNs))
 	x.Measured("their mean", findings.Time(g.ns/g.n), findings.Time(w.t.MeanNs))
 	x.Measured("goroutines that wait there, on average", findings.Number(float64(g.ns)/float64(f.RecordedNs())), findings.Number(w.t.Line))
 	x.Measured("of the time that these goroutines ran or waited for anything but a P", findings.PartOf(g.ns, whole))
 	x.Measured("the longest", findings.Time(g.longest.waits.Worst))
-	x.Headline = fmt.Sprintf("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
-	if utf8.RuneCountInString(x.Headline) > headlineLen {
-		x.Headline = fmt.Sprintf("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
+	x.Headline = findings.Say("%s %s for %s of its time: %s", in, does, quantity.Part(g.ns, whole), total)
+	if x.Headline.Len() > headlineLen {
+		x.Headline = findings.Say("%s %s: %s in all", in, strings.TrimSuffix(does, ","), total)
 	}
-	if utf8.RuneCountInString(x.Headline) > headlineLen+20 {
-		x.Headline = strings.Replace(x.Headline, in, who, 1)
+	if x.Headline.Len() > headlineLen+20 {
+		x.Headline = findings.Say("%s %s: %s in all", who, strings.TrimSuffix(does, ","), total)
 	}
-	x.Title = fmt.Sprintf("Goroutines of %s waited %s in %s: it %s, %s in all", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total) + more
-	x.Advice = []string{advice}
+	x.Title = findings.Say("Goroutines of %s waited %s in %s: it %s, %s in all%s", findings.Short(f.Name(g.class)), quantity.Plural(g.n, "time", "times"), in, strings.TrimSuffix(does, ","), total, more)
 }

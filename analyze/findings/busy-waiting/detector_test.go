@@ -80,11 +80,11 @@ func detect(s *Stream, behind int64) []findings.Finding {
 
 func TestFindsWhoPolls(t *testing.T) {
 	x := One(t, detect(hog(1, 20, selects, 10*Ms), 0), busywaiting.ID, findings.Critical)
-	if want := "main.poll, called by main.class2, polls (select with a default case) instead of blocking, and kept a P for 95 % of the time"; x.Title != want || x.Basis != findings.Inferred || x.CostNs != 200*Ms {
+	if want := "main.poll, called by main.class2, polls (select with a default case) instead of blocking, and kept a P for 95 % of the time"; x.Title.String() != want || x.Basis != findings.Inferred || x.CostNs != 200*Ms {
 		t.Errorf("%q %s %d, want %q", x.Title, x.Basis, x.CostNs, want)
 	}
 	x = One(t, detect(hog(3, 30, clock, 10*Ms), 50*Ms), busywaiting.ID, findings.Critical)
-	if !strings.Contains(x.Title, "polls (the clock)") || !strings.Contains(x.Title, "others waited 50 ms behind it") {
+	if !strings.Contains(x.Title.String(), "polls (the clock)") || !strings.Contains(x.Title.String(), "others waited 50 ms behind it") {
 		t.Error(x.Title)
 	}
 }
@@ -92,7 +92,7 @@ func TestFindsWhoPolls(t *testing.T) {
 // A select of several cases may be one that blocks: of a goroutine that mostly does not.
 func TestFindsASelectOfSeveralCases(t *testing.T) {
 	x := One(t, detect(hog(1, 20, several, 10*Ms), 0), busywaiting.ID, findings.Critical)
-	if !strings.HasPrefix(x.Title, "main.match, called by main.class2, polls (select)") {
+	if !strings.HasPrefix(x.Title.String(), "main.match, called by main.class2, polls (select)") {
 		t.Error(x.Title)
 	}
 }
@@ -105,7 +105,7 @@ func TestFindsWhoPollsTheClock(t *testing.T) {
 
 func TestSuspectsWhoNeverBlocks(t *testing.T) {
 	x := One(t, detect(hog(1, 20, loops, 10*Ms), 150*Ms), busywaiting.ID, findings.Critical)
-	if x.Basis != findings.Suspected || x.CostNs != 150*Ms || !strings.HasPrefix(x.Title, "main.compute, called by main.class2, never blocked") {
+	if x.Basis != findings.Suspected || x.CostNs != 150*Ms || !strings.HasPrefix(x.Title.String(), "main.compute, called by main.class2, never blocked") {
 		t.Error(x.Title, x.Basis, x.CostNs)
 	}
 }

@@ -237,7 +237,7 @@ func pollKind(frames []string) string {
 // behind is how long goroutines of other classes stood in line while those of a class ran.
 // Who waits for an idle P to wake up is behind nobody.
 func behind(f *findings.Facts, class int32) (ns int64) {
-	name := f.Name(class)
+	name := string(f.Name(class))
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]
 		if c.System || c.Name == name {
@@ -276,7 +276,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, boo
 	x.Actors = append(x.Actors, a)
 	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
 	if function == "" {
-		function = a.Class
+		function = findings.Name(a.Class)
 	}
 	kept, ps := "kept a P for "+quantity.Percent(n.run)+" of the time", quantity.Percent(min(1, n.run))+" of a P"
 	if n.run > 1.05 {
@@ -296,22 +296,18 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, boo
 	x.Measured("of these times, it was looking whether something has happened", findings.Share(float64(n.polls)/float64(max(1, n.n))), findings.Share(w.t.PollShare))
 	x.Measured("others waited for a P while it ran", findings.Time(n.behind))
 	if place != "" {
-		x.Measured("where it was preempted most", findings.Text(place))
+		x.Measured("where it was preempted most", findings.Said("%s", findings.Place(place)))
 	}
-	x.Headline = fmt.Sprintf("%s never blocks: it keeps %s", a.Short(), ps)
-	x.Title = fmt.Sprintf("%s never blocked and %s%s", a.Doer(), kept, waited)
-	x.Advice = []string{
-		"See what " + function + " does: if it waits for a variable to change, let it block for that on a channel or a sync.Cond; if it computes, let it do so in pieces and yield in between (runtime.Gosched), in a process of its own, or with a P to spare.",
-		"More Ps help only where there are more CPUs.",
-	}
+	x.Headline = findings.Say("%s never blocks: it keeps %s", a.Short(), ps)
+	x.Title = findings.Say("%s never blocked and %s%s", a.Doer(), kept, waited)
+	x.Advise("See what %s does: if it waits for a variable to change, let it block for that on a channel or a sync.Cond; if it computes, let it do so in pieces and yield in between (runtime.Gosched), in a process of its own, or with a P to spare.", function)
+	x.Advise("More Ps help only where there are more CPUs.")
 	if n.sure {
 		x.Basis = findings.Inferred
-		x.Headline = fmt.Sprintf("%s polls instead of blocking: it keeps %s", a.Short(), ps)
-		x.Title = fmt.Sprintf("%s polls (%s) instead of blocking, and %s%s", a.Doer(), n.how, kept, waited)
-		x.Advice = []string{
-			"Let " + function + " block for what it polls for: select without a default case, a channel, a sync.Cond, a timer (time.Sleep, time.After, a context with a deadline).",
-			"If it must poll, let it sleep in between, longer each time: a goroutine that never blocks owns a P.",
-		}
+		x.Headline = findings.Say("%s polls instead of blocking: it keeps %s", a.Short(), ps)
+		x.Title = findings.Say("%s polls (%s) instead of blocking, and %s%s", a.Doer(), n.how, kept, waited)
+		x.AdviseOnly("Let %s block for what it polls for: select without a default case, a channel, a sync.Cond, a timer (time.Sleep, time.After, a context with a deadline).", function)
+		x.Advise("If it must poll, let it sleep in between, longer each time: a goroutine that never blocks owns a P.")
 	}
 	return x, true
 }

@@ -49,7 +49,7 @@ func detect(s *Stream) []findings.Finding {
 func TestFinds(t *testing.T) {
 	for _, stack := range []int32{waits, waits4} {
 		x := One(t, detect(calls(stack, 3, 40*Ms, 10*Ms, false)), childprocess.ID, findings.Warning)
-		if x.CostNs != 120*Ms || x.Headline != "Waiting for a child process (main.build): nothing else ran for 120 ms of 150 ms" || !strings.Contains(x.Title, "main.build waited 3 times, 120 ms in all and up to 40 ms at a time") {
+		if x.CostNs != 120*Ms || x.Headline.String() != "Waiting for a child process (main.build): nothing else ran for 120 ms of 150 ms" || !strings.Contains(x.Title.String(), "main.build waited 3 times, 120 ms in all and up to 40 ms at a time") {
 			t.Error(x.CostNs, x.Headline, x.Title)
 		}
 	}

@@ -93,9 +93,10 @@ func (w *watcher) over(c call, now int64) {
 
 // site is the waits in one function of the program.
 type site struct {
-	in, place string
-	n, ns     int64
-	longest   call
+	in      findings.Name
+	place   string
+	n, ns   int64
+	longest call
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -134,18 +135,16 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: min(alone, f.BlockedNs), FromNs: long.began, ToNs: long.to, Basis: findings.Certain, Actors: []findings.Actor{a},
 	}
 	of := fmt.Sprintf("%s of %s", quantity.Duration(alone), quantity.Duration(f.RecordedNs()))
-	x.Headline = fmt.Sprintf("Waiting for a child process (%s): nothing else ran for %s", most.in, of)
-	x.Title = fmt.Sprintf("For %s (%s) the program only waited for processes that it had started: %s waited %s, %s in all and up to %s at a time",
+	x.Headline = findings.Say("Waiting for a child process (%s): nothing else ran for %s", most.in, of)
+	x.Title = findings.Say("For %s (%s) the program only waited for processes that it had started: %s waited %s, %s in all and up to %s at a time",
 		of, quantity.Percent(share), most.in, quantity.Plural(most.n, "time", "times"), quantity.Duration(most.ns), quantity.Duration(long.to-long.began))
-	x.Measured("time in which nothing ran but child processes", findings.Time(alone).With(" ("+quantity.Percent(share)+")"), findings.Time(w.t.MinNs).With(" and "+quantity.Percent(w.t.NoteShare)))
+	x.Measured("time in which nothing ran but child processes", findings.Time(alone).With(" (%s)", quantity.Percent(share)), findings.Time(w.t.MinNs).With(" and %s", quantity.Percent(w.t.NoteShare)))
 	x.Measured("waits for a child process, summed", findings.Time(ns))
 	for _, s := range sites[:min(maxSites, len(sites))] {
-		x.Measured("in "+s.in+" ("+s.place+")", findings.Time(s.ns).With(" in "+quantity.Plural(s.n, "wait", "waits")))
+		x.MeasuredOf(findings.Say("in %s (%s)", s.in, findings.Place(s.place)), findings.Time(s.ns).With(" in %s", quantity.Plural(s.n, "wait", "waits")))
 	}
-	x.Advice = []string{
-		"Start fewer processes in " + most.in + ", or let one do the work of several; keep their answers where they stay the same.",
-		"Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.",
-	}
+	x.Advise("Start fewer processes in %s, or let one do the work of several; keep their answers where they stay the same.", most.in)
+	x.Advise("Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.")
 	return []findings.Finding{x}
 }
 

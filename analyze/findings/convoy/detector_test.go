@@ -87,7 +87,7 @@ func TestNamesWhereLongRunsWereInterrupted(t *testing.T) {
 			return []string{"main.send (main.go:3)", "main.class2 (main.go:9)"}
 		}
 		list := s.DetectWith(convoy.New(convoy.Default()), f)
-		if x := One(t, list, convoy.ID, findings.Warning); !strings.HasPrefix(x.Headline, "Runs of "+c.want+" ") {
+		if x := One(t, list, convoy.ID, findings.Warning); !strings.HasPrefix(x.Headline.String(), "Runs of "+c.want+" ") {
 			t.Errorf("%d and %d: %s, want %s", c.n, c.other, x.Headline, c.want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestAfterWhichWait(t *testing.T) {
 		return []string{"internal/poll.(*FD).Read (fd_unix.go:9)", "main.read (main.go:7)", "main.render (main.go:5)", "main.serve (main.go:3)"}
 	}
 	x := One(t, s.DetectWith(convoy.New(convoy.Default()), f), convoy.ID, findings.Warning)
-	if want := "Split the long work of main.class2 after its wait in main.read (called by main.render) into"; !strings.HasPrefix(x.Advice[0], want) {
+	if want := "Split the long work of main.class2 after its wait in main.read (called by main.render) into"; !strings.HasPrefix(x.Advice[0].String(), want) {
 		t.Error(x.Advice[0])
 	}
 }
@@ -259,7 +259,7 @@ func TestACrowdInOneFunction(t *testing.T) {
 		if name == "after a wait" {
 			want = "See whether the up to 6 goroutines that come from main.ask (called by main.reload) at once do the same"
 		}
-		if got := list[0].Advice[0]; c.found != strings.HasPrefix(got, want) {
+		if got := list[0].Advice[0]; c.found != strings.HasPrefix(got.String(), want) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -4,7 +4,6 @@ package convoy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -227,8 +226,8 @@ type evidence struct {
 	class    *findings.Class // of the cause
 	rare     bool            // the runs are, in their class
 	together int64           // goroutines of it that waited behind one that ran, having stopped in the same function, at most; 0: no crowd
-	in       string          // that function
-	inBy     string          // its caller, if it is known and that is where the one that ran had waited
+	in       findings.Name   // that function
+	inBy     findings.Name   // its caller, if it is known and that is where the one that ran had waited
 }
 
 // finding is about the runs of one class; cells is not empty, costliest first.
@@ -266,15 +265,12 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
 	top := &n.cells[0]
 	long := x.Actors[len(x.Actors)-1].Work()
-	after := ""
-	if a := (findings.Actor{Class: f.Name(n.cause), Stack: f.Frames(n.longest.after)}); a.Short() != findings.Short(a.Class) {
-		after = " after its wait in " + a.Short()
-		if by := a.Caller(); by != "" {
-			after += " (called by " + by + ")"
-		}
+	var after findings.Text
+	if a := (findings.Actor{Class: string(f.Name(n.cause)), Stack: f.Frames(n.longest.after)}); a.Short() != findings.Short(f.Name(n.cause)) {
+		after = findings.Say(" after its wait in %s", findings.Called(a.Short(), a.Caller()))
 	}
-	x.Headline = fmt.Sprintf("Runs of %s of up to %s hold up short ones", x.Actors[len(x.Actors)-1].Brief(), quantity.Duration(n.longest.longest))
-	x.Title = fmt.Sprintf("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
+	x.Headline = findings.Say("Runs of %s of up to %s hold up short ones", x.Actors[len(x.Actors)-1].Brief(), quantity.Duration(n.longest.longest))
+	x.Title = findings.Say("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
 		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
 	x.Measured("long runs with others behind them", findings.Count(n.runs), findings.Time(w.t.LongNs).With(" each"))
 	x.Measured("the longest", findings.Time(n.longest.longest), findings.Time(w.t.LongNs))
@@ -282,28 +278,23 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 	x.Measured("median run of those behind", findings.Time(n.medianNs), findings.Times(w.t.Ratio).With(" shorter"))
 	x.Measured("goroutines that they found waiting behind them", findings.Count(n.held))
 	x.Measured("longest that one of these stood behind one run", findings.Time(top.victims.Worst))
-	x.Advice = []string{
-		"Split the long work of " + long + after + " into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).",
-		"Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.",
-		"If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.",
-	}
+	x.Advise("Split the long work of %s%s into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).", long, after)
+	x.Advise("Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.")
+	x.Advise("If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.")
 	if n.together > 0 {
-		are, in := "are in ", n.in
+		are, in := "are in", findings.Called(n.in, n.inBy)
 		if n.in != x.Actors[len(x.Actors)-1].Short() {
-			are = "come from "
+			are = "come from"
 		}
-		if n.inBy != "" {
-			in += " (called by " + n.inBy + ")"
-		}
-		x.Measured("goroutines that were in "+n.in+" at once, or had just been", findings.Count(n.together+1), findings.Count(crowd(f)+1))
-		x.Advice = append([]string{"See whether the up to " + quantity.Count(n.together+1) + " goroutines that " + are + in + " at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time."}, x.Advice...)
+		x.MeasuredOf(findings.Say("goroutines that were in %s at once, or had just been", n.in), findings.Count(n.together+1), findings.Count(crowd(f)+1))
+		x.Advice = slices.Insert(x.Advice, 0, findings.Say("See whether the up to %s goroutines that %s %s at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time.", quantity.Count(n.together+1), are, in))
 	}
 	for _, c := range n.cells[1:min(maxVictims, len(n.cells))] {
-		x.Measured("of the cost, to "+f.Name(c.victim), findings.Time(c.victims.Ns))
+		x.MeasuredOf(findings.Say("of the cost, to %s", f.Name(c.victim)), findings.Time(c.victims.Ns))
 	}
 	if n.rare {
-		x.Measured("all runs of that class", findings.Count(n.class.Runs).With(", median "+quantity.Duration(n.class.Median())))
-		x.Advice = append(x.Advice, "Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
+		x.Measured("all runs of that class", findings.Count(n.class.Runs).With(", median %s", quantity.Duration(n.class.Median())))
+		x.Advise("Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
 	}
 	switch {
 	case n.rare:
@@ -343,8 +334,8 @@ func crowd(f *findings.Facts) int64 { return 2 * int64(max(2, f.GOMAXPROCS)) }
 // stopped in the function which it runs, or where it had waited last if it is not known what it
 // runs: they had begun the same. A function that they begin with does not count.
 func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
-	start := findings.Short(cause.Class)
-	in, by := cause.Short(), ""
+	start := findings.Short(findings.Name(cause.Class))
+	in, by := cause.Short(), findings.Name("")
 	if in == start {
 		after := findings.Actor{Class: cause.Class, Stack: f.Frames(n.longest.after)}
 		in, by = after.Short(), after.Caller()
@@ -355,7 +346,7 @@ func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
 	var most int64
 	for i := range n.cells {
 		for _, a := range n.cells[i].alike {
-			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, in+" ") }) {
+			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, string(in)+" ") }) {
 				most = a.most
 			}
 		}

@@ -1,8 +1,6 @@
 package cputhrottling
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -32,19 +30,17 @@ func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Findin
 	limit, periods := quantity.Amount(q.CPUs, "CPU", "CPUs"), quantity.Count(c.Throttled)+" of "+quantity.Count(c.Periods)
 	x := findings.Finding{
 		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true,
-		Headline: fmt.Sprintf("A CPU quota of %s stopped the process: %s periods, %s", limit, periods, quantity.Duration(c.ThrottledNs)),
-		Title: fmt.Sprintf("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
+		Headline: findings.Say("A CPU quota of %s stopped the process: %s periods, %s", limit, periods, quantity.Duration(c.ThrottledNs)),
+		Title: findings.Say("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
 			limit, periods, quantity.Duration(q.PeriodNs), quantity.Duration(c.ThrottledNs)),
 		Evidence: []findings.Evidence{
-			findings.Measured("periods in which the quota was used up, by cpu.stat", findings.Text(periods)),
+			findings.Measured("periods in which the quota was used up, by cpu.stat", findings.Said("%s", periods)),
 			findings.Measured("threads were kept from the CPUs, by cpu.stat", findings.Time(c.ThrottledNs)),
 			findings.Measured("time between the two counts", findings.Time(q.Ns())),
-			findings.Measured("quota", findings.Text(limit), findings.Text("GOMAXPROCS "+quantity.Count(int64(f.GOMAXPROCS)))),
+			findings.Measured("quota", findings.Said("%s", limit), findings.Said("GOMAXPROCS %s", quantity.Count(int64(f.GOMAXPROCS)))),
 		},
-		Advice: []string{
-			advice(f),
-			raise,
-			bursts,
+		Advice: []findings.Text{
+			findings.Say("%s", advice(f)), findings.Say(raise), findings.Say(bursts),
 		},
 	}
 	if lost > 0 {

@@ -190,7 +190,7 @@ func TestNumberOfCPUs(t *testing.T) {
 		f.CPUs, f.GOMAXPROCS = cpus, 2
 		f.Procs.Ps = []procs.Proc{{RunningNs: s.Now}, {P: 1, RunningNs: s.Now}}
 		x := One(t, s.DetectWith(cputhrottling.New(cputhrottling.Default()), f), cputhrottling.ID, findings.Warning)
-		if x.Basis != want.basis || !strings.HasPrefix(x.Advice[0], want.advice) {
+		if x.Basis != want.basis || !strings.HasPrefix(x.Advice[0].String(), want.advice) {
 			t.Errorf("%v CPUs: %+v", cpus, x)
 		}
 	}
@@ -221,7 +221,7 @@ func TestCountedThrottling(t *testing.T) {
 			None(t, list)
 			continue
 		}
-		if len(list) != 1 || list[0].Basis != tc.found || !strings.HasPrefix(list[0].Advice[0], "Set GOMAXPROCS to 1:") {
+		if len(list) != 1 || list[0].Basis != tc.found || !strings.HasPrefix(list[0].Advice[0].String(), "Set GOMAXPROCS to 1:") {
 			t.Errorf("%s: %s", name, Text(list))
 		}
 	}

@@ -1,8 +1,6 @@
 package cputhrottling
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -22,22 +20,21 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	}
 	x := findings.Finding{
 		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Inferred, Proven: true, Actors: f.OffVictims(m),
-		Headline: findings.Had(m) + "; a CPU quota took the rest",
-		Title: fmt.Sprintf("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
+		Headline: findings.Say("%s; a CPU quota took the rest", findings.Had(m)),
+		Title: findings.Say("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
 			findings.Had(m), quantity.Duration(cost)),
 		Evidence: append(findings.EvidenceOf(m),
 			findings.Measured("threads were ready to run, and their CPU was idle, for 1 ms and longer at a time", findings.Time(cost)),
 			findings.Measured("threads were ready to run, and another program had their CPU", findings.Time(m.Off.OthersNs))),
-		Advice: []string{
-			advice(f),
-			raise,
+		Advice: []findings.Text{
+			findings.Say("%s", advice(f)), findings.Say(raise),
 		},
 	}
 	if c := m.Cgroup; c != nil {
 		x.Basis = findings.Certain
-		x.Measured("periods of the quota in which it was used up, by cpu.stat", findings.Count(c.Throttled).With(" of "+quantity.Count(c.Periods)))
+		x.Measured("periods of the quota in which it was used up, by cpu.stat", findings.Count(c.Throttled).With(" of %s", quantity.Count(c.Periods)))
 	} else {
-		x.Advice = append(x.Advice, "Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
+		x.Advise("Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
 	}
 	return []findings.Finding{x}
 }

@@ -3,7 +3,6 @@
 package cputhrottling
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -130,24 +129,22 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Basis = findings.Certain
 	}
 	silences := int64(len(n.beat.Silences))
-	x.Headline = fmt.Sprintf("A CPU quota seems to stop the process: %s, in periods of %s",
+	x.Headline = findings.Say("A CPU quota seems to stop the process: %s, in periods of %s",
 		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
-	x.Title = fmt.Sprintf("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
+	x.Title = findings.Say("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
 		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
-	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(n.least)).With(" of "+quantity.Duration(n.leastNs)+" or more"))
-	x.Measured("their sum, without a time slice where goroutines may have run for one", findings.Time(n.stoppedNs).With(" ("+quantity.Percent(f.Share(n.stoppedNs))+" of the recording)"))
+	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(n.least)).With(" of %s or more", quantity.Duration(n.leastNs)))
+	x.Measured("their sum, without a time slice where goroutines may have run for one", findings.Time(n.stoppedNs).With(" (%s of the recording)", quantity.Percent(f.Share(n.stoppedNs))))
 	x.Measured("the longest of them", findings.Time(slices.Max(n.lengths)))
-	x.Measured("period of their ends", findings.Time(b.PeriodNs), findings.Time(w.t.PeriodNs).With(" within "+quantity.Percent(w.t.Within)))
+	x.Measured("period of their ends", findings.Time(b.PeriodNs), findings.Time(w.t.PeriodNs).With(" within %s", quantity.Percent(w.t.Within)))
 	x.Measured("regularity of that period, 1 being exact", findings.Number(b.R))
 	x.Measured("probability of such regularity by chance", findings.Share(b.Chance), findings.Share(w.t.Chance))
-	x.Measured("of them, those that no program makes by itself", findings.Count(int64(n.sure)), findings.Text(n.surely))
+	x.Measured("of them, those that no program makes by itself", findings.Count(int64(n.sure)), findings.Said("%s", n.surely))
 	x.Measured("goroutines that had a P meanwhile, at most", findings.Count(int64(n.most)))
-	x.Advice = []string{
-		advice(f),
-		"See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.",
-		raise,
-		bursts,
-	}
+	x.Advise("%s", advice(f))
+	x.Advise("See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.")
+	x.Advise(raise)
+	x.Advise(bursts)
 	if n.usedNs > 0 && f.RecordedNs() > 0 {
 		x.Measured("CPUs used on average, at most: the Ps' running time without the silences", findings.Number(float64(n.usedNs)/float64(f.RecordedNs())).Of(n.usedNs))
 	}

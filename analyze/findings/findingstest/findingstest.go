@@ -299,7 +299,7 @@ func One(t *testing.T, list []findings.Finding, id string, least findings.Severi
 	if x.ID != id || !x.Severity.AtLeast(least) {
 		t.Errorf("%s %s, want %s of at least %s\n%s", x.ID, x.Severity, id, least, Text(list))
 	}
-	if x.Title == "" || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.ToNs < x.FromNs {
+	if len(x.Title) == 0 || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.ToNs < x.FromNs {
 		t.Errorf("incomplete:\n%s", Text(list))
 	}
 	return x

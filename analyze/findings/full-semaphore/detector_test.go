@@ -64,10 +64,10 @@ func computes(s *Stream, g int64) { s.Pass(4 * Ms) }
 
 func TestFindsAPoolThatIsTooSmall(t *testing.T) {
 	x := One(t, detect(line(6, 40, sleeps), "main.(*pool).query.func1"), fullsemaphore.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "main.(*pool).query lets 1 through at a time") {
+	if !strings.HasPrefix(x.Headline.String(), "main.(*pool).query lets 1 through at a time") {
 		t.Error(x.Headline)
 	}
-	if !strings.Contains(x.Title, "blocked in time.Sleep") {
+	if !strings.Contains(x.Title.String(), "blocked in time.Sleep") {
 		t.Error(x.Title)
 	}
 }
@@ -76,7 +76,7 @@ func TestFindsAPoolThatIsTooSmall(t *testing.T) {
 // function and given up in another.
 func TestFindsAPoolWhosePlacesAreGivenUpElsewhere(t *testing.T) {
 	x := One(t, detect(line(6, 40, sleeps), "main.(*pool).put"), fullsemaphore.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "main.(*pool).query lets 1 through at a time") {
+	if !strings.HasPrefix(x.Headline.String(), "main.(*pool).query lets 1 through at a time") {
 		t.Error(x.Headline)
 	}
 }
@@ -143,7 +143,7 @@ func TestNamesWhoKeepsAPlaceWhileItWaits(t *testing.T) {
 			return nil
 		}
 		x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
-		if !strings.HasPrefix(x.Title, c.want) || !strings.Contains(x.Advice[0], "main.place") {
+		if !strings.HasPrefix(x.Title.String(), c.want) || !strings.Contains(x.Advice[0].String(), "main.place") {
 			t.Errorf("%s; %s", x.Title, x.Advice[0])
 		}
 	}
@@ -173,7 +173,7 @@ func TestNamesWhoKeepsAConnection(t *testing.T) {
 		return nil
 	}
 	x := One(t, s.DetectWith(fullsemaphore.New(fullsemaphore.Default()), f), fullsemaphore.ID, findings.Warning)
-	if want := "main.send keeps places of database/sql.(*DB).conn"; !strings.HasPrefix(x.Headline, want) {
+	if want := "main.send keeps places of database/sql.(*DB).conn"; !strings.HasPrefix(x.Headline.String(), want) {
 		t.Errorf("%s, want %s", x.Headline, want)
 	}
 	if a := x.Actors[len(x.Actors)-1]; a.Role != findings.Cause || a.Short() != "main.send" {

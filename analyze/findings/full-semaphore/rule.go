@@ -263,8 +263,8 @@ func (w *watcher) site(at stacks, reason reference.Reason) *site {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var all []*semaphore
-	at := map[string]*semaphore{}
-	homeOf := func(stack int32) string { return guard(f.Frames(stack)) }
+	at := map[findings.Name]*semaphore{}
+	homeOf := func(stack int32) findings.Name { return guard(f.Frames(stack)) }
 	for _, s := range w.sites {
 		function := homeOf(s.wait)
 		if function == "" {
@@ -295,7 +295,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // semaphore is what a function takes places of.
 type semaphore struct {
-	function string
+	function findings.Name
 	stack    int32            // of a wait
 	reasons  [maxReasons]bool // for which goroutines wait
 	waits    findings.Tally
@@ -342,7 +342,7 @@ func (m *semaphore) add(s *site, waited, had bool) {
 // the one that has the place: what the stacks of the wait for it and of this one have in common
 // innermost.
 type keeper struct {
-	in, has string
+	in, has findings.Name
 	class   int32
 	stack   int32 // where they are blocked
 	ns      int64
@@ -350,13 +350,13 @@ type keeper struct {
 
 // keeps returns who keeps places longest, nil where less than half is known to be there.
 func (m *semaphore) keeps(f *findings.Facts) *keeper {
-	type at struct{ in, has string }
+	type at struct{ in, has findings.Name }
 	all := map[at]*keeper{}
 	var best *keeper
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
 		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
 	}) {
-		blocked := (&findings.Actor{Class: f.Name(h.class), Stack: f.Frames(h.blocked)}).AtInnermost()
+		blocked := (&findings.Actor{Class: string(f.Name(h.class)), Stack: f.Frames(h.blocked)}).AtInnermost()
 		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
 		if p.has == "" || p.in == "" {
 			continue
@@ -378,7 +378,7 @@ func (m *semaphore) keeps(f *findings.Facts) *keeper {
 
 // guard is the function that gives places to those that wait at a stack: the innermost one
 // outside of the packages that make goroutines wait, be it of a library.
-func guard(frames []string) string {
+func guard(frames []string) findings.Name {
 	for _, fr := range frames {
 		function, _, _ := strings.Cut(fr, " ")
 		switch pkg, _ := std.Split(function); {
@@ -386,20 +386,20 @@ func guard(frames []string) string {
 			return "" // the places of t.Parallel
 		case pkg == "runtime", pkg == "sync", strings.HasPrefix(pkg, "internal/"), strings.HasPrefix(pkg, "golang.org/x/sync/"):
 		default:
-			return home(function)
+			return home(findings.Name(function))
 		}
 	}
 	return ""
 }
 
 // home is the function in which a literal stands.
-func home(function string) string {
+func home(function findings.Name) findings.Name {
 	for {
-		i := strings.LastIndex(function, ".")
+		i := strings.LastIndex(string(function), ".")
 		if i < 0 {
 			return function
 		}
-		last := function[i+1:]
+		last := string(function[i+1:])
 		if rest := strings.TrimPrefix(strings.TrimPrefix(last, "deferwrap"), "func"); rest == last || strings.Trim(rest, "0123456789") != "" {
 			return function
 		}
@@ -448,22 +448,22 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	doing, reason := m.most()
 	const hold = "make shorter what is done with a place: hold it for the slow call only."
 	waited := fmt.Sprintf("others waited for a place there %s, %s in all, up to %s", quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst))
-	x.Headline = fmt.Sprintf("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
-	x.Title = fmt.Sprintf("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
-	x.Advice = []string{"Give " + m.function + " more places if what it guards can take more at a time, or " + hold}
+	x.Headline = findings.Say("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
+	x.Title = findings.Say("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
+	x.Advise("Give %s more places if what it guards can take more at a time, or %s", m.function, hold)
 	if k != nil && (k.in != m.function || k.has != m.function) {
-		keeps, who, while := k.in, k.in, "while it waits"
+		keeps, who, while := k.in, findings.Say("%s", k.in), "while it waits"
 		switch {
 		case k.in == m.function:
-			keeps, who, while = k.has, k.has, "while it waits for another"
+			keeps, who, while = k.has, findings.Say("%s", k.has), "while it waits for another"
 		case k.has != k.in && k.has != m.function:
-			who += ", within " + k.has + ","
+			who = findings.Say("%s, within %s,", k.in, k.has)
 		}
-		x.Headline = fmt.Sprintf("%s keeps places of %s; others wait for one: %s in all", keeps, m.function, quantity.Duration(total.Ns))
-		x.Title = fmt.Sprintf("%s keeps places of %s, which lets %s through at a time, %s: %s; who is through spends %s of the time blocked %s",
+		x.Headline = findings.Say("%s keeps places of %s; others wait for one: %s in all", keeps, m.function, quantity.Duration(total.Ns))
+		x.Title = findings.Say("%s keeps places of %s, which lets %s through at a time, %s: %s; who is through spends %s of the time blocked %s",
 			who, m.function, few, while, waited, quantity.Part(doing, m.held), reason)
 		if k.has != m.function {
-			x.Advice[0] = fmt.Sprintf("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
+			x.AdviseOnly("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
 		}
 	}
 	x.Measured("waits for a place", findings.Count(total.N), findings.Count(w.t.Count))
@@ -473,8 +473,7 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	x.Measured("time with such a line", findings.Share(f.Share(m.lined)).With(" of the duration").Of(m.lined), findings.Share(w.t.Share))
 	x.Measured("places held by those that had waited, on average", findings.Number(m.slots()).Of(m.held))
 	x.Measured("of that, blocked "+reason, findings.PartOf(doing, m.held).Of(doing), findings.Share(w.t.Blocked))
-	x.Advice = append(x.Advice,
-		"Where the limit is meant, admit or refuse work before it waits here, so that its callers know; more Ps do not help.")
+	x.Advise("Where the limit is meant, admit or refuse work before it waits here, so that its callers know; more Ps do not help.")
 	return x, true
 }
 

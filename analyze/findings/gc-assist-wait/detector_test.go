@@ -45,7 +45,7 @@ func TestFindsLongBlocks(t *testing.T) {
 	if a := x.Actors[0]; a.Role != findings.Victim || a.Class != "main.class2" || a.G != 9 || !strings.Contains(a.Stack[0], "main.f9") {
 		t.Errorf("actor %v", a)
 	}
-	if x.Basis != findings.Certain || x.ToNs-x.FromNs != 4*Ms || !strings.Contains(x.Advice[0], "main.f9") {
+	if x.Basis != findings.Certain || x.ToNs-x.FromNs != 4*Ms || !strings.Contains(x.Advice[0].String(), "main.f9") {
 		t.Error(Text([]findings.Finding{x}), x.Advice)
 	}
 }
@@ -107,7 +107,7 @@ func TestBlocksUntilTheEndOfTheCycleAreTold(t *testing.T) {
 		end(s, 9).Stop(9, reference.WhyBlock).Pass(Ms)
 	}
 	x := One(t, detect(s), gcassistwait.ID, findings.Warning)
-	if !strings.Contains(x.Advice[len(x.Advice)-1], "linked list") {
+	if !strings.Contains(x.Advice[len(x.Advice)-1].String(), "linked list") {
 		t.Error(x.Advice)
 	}
 }

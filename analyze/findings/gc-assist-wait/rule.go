@@ -4,7 +4,6 @@
 package gcassistwait
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -249,39 +248,34 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
 	}
 	site := allocator(x.Actors)
-	who := "Who allocates"
-	if function, _, _ := strings.Cut(site, " "); function != "" {
-		who = function + " allocates, and"
+	function, _, _ := strings.Cut(site, " ")
+	who, where := findings.Say("Who allocates"), findings.Say("where the stacks show it")
+	if function != "" {
+		who, where = findings.Say("%s allocates, and", findings.Name(function)), findings.Say("in %s", findings.Frame(site))
 		if user := user(x.Actors, site); user != "" {
-			who = function + ", called by " + user + ", allocates, and"
+			who = findings.Say("%s, called by %s, allocates, and", findings.Name(function), user)
 		}
 	}
-	x.Headline = fmt.Sprintf("%s helps the garbage collector: %s a second of running", who, perSecond(share))
-	x.Title = fmt.Sprintf("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
+	x.Headline = findings.Say("%s helps the garbage collector: %s a second of running", who, perSecond(share))
+	x.Title = findings.Say("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
 		quantity.Duration(cost), perSecond(share))
-	x.Measured("lost in assists, for each second that the program ran", findings.Text(perSecond(share)).Of(cost), findings.Text(perSecond(w.t.Share)))
-	x.Measured("of it, marking", findings.Time(total.Ns).With(" in "+quantity.Plural(total.N, "assist", "assists")))
+	x.Measured("lost in assists, for each second that the program ran", findings.Said("%s", perSecond(share)).Of(cost), findings.Said("%s", perSecond(w.t.Share)))
+	x.Measured("of it, marking", findings.Time(total.Ns).With(" in %s", quantity.Plural(total.N, "assist", "assists")))
 	x.Measured("of it, blocked while Ps were free of the program", findings.Time(w.lost))
-	x.Measured("blocked, all goroutines summed", findings.Time(w.blocked).With(" in "+quantity.Plural(w.nblock, "block", "blocks")))
+	x.Measured("blocked, all goroutines summed", findings.Time(w.blocked).With(" in %s", quantity.Plural(w.nblock, "block", "blocks")))
 	x.Measured("long blocks", findings.Count(long.N), findings.Time(w.t.BlockNs).With(" each"))
 	if long.N > 0 {
 		x.Evidence = append(x.Evidence,
 			findings.Measured("the longest block", findings.Time(long.Worst), findings.Time(w.t.BlockNs)),
 			findings.Measured("long blocks that ended only with the cycle", findings.Count(w.atEnd)))
 	}
-	where := "where the stacks show it"
-	if site != "" {
-		where = "in " + site
-	}
-	x.Advice = []string{
-		"Allocate less " + where + ", above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.",
-		"Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.",
-	}
+	x.Advise("Allocate less %s, above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.", where)
+	x.Advise("Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.")
 	if more := f.MoreRoom(); more != "" {
-		x.Advice[1] = more
+		x.Advice[1] = findings.Say("%s", more)
 	}
 	if 2*w.atEnd > long.N {
-		x.Advice = append(x.Advice, "Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
+		x.Advise("Most long blocks lasted until the cycle was over: there was no mark work left to share. A long linked list is marked one element after the other, by one thread; several short ones, or a slice, can be shared.")
 	}
 	return []findings.Finding{x}
 }
@@ -292,7 +286,7 @@ func perSecond(ratio float64) string { return quantity.Duration(int64(ratio * 1e
 
 // user is the program's own function that called the library's that allocates at a frame, ""
 // if that one is the program's.
-func user(actors []findings.Actor, site string) string {
+func user(actors []findings.Actor, site string) findings.Name {
 	for _, a := range actors {
 		if i := slices.Index(a.Stack, site); i >= 0 {
 			return (&findings.Actor{Stack: a.Stack[i:], Tested: a.Tested}).AtInnermost().CalledBy()

@@ -62,7 +62,7 @@ func TestFindsWaitsForWorkers(t *testing.T) {
 	if x.Basis != findings.Inferred || !strings.Contains(text, "P-time of fractional workers: 200 ms in 20 runs") || !strings.Contains(text, "beside goroutines that waited: 0 ") {
 		t.Error(text)
 	}
-	if !strings.Contains(x.Advice[1], "fractional") {
+	if !strings.Contains(x.Advice[1].String(), "fractional") {
 		t.Error(x.Advice)
 	}
 }
@@ -238,12 +238,12 @@ func TestSaysWhoAllocatesAndThatTheHeapHasNoRoom(t *testing.T) {
 	f := s.Facts()
 	f.Waits.User.TotalNs = 200 * Ms
 	x := One(t, s.DetectWith(gcdisplacement.New(gcdisplacement.Default()), f), gcdisplacement.ID, findings.Critical)
-	if want := "allocate less in main.f5 (main.go:5), keep"; !strings.Contains(x.Advice[0], want) {
+	if want := "allocate less in main.f5 (main.go:5), keep"; !strings.Contains(x.Advice[0].String(), want) {
 		t.Errorf("no %q in %q", want, x.Advice[0])
 	}
 	f.Headroom = timeline.Headroom{Cycles: 20, Tight: 20, Alive: 20 << 20, Goal: 20 << 20}
 	x = One(t, s.DetectWith(gcdisplacement.New(gcdisplacement.Default()), f), gcdisplacement.ID, findings.Critical)
-	if !strings.HasPrefix(x.Headline, "The heap has no room to grow") || !strings.HasPrefix(x.Advice[0], "Raise the memory limit") || !strings.Contains(x.Advice[0], "main.f5") {
+	if !strings.HasPrefix(x.Headline.String(), "The heap has no room to grow") || !strings.HasPrefix(x.Advice[0].String(), "Raise the memory limit") || !strings.Contains(x.Advice[0].String(), "main.f5") {
 		t.Errorf("%s\n%q", x.Headline, x.Advice)
 	}
 }

@@ -3,7 +3,6 @@
 package gcdisplacement
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -387,10 +386,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.mostIdle() {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
 	}
-	x.Headline = fmt.Sprintf("The garbage collector holds Ps that goroutines wait for: %s of the waiting", quantity.Percent(share))
-	x.Title = fmt.Sprintf("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
+	x.Headline = findings.Say("The garbage collector holds Ps that goroutines wait for: %s of the waiting", quantity.Percent(share))
+	x.Title = findings.Say("Mark workers of the garbage collector held Ps that goroutines waited for: %s of all waiting, up to %s of one wait",
 		quantity.Percent(share), quantity.Duration(total.Worst))
-	x.Measured("waiting that would not have been with the workers' Ps", findings.Time(total.Ns).With(", "+quantity.Percent(share)+" of all"), findings.Share(w.t.Share))
+	x.Measured("waiting that would not have been with the workers' Ps", findings.Time(total.Ns).With(", %s of all", quantity.Percent(share)), findings.Share(w.t.Share))
 	x.Measured("waits with such a part", findings.Count(total.N))
 	x.Measured("of them, with a long one", findings.Count(w.long), findings.Time(w.t.LongNs).With(" each"))
 	x.Measured("the longest such part", findings.Time(total.Worst), findings.Time(w.t.LongNs))
@@ -398,29 +397,29 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Measured("idle workers that ran on beside goroutines that waited", findings.Count(w.ignored), findings.Time(w.t.LongNs).With(" each"))
 	for i, m := range w.modes {
 		if m.n > 0 {
-			x.Measured("P-time of "+modeNames[i]+" workers", findings.Time(m.ns).With(" in "+quantity.Plural(m.n, "run", "runs")))
+			x.Measured("P-time of "+modeNames[i]+" workers", findings.Time(m.ns).With(" in %s", quantity.Plural(m.n, "run", "runs")))
 		}
 	}
 	if top, all := w.allocators.Top(f); all >= minCycles {
 		for _, a := range top {
-			x.Measured("cycles that allocations in "+a.Function+" started", findings.Count(a.Cycles).With(" of "+quantity.Count(all)))
+			x.MeasuredOf(findings.Say("cycles that allocations in %s started", a.Function), findings.Count(a.Cycles).With(" of %s", quantity.Count(all)))
 		}
 	}
 	room := &f.Headroom
 	if room.Cycles > 0 {
 		x.Measured("heap goal, beside what was alive after a cycle", findings.Times(1+room.Growth()))
 	}
-	x.Advice = []string{w.allocators.Advice(f)}
+	x.Advice = append(x.Advice, w.allocators.Advice(f))
 	if f.MoreRoom() != "" {
-		x.Headline = fmt.Sprintf("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
+		x.Headline = findings.Say("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
 	}
 	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
-		x.Advice = append(x.Advice, "The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
+		x.Advise("The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
 	}
 	if w.mostIdle() {
-		x.Advice = append(x.Advice, "Most of it is idle workers: a P that runs one does not look into the queues of other Ps, and no thread is woken for what is queued there, since no P is idle. Spread the work over more Ps before it has to wait, and try the newest Go version.")
+		x.Advise("Most of it is idle workers: a P that runs one does not look into the queues of other Ps, and no thread is woken for what is queued there, since no P is idle. Spread the work over more Ps before it has to wait, and try the newest Go version.")
 	} else {
-		x.Advice = append(x.Advice, "The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
+		x.Advise("The collector takes a quarter of GOMAXPROCS while it marks, by design: leave that much of the Ps free, by fewer CPU-bound goroutines or more Ps, if the machine has CPUs for them.")
 	}
 	return []findings.Finding{x}
 }

@@ -4,7 +4,6 @@ package globalqueueneglect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -105,30 +104,29 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
-	x.Headline = fmt.Sprintf("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
-	x.Title = fmt.Sprintf("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
+	x.Headline = findings.Say("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
+	x.Title = findings.Say("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
 		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))
 	x.Measured("stays in the global queue that were too long", findings.Count(total.N), findings.Time(w.t.WaitNs))
-	x.Measured("most local starts during one of them", findings.Count(w.later), findings.Count(w.t.Poll*w.view.Procs()).With(" ("+quantity.Count(w.t.Poll)+" for each P)"))
+	x.Measured("most local starts during one of them", findings.Count(w.later), findings.Count(w.t.Poll*w.view.Procs()).With(" (%s for each P)", quantity.Count(w.t.Poll)))
 	x.Measured("the stays, summed", findings.Time(w.waited))
 	x.Measured("longest excess of one", findings.Time(total.Worst))
-	x.Measured("taken from the global queue, at the tick and otherwise", findings.Count(w.polls).With(" and "+quantity.Count(w.batches)))
+	x.Measured("taken from the global queue, at the tick and otherwise", findings.Count(w.polls).With(" and %s", quantity.Count(w.batches)))
 	x.Measured("length of the global queue when such a stay ended, at most", findings.Count(int64(w.maxLen)))
 	for i, c := range fed {
 		a := f.Class(findings.Cause, c.ID)
 		if i == 0 {
-			x.Headline = fmt.Sprintf("%s keeps the Ps' own queues full: the global one waits for up to %s starts", a.Short(), quantity.Count(w.later))
-			x.Advice = append(x.Advice, "Have fewer goroutines of "+a.Short()+" runnable at once, or let them do more for each wake-up: most of what came first was theirs.")
+			x.Headline = findings.Say("%s keeps the Ps' own queues full: the global one waits for up to %s starts", a.Short(), quantity.Count(w.later))
+			x.Advise("Have fewer goroutines of %s runnable at once, or let them do more for each wake-up: most of what came first was theirs.", a.Short())
 		}
-		x.Measured("starts from local queues: "+a.Class, findings.Count(c.Local))
+		x.MeasuredOf(findings.Say("starts from local queues: %s", findings.Name(a.Class)), findings.Count(c.Local))
 		x.Actors = append(x.Actors, a)
 	}
-	x.Advice = append(x.Advice,
-		"Find out what brings goroutines into the global queue: preemption of long runs, runtime.Gosched, system calls that lose their P, bursts of more than 256 new goroutines on one P; and have less of it.",
-		"Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.")
+	x.Advise("Find out what brings goroutines into the global queue: preemption of long runs, runtime.Gosched, system calls that lose their P, bursts of more than 256 new goroutines on one P; and have less of it.")
+	x.Advise("Spread those who create or wake many goroutines over more than one goroutine, so that no P has a long queue of its own to serve first.")
 	if 2*totals.Inherited > totals.LocalStarts {
 		x.Measured("local starts that inherited the time slice, and so did not count for the tick", findings.PartOf(totals.Inherited, totals.LocalStarts))
-		x.Advice = append(x.Advice, "Most local starts inherit the time slice, which holds back the 61st tick: look for goroutines that wake one another in turn.")
+		x.Advise("Most local starts inherit the time slice, which holds back the 61st tick: look for goroutines that wake one another in turn.")
 	}
 	return []findings.Finding{x}
 }

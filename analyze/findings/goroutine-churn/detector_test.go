@@ -30,7 +30,7 @@ func TestFindsChurn(t *testing.T) {
 	if want := 20_000 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || !strings.Contains(x.Title, "50,000 a second") {
+	if x.Severity != findings.Warning || !strings.Contains(x.Title.String(), "50,000 a second") {
 		t.Errorf("%s %s", x.Severity, x.Title)
 	}
 	if len(x.Actors) != 2 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[1].Stack[0] != "main.f9 (main.go:9)" {

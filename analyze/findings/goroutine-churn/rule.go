@@ -3,7 +3,6 @@
 package goroutinechurn
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -152,23 +151,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
 		x.Severity = findings.Note
 	}
-	x.Headline = fmt.Sprintf("Goroutines are created for next to no work: up to %s a second", rate)
-	x.Title = fmt.Sprintf("%s were created that ran for %s (median) in their whole life, up to %s a second",
+	x.Headline = findings.Say("Goroutines are created for next to no work: up to %s a second", rate)
+	x.Title = findings.Say("%s were created that ran for %s (median) in their whole life, up to %s a second",
 		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(median), rate)
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
 		a := &x.Actors[i]
-		x.Headline = fmt.Sprintf("%s creates goroutines for next to no work: up to %s a second", a.Short(), rate)
-		x.Title = fmt.Sprintf("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
-			a.Doer(), quantity.Count(t.created), x.Actors[0].Class, quantity.Duration(median), rate)
+		x.Headline = findings.Say("%s creates goroutines for next to no work: up to %s a second", a.Short(), rate)
+		x.Title = findings.Say("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
+			a.Doer(), quantity.Count(t.created), findings.Name(x.Actors[0].Class), quantity.Duration(median), rate)
 	}
 	x.Measured("creations in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
 	x.Measured("running time in the life of one, median", findings.Time(median), findings.Time(w.t.LifeNs))
 	x.Measured("windows above the limits", findings.Count(w.windows))
 	x.Measured("starts that were first ones", findings.Share(min(1, quantity.Ratio(t.created, max(1, t.starts)))))
 	x.Measured("time that Ps took to get from one to the next, summed", findings.Time(t.idle))
-	x.Advice = []string{
-		"Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.",
-		"Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.",
-	}
+	x.Advise("Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.")
+	x.Advise("Or keep a few workers, about GOMAXPROCS of them, that take items from a channel, several at a time.")
 	return []findings.Finding{x}
 }

@@ -132,19 +132,18 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...),
 	}
 	name, times, late := f.Name(w.givers.Top(1)[0].Class), quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs)
-	x.Headline = fmt.Sprintf("Ps handed off by %s wait for a thread: %s, over %s each", name, times, late)
-	x.Title = fmt.Sprintf("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to", times, name, late)
-	x.Measured("late hand-overs", findings.Count(w.late).With(" of "+quantity.Count(w.n)), findings.Time(w.t.LateNs).With(" each"))
+	x.Headline = findings.Say("Ps handed off by %s wait for a thread: %s, over %s each", name, times, late)
+	x.Title = findings.Say("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to", times, name, late)
+	x.Measured("late hand-overs", findings.Count(w.late).With(" of %s", quantity.Count(w.n)), findings.Time(w.t.LateNs).With(" each"))
 	x.Measured("the costliest took", findings.Time(total.To-total.From), findings.Time(w.t.LateNs))
 	x.Measured("mean of all", findings.Time(w.sum/w.n))
-	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", "+quantity.Percent(still)+" of the P-time"), findings.Share(w.t.Still))
-	x.Measured("under 20 µs, 100 µs, 1 ms, 10 ms, and above", findings.Text(fmt.Sprint(w.bars[:])))
+	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", %s of the P-time", quantity.Percent(still)), findings.Share(w.t.Still))
+	x.Measured("under 20 µs, 100 µs, 1 ms, 10 ms, and above", findings.Said("%s", fmt.Sprint(w.bars[:])))
 	x.Measured("of the late ones, to threads that the trace had not shown before", findings.Count(w.made))
 	if 2*w.made >= w.late {
-		x.Advice = append(x.Advice, "Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
+		x.Advise("Most of these threads had to be made first. Threads end when a goroutine ends that is wired to one (call runtime.UnlockOSThread before), and more are needed the more goroutines block in system calls or cgo at once: bound these by a semaphore.")
 	}
-	x.Advice = append(x.Advice,
-		"The P was taken from, or given up by, "+name+": make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.",
-		"If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
+	x.Advise("The P was taken from, or given up by, %s: make fewer system calls and cgo calls that block, or bound how many run at once by a few goroutines that make them.", name)
+	x.Advise("If threads start slowly whoever they are for, the machine has too few free CPUs, or a quota: compare with a lower GOMAXPROCS.")
 	return []findings.Finding{x}
 }

@@ -49,7 +49,7 @@ func TestChainsAreOneSlice(t *testing.T) {
 		s.Pass(Ms).Preempt(g).Run(7, 0, 10*Us, reference.WhyBlock).Run(g, 0, 10*Us, reference.WhyBlock)
 	}
 	x := One(t, s.Detect(latepreemption.New(latepreemption.Default())), latepreemption.ID, findings.Warning)
-	if x.Evidence[2].Value != "51" {
+	if x.Evidence[2].Value.String() != "51" {
 		t.Errorf("%v", x.Evidence[2])
 	}
 }
@@ -147,7 +147,7 @@ func TestWhatIsInterruptedAnywhereIsANote(t *testing.T) {
 		f := s.Facts()
 		f.Stack = func(int32) []string { return []string{c.leaf(), "main.work (main.go:1)"} }
 		x := One(t, s.DetectWith(latepreemption.New(latepreemption.Default()), f), latepreemption.ID, c.want)
-		if note := c.want == findings.Note; (x.Basis == findings.Suspected) != note || strings.Contains(x.Advice[0], "had no CPU") != note {
+		if note := c.want == findings.Note; (x.Basis == findings.Suspected) != note || strings.Contains(x.Advice[0].String(), "had no CPU") != note {
 			t.Errorf("%s: %s; %s", c.name, x.Basis, x.Advice[0])
 		}
 	}

@@ -3,7 +3,6 @@
 package latepreemption
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -185,27 +184,25 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	}
 	name, longest := f.Name(c.class), c.longest.ns
-	x.Headline = fmt.Sprintf("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
-	x.Title = fmt.Sprintf("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
+	x.Headline = findings.Say("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
+	x.Title = findings.Say("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
 		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
 	x.Measured("late slices", findings.Count(c.n), findings.Time(w.t.SliceNs).With(" each"))
 	x.Measured("the longest", findings.Time(longest), findings.Time(w.t.SliceNs))
 	x.Measured("run intervals in it", findings.Count(int64(c.longest.runs)))
 	x.Measured("its time after the request was due", findings.Time(longest-w.t.AskedNs))
-	x.Measured("ended by a preemption", findings.Count(c.by[0]).With(" of "+quantity.Count(c.preempted)+" that ended so, late or not"))
+	x.Measured("ended by a preemption", findings.Count(c.by[0]).With(" of %s that ended so, late or not", quantity.Count(c.preempted)))
 	x.Measured("ended by the goroutine itself", findings.Count(c.by[1]), findings.Time(w.t.LostNs).With(" each"))
 	x.Measured("ended by a stop for the runtime", findings.Count(c.by[2]), findings.Time(w.t.LostNs).With(" each"))
-	x.Advice = []string{
-		"Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.",
-		"Split such work, or call runtime.Gosched in the loop.",
-	}
+	x.Advise("Look at the stack for what cannot be interrupted: assembly, a large copy or clear, code of the runtime; or a program built or run with asynchronous preemption off (GODEBUG=asyncpreemptoff=1), where a loop without calls never yields.")
+	x.Advise("Split such work, or call runtime.Gosched in the loop.")
 	switch {
 	case anywhere:
-		x.Advice = []string{"Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for " + f.TakesCPUs() + "."}
+		x.AdviseOnly("Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for %s.", f.TakesCPUs())
 	case f.Records() == nil:
-		x.Advice = append(x.Advice, "If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
+		x.Advise("If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
 	default:
-		x.Measured("time without a CPU in it, by the kernel's records", findings.Text("left out"))
+		x.Measured("time without a CPU in it, by the kernel's records", findings.Said("left out"))
 	}
 	if c.by[3] > 0 {
 		x.Measured("cut off by the end of the trace", findings.Count(c.by[3]))

@@ -37,13 +37,13 @@ func TestFindsSlowMovers(t *testing.T) {
 	if want := 10_000 * 6 * Us; x.CostNs < want/2 || x.CostNs > want*2 {
 		t.Errorf("cost %d, want about %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || x.Basis != findings.Suspected || !strings.HasPrefix(x.Title, "50 % of the starts of main.class1") {
+	if x.Severity != findings.Warning || x.Basis != findings.Suspected || !strings.HasPrefix(x.Title.String(), "50 % of the starts of main.class1") {
 		t.Errorf("%s %s %s", x.Severity, x.Basis, x.Title)
 	}
 	if len(x.Actors) != 1 || x.Actors[0].Class != "main.class1" || x.Actors[0].Stack[0] != "main.f1 (main.go:1)" {
 		t.Errorf("actors %v", x.Actors)
 	}
-	if !strings.Contains(x.Advice[0], "waker") {
+	if !strings.Contains(x.Advice[0].String(), "waker") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -97,7 +97,7 @@ func TestYieldersMoveThroughTheGlobalQueue(t *testing.T) {
 		s.Global(1, reference.WhyGosched).Run(1, p, ns, reference.WhyGosched)
 	}
 	x := One(t, detect(s), localityloss.ID, findings.Warning)
-	if !strings.Contains(x.Advice[0], "global queue") {
+	if !strings.Contains(x.Advice[0].String(), "global queue") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -139,7 +139,7 @@ func TestHowTheyMove(t *testing.T) {
 		s.Run(1, p, ns, reference.WhyBlock)
 	}
 	x := One(t, detect(s), localityloss.ID, findings.Warning)
-	if !strings.Contains(x.Advice[0], "steals") {
+	if !strings.Contains(x.Advice[0].String(), "steals") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -149,7 +149,7 @@ func TestGCIsTold(t *testing.T) {
 	s.Decisions = append(s.Decisions, moves(20_000, 2, 10*Us, 16*Us, 0).Decisions...)
 	s.Now = s.Decisions[len(s.Decisions)-1].Time
 	x := One(t, detect(s), localityloss.ID, findings.Warning)
-	if e := x.Evidence[len(x.Evidence)-1]; !strings.Contains(e.What, "garbage") || e.Value != "100 %" {
+	if e := x.Evidence[len(x.Evidence)-1]; !strings.Contains(e.What.String(), "garbage") || e.Value.String() != "100 %" {
 		t.Errorf("%v", e)
 	}
 }

@@ -209,12 +209,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if top.ns > 0 {
 		how = fmt.Sprintf("and ran for %s instead of %s (medians)", quantity.Duration(top.moved.Median()), quantity.Duration(top.stayed.Median()))
 	}
-	x.Headline = fmt.Sprintf("%s moves to another P at %s of its starts", findings.Short(name), quantity.Percent(float64(top.moves())/float64(top.starts)))
-	x.Title = fmt.Sprintf("%s of the starts of %s were on another P than the last, %s",
+	x.Headline = findings.Say("%s moves to another P at %s of its starts", findings.Short(name), quantity.Percent(float64(top.moves())/float64(top.starts)))
+	x.Title = findings.Say("%s of the starts of %s were on another P than the last, %s",
 		quantity.Percent(float64(top.moves())/float64(top.starts)), name, how)
 	x.Measured("starts on another P than the last", findings.Share(float64(all.moves())/float64(all.starts)), findings.Share(w.limit(f)))
 	x.Measured("moves in a second", findings.Count(int64(float64(all.moves())/float64(max(1, f.RecordedNs()))*1e9)), findings.Count(int64(w.t.Rate)))
-	x.Measured("mean run interval of "+name, findings.Time(top.runNs/top.starts), findings.Time(w.t.RunNs))
+	x.MeasuredOf(findings.Say("mean run interval of %s", name), findings.Time(top.runNs/top.starts), findings.Time(w.t.RunNs))
 	x.Measured("its median run interval after a move, by that without", findings.Times(float64(top.moved.Median())/float64(top.stayed.Median())), findings.Times(w.t.Slower))
 	x.Measured("moves by a steal", findings.Share(float64(all.how[stolen])/float64(all.moves())))
 	x.Measured("moves by way of the global queue", findings.Share(float64(all.how[global])/float64(all.moves())))
@@ -224,13 +224,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	switch {
 	case 2*all.how[stolen] > all.moves():
-		x.Advice = append(x.Advice, "Most moves are steals: larger pieces of work, or fewer Ps, leave less to steal.")
+		x.Advise("Most moves are steals: larger pieces of work, or fewer Ps, leave less to steal.")
 	case 2*all.how[global] > all.moves():
-		x.Advice = append(x.Advice, "Most moves lead through the global queue: avoid runtime.Gosched, and bursts of more than 256 goroutines on one P.")
+		x.Advise("Most moves lead through the global queue: avoid runtime.Gosched, and bursts of more than 256 goroutines on one P.")
 	default:
-		x.Advice = append(x.Advice, "Most moves follow the waker: a goroutine that is woken goes to the P where its waker runs. Keep those together that share data, by a queue for each group instead of one for all.")
+		x.Advise("Most moves follow the waker: a goroutine that is woken goes to the P where its waker runs. Keep those together that share data, by a queue for each group instead of one for all.")
 	}
-	x.Advice = append(x.Advice, "Let "+name+" do several steps at a time, so that the data it has loaded serves more of them.")
+	x.Advise("Let %s do several steps at a time, so that the data it has loaded serves more of them.", name)
 	return []findings.Finding{x}
 }
 

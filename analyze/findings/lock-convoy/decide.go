@@ -15,7 +15,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	w.held = map[int32]*held{}
 	var locks []*lock
-	byName := map[string]*lock{}
+	byName := map[findings.Name]*lock{}
 	var short []*site // without long waits
 	for _, s := range w.sites {
 		w.endRow(s, s.last)
@@ -62,8 +62,8 @@ const maxLocks = 2
 
 // lock is the sites that had to wait for the same function most: probably one lock.
 type lock struct {
-	name        string // of the function that waits at the first site
-	by          string // of the one that held the lock longest meanwhile, "" if unknown
+	name        findings.Name // of the function that waits at the first site
+	by          findings.Name // of the one that held the lock longest meanwhile, "" if unknown
 	sites       []*site
 	cost, lined int64
 	waited      int64 // as cost, shorter waits included
@@ -72,8 +72,8 @@ type lock struct {
 
 // heldIn is the function that held the lock for most of the time for which goroutines
 // waited at s, "" if it is unknown.
-func (w *watcher) heldIn(f *findings.Facts, s *site) (most string) {
-	held := map[string]int64{}
+func (w *watcher) heldIn(f *findings.Facts, s *site) (most findings.Name) {
+	held := map[findings.Name]int64{}
 	for _, h := range s.holders {
 		name := w.heldAt(f, h.stack).function
 		if marks(f, h) {
@@ -88,8 +88,9 @@ func (w *watcher) heldIn(f *findings.Facts, s *site) (most string) {
 
 // held is what holding and InnermostFunction say of a stack.
 type held struct {
-	frames          []string
-	function, place string
+	frames   []string
+	function findings.Name
+	place    string
 }
 
 func (w *watcher) heldAt(f *findings.Facts, stack int32) *held {
@@ -104,7 +105,7 @@ func (w *watcher) heldAt(f *findings.Facts, stack int32) *held {
 
 // marks reports whether a holder is a mark worker of the garbage collector: those hold no lock.
 func marks(f *findings.Facts, h *holder) bool {
-	return strings.HasPrefix(f.Name(h.class), "runtime.gcBgMarkWorker")
+	return strings.HasPrefix(string(f.Name(h.class)), "runtime.gcBgMarkWorker")
 }
 
 // holding is the stack of one that holds the lock which it gives up at a stack: without the
@@ -121,33 +122,33 @@ func holding(f *findings.Facts, stack int32) []string {
 }
 
 // which reports which lock goroutines wait for at a stack: the runtime does not show it, but a
-// function of the standard library that locks has its own. It is "" for those of package testing,
+// function of the standard library that locks has its own. It is empty for those of package testing,
 // which are nobody's fault.
-func which(frames []string) string {
+func which(frames []string) findings.Text {
 	for _, fr := range frames {
 		function, _, _ := strings.Cut(fr, " ")
 		switch pkg, _ := std.Split(function); {
 		case pkg == "sync" || pkg == "internal/sync" || pkg == "runtime":
 		case pkg == "testing":
-			return ""
+			return nil
 		case pkg == "internal/poll":
-			return "the lock of a file or connection"
+			return findings.Say("the lock of a file or connection")
 		case pkg == "syscall" && slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "syscall.forkExec ") }):
-			return "syscall.ForkLock"
+			return findings.Say("syscall.ForkLock")
 		case std.Has(pkg):
-			return "the lock in " + function
+			return findings.Say("the lock in %s", findings.Name(function))
 		default:
-			return "a lock"
+			return findings.Say("a lock")
 		}
 	}
-	return "a lock"
+	return findings.Say("a lock")
 }
 
 // lockedIn returns the function that waits for a lock in a stack; not ok if the
 // stack shows no lock, or one that others speak of: sync.Once is meant to be
 // waited for, and Cond.Wait takes its lock again after a Broadcast. handed says
 // that a stack with no names is known to be of a lock.
-func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool) {
+func lockedIn(f *findings.Facts, stack int32, handed bool) (name findings.Name, ok bool) {
 	frames, lock := f.Frames(stack), false
 	for _, fr := range frames {
 		if findings.IsOnce(fr) || strings.HasPrefix(fr, "sync.(*Cond)") {
@@ -156,7 +157,7 @@ func lockedIn(f *findings.Facts, stack int32, handed bool) (name string, ok bool
 		lock = lock || findings.IsLock(fr)
 	}
 	name, _ = f.ProgramsFunction(stack)
-	return name, lock && which(frames) != "" || len(frames) == 0 && handed
+	return name, lock && which(frames) != nil || len(frames) == 0 && handed
 }
 
 // evidence is what a finding about one lock says: sums over its sites.
@@ -168,16 +169,17 @@ type evidence struct {
 	share           float64 // of the duration, with a line
 	line            float64 // goroutines in it, on average
 	chief           chief
-	what            string          // which lock
-	slowIn          string          // where the chief was held up, if that is another function
+	what            findings.Text   // which lock
+	slowIn          findings.Name   // where the chief was held up, if that is another function
 	slowOurs        bool            // and that is the program's own
 	keeper          *findings.Actor // whose run kept the timer of a holder longest, if holders slept for such timers most of the time
-	waiters         []string        // functions in which they wait
+	waiters         []findings.Name // functions in which they wait
 }
 
 // chief is the function that held the lock longest while others waited.
 type chief struct {
-	function, place string
+	function findings.Name
+	place    string
 	findings.Actor
 	did
 	longest findings.Cell // hold
@@ -200,10 +202,10 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		victims = append(victims, t.victims.Actors(f, findings.Victim, 2)...)
 	}
 	if n.name == "" {
-		n.name = victims[0].Class
+		n.name = findings.Name(victims[0].Class)
 	}
 	if n.chief.function == "" {
-		n.chief.function = n.chief.Class
+		n.chief.function = findings.Name(n.chief.Class)
 	}
 	x := findings.Finding{
 		Severity: s, CostNs: l.cost, FromNs: n.worst.longFrom, ToNs: n.worst.end, Basis: findings.Inferred, Feigned: findings.ByStall,

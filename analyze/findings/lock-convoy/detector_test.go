@@ -89,7 +89,7 @@ func TestFindsALineForALock(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(x.Advice[0], "shorter") {
+	if !strings.Contains(x.Advice[0].String(), "shorter") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -108,10 +108,10 @@ func TestNamesWhoKeepsTheHoldersTimer(t *testing.T) {
 			s.Pass(2*Ms-busy).Local(other, 0, reference.WhyTimer).Start(other, 0).Pass(busy).Block(other, reference.ReasonChanReceive)
 			s.Local(g, 0, reference.WhyTimer).Start(g, 0)
 		}, false)), lockconvoy.ID, findings.Critical)
-		if !strings.HasPrefix(x.Advice[0], want) {
+		if !strings.HasPrefix(x.Advice[0].String(), want) {
 			t.Errorf("%d: %s", busy, x.Advice[0])
 		}
-		if named := strings.Contains(x.Title, "asleep until main.update (run by main.class2) has left a P"); named != (busy == 2*Ms) {
+		if named := strings.Contains(x.Title.String(), "asleep until main.update (run by main.class2) has left a P"); named != (busy == 2*Ms) {
 			t.Errorf("%d: %s", busy, x.Title)
 		}
 	}
@@ -128,7 +128,7 @@ func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 	if !strings.Contains(text, "mostly for: sleep: 95 %") || !strings.Contains(text, "its holder ran: 4.7") {
 		t.Error(text)
 	}
-	if !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
+	if !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0].String(), "slow") {
 		t.Errorf("%v %v", x.Actors, x.Advice)
 	}
 	calls := func(s *Stream, g int64) {
@@ -137,7 +137,7 @@ func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 		s.Pass(2 * Ms).SyscallExit(g)
 	}
 	x = One(t, detect(line(4, 100, calls, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "in a system call: 95 %") || !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0], "slow") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "in a system call: 95 %") || !strings.Contains(x.Actors[1].Stack[0], "Sleep") || !strings.Contains(x.Advice[0].String(), "slow") {
 		t.Error(text)
 	}
 }
@@ -152,7 +152,7 @@ func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
 		}
 	}
 	x := One(t, detect(line(4, 100, asks, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 90 %") || !strings.Contains(x.Title, "blocked in a select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 90 %") || !strings.Contains(x.Title.String(), "blocked in a select meanwhile") || !strings.Contains(x.Advice[0].String(), "slow") {
 		t.Error(text, x.Advice)
 	}
 	preempted := func(s *Stream, g int64) {
@@ -161,7 +161,7 @@ func TestHoldersThatWaitAgainAndAgain(t *testing.T) {
 		}
 	}
 	x = One(t, detect(line(4, 100, preempted, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 90 %") || !strings.Contains(x.Advice[0], "waits for a P") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 90 %") || !strings.Contains(x.Advice[0].String(), "waits for a P") {
 		t.Error(text, x.Advice)
 	}
 }
@@ -189,7 +189,7 @@ func TestHeldOnce(t *testing.T) {
 	x := run(
 		func(s *Stream) { s.Block(9, reference.ReasonNetwork).Pass(5 * Ms) },
 		func(s *Stream) { s.Pass(20*Ms).Local(9, 1, reference.WhyNetwork).Start(9, 1).Pass(100 * Us) })
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: network: 99.5 %") || !strings.Contains(x.Title, "blocked on the network meanwhile") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: network: 99.5 %") || !strings.Contains(x.Title.String(), "blocked on the network meanwhile") {
 		t.Error(text, x.Title)
 	}
 	x = run(
@@ -230,13 +230,13 @@ func TestHoldersThatNeverWait(t *testing.T) {
 	x := run(func(s *Stream) {
 		s.Pass(100*Us).Block(9, reference.ReasonSelect).Pass(2*Ms).Local(9, 1, reference.WhyUnblock).Start(9, 1)
 	})
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 9") || !strings.Contains(x.Title, "blocked in a select meanwhile") || !strings.Contains(x.Advice[0], "slow") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "mostly for: select: 9") || !strings.Contains(x.Title.String(), "blocked in a select meanwhile") || !strings.Contains(x.Advice[0].String(), "slow") {
 		t.Error(text, x.Advice)
 	}
 	x = run(func(s *Stream) {
 		s.Pass(100*Us).Stop(9, reference.WhyGosched).Local(9, 1, reference.WhyGosched).Pass(2*Ms).Start(9, 1)
 	})
-	if text := Text([]findings.Finding{x}); !strings.Contains(x.Title, "without a P after runtime.Gosched for most of it") || !strings.Contains(x.Advice[0], "Do not call runtime.Gosched in main.update") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(x.Title.String(), "without a P after runtime.Gosched for most of it") || !strings.Contains(x.Advice[0].String(), "Do not call runtime.Gosched in main.update") {
 		t.Error(text, x.Advice)
 	}
 }
@@ -246,7 +246,7 @@ func TestHoldersWithoutAP(t *testing.T) {
 		s.Pass(100*Us).Preempt(g).Pass(5*Ms).Start(g, 0)
 	}
 	x := One(t, detect(line(4, 100, preempted, false)), lockconvoy.ID, findings.Critical)
-	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 98 %") || !strings.Contains(x.Advice[0], "waits for a P") {
+	if text := Text([]findings.Finding{x}); !strings.Contains(text, "waited for a P: 98 %") || !strings.Contains(x.Advice[0].String(), "waits for a P") {
 		t.Error(text, x.Advice)
 	}
 }
@@ -416,7 +416,7 @@ func TestBlamesWhoHeldTheLockLongest(t *testing.T) {
 	f := s.Facts()
 	f.Stack = func(h int32) []string { return stacks[h] }
 	x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
-	if want := "main.export, called by main.class2, holds a lock for up to 30 ms at a time: 40 waits"; !strings.Contains(x.Title, want) {
+	if want := "main.export, called by main.class2, holds a lock for up to 30 ms at a time: 40 waits"; !strings.Contains(x.Title.String(), want) {
 		t.Errorf("no %q in %s", want, x.Title)
 	}
 	if want := 10 * (30*Ms + 3*(30*Ms+20*Us)); x.CostNs != want {
@@ -452,10 +452,10 @@ func TestNamesTheLibraryThatHoldsTheLock(t *testing.T) {
 			return append([]string{"sync.(*Mutex).Unlock (mutex.go:65)", "example.org/log.(*MutexWrap).Unlock (example.org/log@v1.7.0/log.go:7)"}, held...)
 		}
 		x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
-		if !strings.HasPrefix(x.Title, c.want) || !strings.Contains(x.Title, "blocked on the network in main.(*hook).Fire meanwhile") {
+		if !strings.HasPrefix(x.Title.String(), c.want) || !strings.Contains(x.Title.String(), "blocked on the network in main.(*hook).Fire meanwhile") {
 			t.Errorf("%s: %s", c.name, x.Title)
 		}
-		if !strings.HasPrefix(x.Advice[0], "Make what example.org/log.(*Entry).fire does in main.(*hook).Fire while it holds the lock shorter") {
+		if !strings.HasPrefix(x.Advice[0].String(), "Make what example.org/log.(*Entry).fire does in main.(*hook).Fire while it holds the lock shorter") {
 			t.Errorf("%s: %s", c.name, x.Advice[0])
 		}
 	}
@@ -467,7 +467,7 @@ func TestMarkWorkersHoldNoLock(t *testing.T) {
 	f := facts(s, "sync.(*Mutex).Lock")
 	f.ClassName = func(int32) (string, string) { return "runtime.gcBgMarkWorker", "" }
 	x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
-	if !strings.HasPrefix(x.Headline, "Goroutines wait for the lock in main.update") {
+	if !strings.HasPrefix(x.Headline.String(), "Goroutines wait for the lock in main.update") {
 		t.Error(x.Headline)
 	}
 	for _, a := range x.Actors {

@@ -2,7 +2,6 @@ package lockconvoy
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -23,17 +22,13 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Title = n.title(w.t.WaitNs)
 	x.Measured("waits in such lines", findings.Count(n.waits), findings.Time(w.t.WaitNs).With(" each"))
 	x.Measured("all waits there, shorter ones too, summed", findings.Time(n.waited))
-	x.Measured("most of them before the line was empty", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of "+quantity.Duration(w.t.LongNs)))
+	x.Measured("most of them before the line was empty", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of %s", quantity.Duration(w.t.LongNs)))
 	x.Measured("time with such a line", findings.Share(n.share).With(" of the duration").Of(n.longest))
 	x.Measured("in line for so long, on average", findings.Number(n.line).Of(n.cost))
 	x.Measured("hand-overs of starvation mode (goyield)", findings.Count(n.handoffs))
 	if c.function != "" {
-		at := ""
-		if c.place != "" {
-			at = " (unlocked at " + c.place + ")"
-		}
 		x.Evidence = append(x.Evidence,
-			findings.Measured("of this waiting, the lock was held by "+c.function+at, findings.PartOf(c.held, n.held).Of(c.held)),
+			findings.MeasuredOf(findings.Say("of this waiting, the lock was held by %s%s", c.function, findings.At(" (unlocked at %s)", c.place)), findings.PartOf(c.held, n.held).Of(c.held)),
 			findings.Measured("held at a time, at most", findings.Time(c.longest.Ns)))
 	}
 	x.Measured("of the time that the lock was held, its holder ran", findings.PartOf(n.ran, n.held).Of(n.ran))
@@ -49,53 +44,53 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	if n.queued > n.held/20 {
 		x.Measured("of it, its holder was ready to run, and waited for a P", findings.PartOf(n.queued, n.held).Of(n.queued))
 	}
-	x.Advice = n.advice()
+	n.advise(x)
 }
 
 // headline is the short title.
-func (n *evidence) headline() string {
+func (n *evidence) headline() findings.Text {
 	c := &n.chief
 	if c.function == "" {
-		return fmt.Sprintf("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
+		return findings.Say("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
 	}
 	if user := c.CalledBy(); user != "" {
-		return fmt.Sprintf("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.waited))
+		return findings.Say("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.waited))
 	}
-	return fmt.Sprintf("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.waited))
+	return findings.Say("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.waited))
 }
 
 // title names who holds the lock, and who waits for it.
-func (n *evidence) title(waitNs int64) string {
+func (n *evidence) title(waitNs int64) findings.Text {
 	c := &n.chief
 	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))
 	if c.function == "" {
-		return fmt.Sprintf("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
+		return findings.Say("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
 	}
-	did, in := "", ""
+	var did, in findings.Text
 	if n.slowIn != "" {
-		in = " in " + n.slowIn
+		in = findings.Say(" in %s", n.slowIn)
 	}
 	switch blocked, reason := c.blocked(); {
 	case 2*blocked > c.held:
-		did = ", blocked " + findings.BlockedFor(reference.Reason(reason)) + in + " meanwhile"
+		did = findings.Say(", blocked %s%s meanwhile", findings.BlockedFor(reference.Reason(reason)), in)
 		if n.keeper != nil {
-			did = ", asleep until " + n.keeper.Work() + " has left a P"
+			did = findings.Say(", asleep until %s has left a P", n.keeper.Work())
 		}
 	case 2*c.calls > c.held:
-		did = ", in system calls" + in + " meanwhile"
+		did = findings.Say(", in system calls%s meanwhile", in)
 	case 2*c.yielded > c.held:
-		did = ", without a P after runtime.Gosched for most of it"
+		did = findings.Say(", without a P after runtime.Gosched for most of it")
 	case 2*c.queued > c.held:
-		did = ", without a P for most of it"
+		did = findings.Say(", without a P for most of it")
 	}
-	return fmt.Sprintf("%s holds %s for up to %s at a time%s: %s by %s, %s in all",
+	return findings.Say("%s holds %s for up to %s at a time%s: %s by %s, %s in all",
 		c.Doer(), n.what, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
 }
 
 // whose reports in which functions others are in line: the first two but the holder's own, as
 // some of them where there are more.
-func (n *evidence) whose() string {
-	var in []string
+func (n *evidence) whose() findings.Text {
+	var in []findings.Name
 	for i, name := range n.waiters {
 		if i < 2 && name != n.chief.function {
 			in = append(in, name)
@@ -103,39 +98,39 @@ func (n *evidence) whose() string {
 	}
 	switch {
 	case len(in) == 0:
-		return "others in line for it"
+		return findings.Say("others in line for it")
 	case len(in) < len(n.waiters):
-		return "others in line for it, some in " + strings.Join(in, " and ")
+		return findings.Say("others in line for it, some in %s", findings.List(in, " and "))
 	}
-	return "others in line in " + strings.Join(in, " and ")
+	return findings.Say("others in line in %s", findings.List(in, " and "))
 }
 
-func (n *evidence) advice() []string {
+func (n *evidence) advise(x *findings.Finding) {
 	in := n.chief.function
 	if in == "" {
 		in = n.name
 	}
-	var first string
 	switch blocked, _ := n.blocked(); {
 	case n.keeper != nil:
-		first = "Begin with " + n.keeper.Work() + ": split its long runs, or keep a P free of them. A P looks at its timers only when a goroutine leaves it, and " + in + " sleeps with the lock held until then. Better still, do not sleep there with the lock held."
+		x.Advise("Begin with %s: split its long runs, or keep a P free of them. A P looks at its timers only when a goroutine leaves it, and %s sleeps with the lock held until then. Better still, do not sleep there with the lock held.", n.keeper.Work(), in)
 	case 2*(blocked+n.calls) > n.held:
-		first = "Do not hold the lock across something slow, as " + in + " does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only."
+		x.Advise("Do not hold the lock across something slow, as %s does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only.", in)
 	case 2*n.yielded > n.held:
-		first = "Do not call runtime.Gosched in " + in + " while the lock is held: others run, or wait for the lock, until its turn comes again. Unlock before it yields, and lock again afterwards; or do a part of it at a time."
+		x.Advise("Do not call runtime.Gosched in %s while the lock is held: others run, or wait for the lock, until its turn comes again. Unlock before it yields, and lock again afterwards; or do a part of it at a time.", in)
 	case 2*n.queued > n.held:
-		first = "Whoever holds the lock, most of all " + in + ", mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often."
+		x.Advise("Whoever holds the lock, most of all %s, mostly waits for a P, preempted in the middle, or just handed the lock: have fewer goroutines compute at the same time (about as many as there are Ps), and take the lock less often.", in)
 	case 2*n.ran < n.held:
-		first = "Hold the lock in " + in + " for less: whoever has it ran for " + quantity.Percent(float64(n.ran)/float64(max(1, n.held))) + " of that time only, so see whether it sleeps, waits, reads or writes meanwhile, and do that before locking or after unlocking."
+		x.Advise("Hold the lock in %s for less: whoever has it ran for %s of that time only, so see whether it sleeps, waits, reads or writes meanwhile, and do that before locking or after unlocking.", in, quantity.Percent(float64(n.ran)/float64(max(1, n.held))))
 	default:
-		first = "Make the critical section in " + in + " shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result."
+		x.Advise("Make the critical section in %s shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result.", in)
 	}
 	if user := n.chief.CalledBy(); user != "" {
-		first = in + " is a library's: see whether a newer version, or another setting, holds the lock for less; else let " + user + " call it less often, or give it less to do."
+		x.AdviseOnly("%s is a library's: see whether a newer version, or another setting, holds the lock for less; else let %s call it less often, or give it less to do.", in, user)
 		if n.slowOurs {
-			first = "Make what " + in + " does in " + n.slowIn + " while it holds the lock shorter, or hand it to another goroutine there. " + first
+			x.AdviseOnly("Make what %s does in %s while it holds the lock shorter, or hand it to another goroutine there. %s", in, n.slowIn, x.Advice[0])
 		}
-		return []string{first, "Or use several of what the lock protects, one for each part of the work. More Ps do not help: one goroutine at a time gets through."}
+		x.Advise("Or use several of what the lock protects, one for each part of the work. More Ps do not help: one goroutine at a time gets through.")
+		return
 	}
-	return []string{first, "Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through."}
+	x.Advise("Or divide what the lock protects (one lock for each part), or publish a copy that readers need no lock for (atomic.Pointer). More Ps do not help: one goroutine at a time gets through.")
 }

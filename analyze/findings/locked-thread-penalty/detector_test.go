@@ -34,7 +34,7 @@ func TestFindsPingPong(t *testing.T) {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
 	a := x.Actors[len(x.Actors)-1]
-	if a.Role != findings.Cause || a.Class != "main.class2" || a.G != 9 || x.Evidence[0].Value != "4,000 and 4,000" {
+	if a.Role != findings.Cause || a.Class != "main.class2" || a.G != 9 || x.Evidence[0].Value.String() != "4,000 and 4,000" {
 		t.Errorf("%+v", x)
 	}
 }

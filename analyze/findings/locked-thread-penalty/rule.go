@@ -4,8 +4,6 @@
 package lockedthreadpenalty
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -99,17 +97,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...),
 	}
 	name, times, mean := f.Name(w.causes.Top(1)[0].Class), quantity.Plural(n, "time", "times"), w.sum/n
-	x.Headline = fmt.Sprintf("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), times)
-	x.Title = fmt.Sprintf("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each", name, times, quantity.Duration(mean))
-	x.Measured("hand-overs to and from wired threads, with work waiting", findings.Count(w.to).With(" and "+quantity.Count(w.from)), findings.Count(w.t.MinCount))
+	x.Headline = findings.Say("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), times)
+	x.Title = findings.Say("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each", name, times, quantity.Duration(mean))
+	x.Measured("hand-overs to and from wired threads, with work waiting", findings.Count(w.to).With(" and %s", quantity.Count(w.from)), findings.Count(w.t.MinCount))
 	x.Measured("a second", findings.Rate(float64(n)*1e9/float64(max(1, f.RecordedNs()))))
 	x.Measured("mean time without a goroutine on the P", findings.Time(mean), findings.Time(w.t.MeanNs))
 	x.Measured("the longest", findings.Time(w.longest))
-	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", "+quantity.Part(w.sum, f.PT())+" of the P-time"))
+	x.Measured("Ps stood still for it, summed", findings.Time(w.sum).With(", %s of the P-time", quantity.Part(w.sum, f.PT())))
 	x.Measured("longer ones, left out", findings.Count(w.freaks), findings.Time(w.t.FreakNs))
-	x.Advice = []string{
-		"Keep " + name + " off paths that run often: hand it whole batches, and let it answer them at once, so that a thread switch serves many requests.",
-		"Unlock (runtime.UnlockOSThread) wherever the thread's own state is not needed, or let the wired goroutine do the work around it itself, rather than wait for another goroutine at each step.",
-	}
+	x.Advise("Keep %s off paths that run often: hand it whole batches, and let it answer them at once, so that a thread switch serves many requests.", name)
+	x.Advise("Unlock (runtime.UnlockOSThread) wherever the thread's own state is not needed, or let the wired goroutine do the work around it itself, rather than wait for another goroutine at each step.")
 	return []findings.Finding{x}
 }

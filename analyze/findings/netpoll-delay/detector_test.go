@@ -107,7 +107,7 @@ func TestQueuesThatNeverRunEmpty(t *testing.T) {
 		s.Run(1, 0, 20*Us, reference.WhyBlock)
 	}
 	x := One(t, detect(s), netpolldelay.ID, findings.Warning)
-	if len(x.Actors) != 1 || !strings.Contains(x.Advice[0], "queues never ran empty") {
+	if len(x.Actors) != 1 || !strings.Contains(x.Advice[0].String(), "queues never ran empty") {
 		t.Errorf("%+v", x)
 	}
 }

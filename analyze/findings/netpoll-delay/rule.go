@@ -3,8 +3,6 @@
 package netpolldelay
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -115,25 +113,23 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: w.victims.Actors(f, findings.Victim, 3),
 	}
-	x.Headline = fmt.Sprintf("No P has time to poll the network: %s late", quantity.Plural(w.late, "wake-up was", "wake-ups were"))
-	x.Title = fmt.Sprintf("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
+	x.Headline = findings.Say("No P has time to poll the network: %s late", quantity.Plural(w.late, "wake-up was", "wake-ups were"))
+	x.Title = findings.Say("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
 		quantity.Plural(w.late, "network wake-up", "network wake-ups"), quantity.Count(total.N), quantity.Duration(total.Worst))
-	x.Measured("network wake-ups by threads without a P while all Ps were busy", findings.Count(w.late).With(" of "+quantity.Count(wakes)+" ("+quantity.Part(w.late, wakes)+")"), findings.Share(w.t.Share))
-	x.Measured("of them, that waited for a P afterwards", findings.Count(total.N), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.WaitNs)+", and "+quantity.Percent(w.t.TailShare)))
+	x.Measured("network wake-ups by threads without a P while all Ps were busy", findings.Count(w.late).With(" of %s (%s)", quantity.Count(wakes), quantity.Part(w.late, wakes)), findings.Share(w.t.Share))
+	x.Measured("of them, that waited for a P afterwards", findings.Count(total.N), findings.Count(w.t.MinCount).With(" of %s, and %s", quantity.Duration(w.t.WaitNs), quantity.Percent(w.t.TailShare)))
 	x.Measured("their waits, summed", findings.Time(total.Ns))
 	x.Measured("the longest", findings.Time(total.Worst), findings.Time(w.t.WaitNs))
 	x.Measured("before each wake-up, not shown by the trace: the data lay in the kernel for up to", findings.Time(w.t.PollNs).With(" (sysmon polls when nobody has for so long)"))
 	if causes := &w.causes; len(causes.Cells) > 0 && 2*causes.Total.Ns > total.To-total.From { // long runs kept the Ps from polling
 		x.Actors = append(x.Actors, causes.Actors(f, findings.Cause, 2)...)
 		name := f.Name(causes.Top(1)[0].Class)
-		x.Measured("run intervals of "+quantity.Duration(w.t.LongNs)+" and more while such goroutines waited", findings.Count(causes.Total.N).With(", most of "+name).Of(causes.Total.Ns))
-		x.Advice = append(x.Advice,
-			"Split the long runs of "+name+", with runtime.Gosched or an operation that blocks after every 100 µs or so: a P polls the network when it finds nothing else to run.",
-			"Bound how many of them run at once, below GOMAXPROCS, so that a P stays free for those who serve the network; or move the computing into another process.")
+		x.Measured("run intervals of "+quantity.Duration(w.t.LongNs)+" and more while such goroutines waited", findings.Count(causes.Total.N).With(", most of %s", name).Of(causes.Total.Ns))
+		x.Advise("Split the long runs of %s, with runtime.Gosched or an operation that blocks after every 100 µs or so: a P polls the network when it finds nothing else to run.", name)
+		x.Advise("Bound how many of them run at once, below GOMAXPROCS, so that a P stays free for those who serve the network; or move the computing into another process.")
 	} else {
-		x.Advice = append(x.Advice,
-			"No goroutine ran for long: the Ps did not poll because their queues never ran empty. Admit less work at once, so that the queues stay short, or add CPUs.")
+		x.Advise("No goroutine ran for long: the Ps did not poll because their queues never ran empty. Admit less work at once, so that the queues stay short, or add CPUs.")
 	}
-	x.Advice = append(x.Advice, "Latency that clients see beyond the waits in this report may be this: compare it with theirs.")
+	x.Advise("Latency that clients see beyond the waits in this report may be this: compare it with theirs.")
 	return []findings.Finding{x}
 }

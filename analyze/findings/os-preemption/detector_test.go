@@ -242,11 +242,11 @@ func TestMorePsThanCPUsIsCertain(t *testing.T) {
 func TestCertainAndSuspected(t *testing.T) {
 	s := busy(4, 1000*Ms, turns(4, 2))
 	x := One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, 2)), ospreemption.ID, findings.Critical)
-	if x.Basis != findings.Certain || !strings.HasPrefix(x.Title, "There were more Ps than CPUs") || !strings.HasPrefix(x.Advice[0], "Set GOMAXPROCS to 2") || x.Actors[0].Class != "main.class1" {
+	if x.Basis != findings.Certain || !strings.HasPrefix(x.Title.String(), "There were more Ps than CPUs") || !strings.HasPrefix(x.Advice[0].String(), "Set GOMAXPROCS to 2") || x.Actors[0].Class != "main.class1" {
 		t.Errorf("%+v", x)
 	}
 	x = One(t, s.DetectWith(detector(), factsWithCPUs(s, 4, 4)), ospreemption.ID, findings.Warning)
-	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Advice[0], "More Ps than CPUs is ruled out") {
+	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Advice[0].String(), "More Ps than CPUs is ruled out") {
 		t.Errorf("%+v", x)
 	}
 }
@@ -266,7 +266,7 @@ func TestSamplesContradictTheNumber(t *testing.T) {
 	f.CPUs, f.GOMAXPROCS = 0.2, 1
 	f.Procs.Ps = []procs.Proc{{RunningNs: f.EndNs}}
 	x := One(t, s.DetectWith(detector(), f), ospreemption.ID, findings.Note)
-	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Title, "If the process had 0.2 CPUs") {
+	if x.Basis != findings.Suspected || !strings.HasPrefix(x.Title.String(), "If the process had 0.2 CPUs") {
 		t.Errorf("%+v", x)
 	}
 }

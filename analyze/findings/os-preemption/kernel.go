@@ -1,8 +1,6 @@
 package ospreemption
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -60,22 +58,18 @@ func culprit(m *kernel.Machine, lost int64) *kernel.ProcessUse {
 
 // blameOther is about another process that had the CPUs.
 func (w *watcher) blameOther(f *findings.Facts, m *kernel.Machine, who *kernel.ProcessUse, x *findings.Finding) {
-	x.Headline = findings.Had(m) + "; " + who.Name + " had the rest"
-	x.Title = fmt.Sprintf("%s: for %s of their running time goroutines had no CPU, while other processes had the CPUs, most of all %s (%s)",
+	x.Headline = findings.Say("%s; %s had the rest", findings.Had(m), who.Name)
+	x.Title = findings.Say("%s: for %s of their running time goroutines had no CPU, while other processes had the CPUs, most of all %s (%s)",
 		findings.Had(m), quantity.Percent(m.OffShare()), who.Name, quantity.Duration(who.CPUNs))
 	x.Measured("CPU time of "+who.Name, findings.Time(who.CPUNs))
-	x.Advice = []string{
-		"Keep " + who.Name + " off the CPUs of this program (cpuset, nice, CPU weights), give the program more CPUs, or lower GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, to what is left.",
-		"Do not judge the program by this recording alone: waits, runs and locks contain time in which nothing ran.",
-	}
+	x.Advise("Keep %s off the CPUs of this program (cpuset, nice, CPU weights), give the program more CPUs, or lower GOMAXPROCS, %s here, to what is left.", who.Name, quantity.Count(int64(max(1, f.GOMAXPROCS))))
+	x.Advise("Do not judge the program by this recording alone: waits, runs and locks contain time in which nothing ran.")
 }
 
 // blamePs is about more Ps than CPUs.
 func (w *watcher) blamePs(f *findings.Facts, m *kernel.Machine, x *findings.Finding) {
-	x.Headline = fmt.Sprintf("%s: %s on %s", findings.Had(m), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps"), quantity.Plural(int64(len(m.CPUs)), "CPU", "CPUs"))
-	x.Title = fmt.Sprintf("%s: its own threads took turns on the CPUs, and goroutines had none for %s of their running time; the records show %s, and GOMAXPROCS is %s",
+	x.Headline = findings.Say("%s: %s on %s", findings.Had(m), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps"), quantity.Plural(int64(len(m.CPUs)), "CPU", "CPUs"))
+	x.Title = findings.Say("%s: its own threads took turns on the CPUs, and goroutines had none for %s of their running time; the records show %s, and GOMAXPROCS is %s",
 		findings.Had(m), quantity.Percent(m.OffShare()), quantity.Plural(int64(len(m.CPUs)), "CPU", "CPUs"), quantity.Count(int64(f.GOMAXPROCS)))
-	x.Advice = []string{
-		"Set GOMAXPROCS to the number of CPUs that the program may use: with more Ps, threads take turns on the CPUs, and the runtime can neither see nor order that. Or give the process more CPUs.",
-	}
+	x.Advise("Set GOMAXPROCS to the number of CPUs that the program may use: with more Ps, threads take turns on the CPUs, and the runtime can neither see nor order that. Or give the process more CPUs.")
 }

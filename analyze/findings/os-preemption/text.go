@@ -10,34 +10,31 @@ import (
 // phrase writes title, evidence and advice; found is not empty, and the first is what
 // the finding is about.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) {
-	x.Headline = found[0].headline(f)
-	x.Title = found[0].title(f)
+	x.Headline = findings.Say("%s", found[0].headline(f))
+	x.Title = findings.Say("%s", found[0].title(f))
 	for i := range found {
 		x.Evidence = append(x.Evidence, w.evidence(f, &found[i])...)
 	}
 	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
-	x.Advice = append(advice(f, found[0].way),
-		"The kernel knows: compare run and wait times in /proc/PID/task/*/schedstat, or perf sched timehist, over a recording.",
-		"Read run intervals, slices and waits of this trace with care: they contain time in which nothing ran.",
-	)
+	advise(x, f, found[0].way)
+	x.Advise("The kernel knows: compare run and wait times in /proc/PID/task/*/schedstat, or perf sched timehist, over a recording.")
+	x.Advise("Read run intervals, slices and waits of this trace with care: they contain time in which nothing ran.")
 }
 
-// advice reports what to do about too few CPUs, by what is known of their number.
-func advice(f *findings.Facts, shown way) []string {
+// advise reports what to do about too few CPUs, by what is known of their number.
+func advise(x *findings.Finding, f *findings.Facts, shown way) {
 	const who = "look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time)."
 	switch {
 	case f.EnoughCPUs():
-		return []string{"More Ps than CPUs is ruled out, if the process had as many as was told: " + who}
+		x.Advise("More Ps than CPUs is ruled out, if the process had as many as was told: " + who)
 	case f.MorePs():
-		list := []string{"Set GOMAXPROCS to " + quantity.Count(int64(f.PsFor())) + ": with more Ps than CPUs, threads take turns on the CPUs, and the runtime can neither see nor order that. Or give the process more CPUs."}
+		x.Advise("Set GOMAXPROCS to %s: with more Ps than CPUs, threads take turns on the CPUs, and the runtime can neither see nor order that. Or give the process more CPUs.", quantity.Count(int64(f.PsFor())))
 		if shown != byCPUs {
-			list = append(list, "The Ps ran no longer than the CPUs that were told allow: "+who)
+			x.Advise("The Ps ran no longer than the CPUs that were told allow: " + who)
 		}
-		return list
-	}
-	return []string{
-		"Compare GOMAXPROCS, " + quantity.Count(int64(max(1, f.GOMAXPROCS))) + " here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.",
-		"If it has CPUs enough, " + who,
+	default:
+		x.Advise("Compare GOMAXPROCS, %s here, with the CPUs that the process may use: the cores of the machine, its affinity mask, its container's limit. With more Ps than these, threads take turns on the CPUs, and the runtime can neither see nor order that.", quantity.Count(int64(max(1, f.GOMAXPROCS))))
+		x.Advise("If it has CPUs enough, " + who)
 	}
 }
 
@@ -94,14 +91,14 @@ func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 		s := p.stalls
 		return []findings.Evidence{
 			findings.Measured("times that a P's thread stood still in the scheduler", findings.Count(s.N), findings.Count(w.t.MinStalls).With(" of 1 ms")),
-			findings.Measured("their sum, against the program's running", findings.Time(s.Ns).With(" ("+quantity.Percent(p.share)+")"), findings.Share(w.t.StallShare)),
+			findings.Measured("their sum, against the program's running", findings.Time(s.Ns).With(" (%s)", quantity.Percent(p.share)), findings.Share(w.t.StallShare)),
 			findings.Measured("the longest", findings.Time(s.Longest)),
-			findings.Measured("goroutines waited meanwhile, summed", findings.Time(s.WaitedNs).With(" ("+quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs)+" of all waiting)")),
+			findings.Measured("goroutines waited meanwhile, summed", findings.Time(s.WaitedNs).With(" (%s of all waiting)", quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs))),
 		}
 	}
 	return []findings.Evidence{
-		findings.Measured("late slices that a signal ended", findings.Count(p.n).With(" of "+quantity.Count(p.slices)+" that a preemption ended"), findings.Count(w.t.MinLate).With(" of "+quantity.Duration(w.t.LateNs)+", and "+quantity.Percent(w.t.LateShare))),
-		findings.Measured("their time beyond "+quantity.Duration(w.t.SliceNs), findings.Time(p.ns).With(" ("+quantity.Percent(p.share)+" of such slices)"), findings.Share(w.t.NoteShare)),
+		findings.Measured("late slices that a signal ended", findings.Count(p.n).With(" of %s that a preemption ended", quantity.Count(p.slices)), findings.Count(w.t.MinLate).With(" of %s, and %s", quantity.Duration(w.t.LateNs), quantity.Percent(w.t.LateShare))),
+		findings.Measured("their time beyond "+quantity.Duration(w.t.SliceNs), findings.Time(p.ns).With(" (%s of such slices)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare)),
 		findings.Measured("the longest", findings.Time(p.worst), findings.Time(w.t.LateNs)),
 	}
 }
@@ -109,7 +106,7 @@ func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
 func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidence {
 	list := []findings.Evidence{
 		findings.Measured("goroutines ran, summed over all Ps", findings.Time(f.RanNs()), findings.Time(f.CPUTimeNs()).With(" of CPU time")),
-		findings.Measured("without a CPU, at least", findings.Time(p.cost).With(" ("+quantity.Percent(p.share)+" of it)"), findings.Share(w.t.NoteShare)),
+		findings.Measured("without a CPU, at least", findings.Time(p.cost).With(" (%s of it)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare)),
 	}
 	if p.basis != findings.Certain {
 		list = append(list, findings.Measured("CPU time by the CPU profiler, more than was told", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs())))
@@ -121,7 +118,7 @@ func (w *watcher) evidenceOfTurns(p *proof) []findings.Evidence {
 	total := p.account.lost.Total
 	list := []findings.Evidence{
 		findings.Measured("share of the running time without a CPU", findings.Share(p.share).Of(total.Ns), findings.Share(w.t.NoteShare)),
-		findings.Measured("run intervals far longer than is usual for their class", findings.Count(p.account.n), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.LongNs)+" and "+quantity.Count(w.t.Ratio)+" medians")),
+		findings.Measured("run intervals far longer than is usual for their class", findings.Count(p.account.n), findings.Count(w.t.MinCount).With(" of %s and %s medians", quantity.Duration(w.t.LongNs), quantity.Count(w.t.Ratio))),
 		findings.Measured("the longest, beyond the median", findings.Time(total.Worst)),
 		findings.Measured("Ps that ran a goroutine of the program, on average while there was one", findings.Number(p.mean)),
 		findings.Measured("of them, not in such an interval", findings.Number(p.mean-p.together)),

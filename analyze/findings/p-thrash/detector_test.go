@@ -42,7 +42,7 @@ func TestFindsWakeUpsForNothing(t *testing.T) {
 	if want := 10_000 * 5 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want what P1 was awake, %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || !strings.Contains(x.Title, "100 %") || x.Basis != findings.Certain {
+	if x.Severity != findings.Warning || !strings.Contains(x.Title.String(), "100 %") || x.Basis != findings.Certain {
 		t.Errorf("%s %s: %s", x.Severity, x.Basis, x.Title)
 	}
 	for _, a := range x.Actors {

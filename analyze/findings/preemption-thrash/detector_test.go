@@ -59,7 +59,7 @@ func TestNamesWhatComputes(t *testing.T) {
 		}
 	}
 	x := One(t, detect(f), preemptionthrash.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "Too much computing at once in main.f7: ") || !strings.Contains(x.Advice[0], "goroutines of main.f7 (run by main.class1) work") {
+	if !strings.HasPrefix(x.Headline.String(), "Too much computing at once in main.f7: ") || !strings.Contains(x.Advice[0].String(), "goroutines of main.f7 (run by main.class1) work") {
 		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
 	}
 }

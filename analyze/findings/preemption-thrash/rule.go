@@ -3,7 +3,6 @@
 package preemptionthrash
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -192,15 +191,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	total, procs := w.victims.Total, w.view.Procs()
 	top := x.Actors[slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause })]
 	name := top.Work()
-	if top.Brief() == findings.Short(top.Class) {
-		name = top.Class
+	if class := findings.Name(top.Class); top.Brief() == findings.Short(class) {
+		name = findings.Say("%s", class)
 	}
-	x.Headline = fmt.Sprintf("Too much computing at once in %s: up to %s goroutines take turns on %s",
+	x.Headline = findings.Say("Too much computing at once in %s: up to %s goroutines take turns on %s",
 		top.Brief(), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
-	x.Title = fmt.Sprintf("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
+	x.Title = findings.Say("CPU-bound goroutines, most of %s, were preempted %s to let others of their kind run: up to %s of them took turns on %s",
 		name, quantity.Plural(total.N, "time", "times"), quantity.Count(w.gs), quantity.Plural(procs, "P", "Ps"))
 	x.Measured("preemptions after which the goroutine had to wait", findings.Count(total.N), findings.Time(w.t.WaitNs).With(" each"))
-	x.Measured("goroutines that took turns so, within "+quantity.Duration(w.t.BucketNs), findings.Count(w.gs), findings.Text("more than "+quantity.Plural(procs, "P", "Ps")))
+	x.Measured("goroutines that took turns so, within "+quantity.Duration(w.t.BucketNs), findings.Count(w.gs), findings.Said("more than %s", quantity.Plural(procs, "P", "Ps")))
 	x.Measured("for each P and second, at most", findings.Number(w.rate(w.best.n, w.best.to-w.best.from)), findings.Number(w.t.Rate))
 	x.Measured("time for which it was above that", findings.Time(w.sustained), findings.Time(w.t.SustainedNs))
 	x.Measured("preempted goroutines waiting meanwhile, for each P", findings.Number(waiting), findings.Number(w.t.Waiting))
@@ -208,9 +207,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Measured("mean wait after it", findings.Time(total.Ns/total.N))
 	x.Measured("all preemptions at the end of a slice", findings.Count(w.all))
 	x.Measured("preemptions for the runtime: stopped world, garbage collector, tracer", findings.Count(w.others))
-	x.Advice = []string{
-		fmt.Sprintf("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. Together they take as long as now, but most of them are done much earlier, and whoever else wants a P gets one.", name, procs),
-		"If short requests share the process, keep a P or two free of such work, or move it into another process.",
-	}
+	x.Advise("Let no more goroutines of %s work at once than GOMAXPROCS (%d): a fixed number of workers, or a semaphore around the computation. Together they take as long as now, but most of them are done much earlier, and whoever else wants a P gets one.", name, procs)
+	x.Advise("If short requests share the process, keep a P or two free of such work, or move it into another process.")
 	return []findings.Finding{x}
 }

@@ -3,7 +3,6 @@
 package processstopped
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -123,17 +122,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	count := int64(len(stops))
-	x.Headline = fmt.Sprintf("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(longest))
-	x.Title = fmt.Sprintf("The whole process did not run %s, for up to %s at a time, %s of the recording: the machine, or whoever stops processes on it, is to blame, not the program",
+	x.Headline = findings.Say("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(longest))
+	x.Title = findings.Say("The whole process did not run %s, for up to %s at a time, %s of the recording: the machine, or whoever stops processes on it, is to blame, not the program",
 		quantity.Plural(count, "time", "times"), quantity.Duration(longest), quantity.Percent(share))
-	x.Measured("stops: silences that no program makes by itself", findings.Count(count), findings.Text(fmt.Sprintf("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs))))
-	x.Measured("their sum", findings.Time(stoppedNs).With(" ("+quantity.Percent(share)+" of the recording)"), findings.Share(w.t.WarningShare))
+	x.Measured("stops: silences that no program makes by itself", findings.Count(count), findings.Said("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs)))
+	x.Measured("their sum", findings.Time(stoppedNs).With(" (%s of the recording)", quantity.Percent(share)), findings.Share(w.t.WarningShare))
 	x.Measured("the longest", findings.Time(longest))
 	x.Measured("goroutines that ran into them, and went on together, summed", findings.Count(runs))
 	x.Measured("timers that were due in them and fired only afterwards", findings.Count(overdue))
-	x.Advice = []string{
-		"See what stopped the process: a debugger or a SIGSTOP, a frozen or migrated virtual machine or container, a CPU limit (cpu.stat of its control group counts nr_throttled), swapping, or neighbours that own the cores. Nothing in the program helps against it.",
-		"Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.",
-	}
+	x.Advise("See what stopped the process: a debugger or a SIGSTOP, a frozen or migrated virtual machine or container, a CPU limit (cpu.stat of its control group counts nr_throttled), swapping, or neighbours that own the cores. Nothing in the program helps against it.")
+	x.Advise("Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.")
 	return []findings.Finding{x}
 }

@@ -47,7 +47,7 @@ func TestFindsALongQueueBesideAnEmptyOne(t *testing.T) {
 	if want := 50 * sum * 100 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || !strings.HasPrefix(x.Title, "P0 had up to 40 ") || x.ToNs-x.FromNs != 24*100*Us {
+	if x.Severity != findings.Warning || !strings.HasPrefix(x.Title.String(), "P0 had up to 40 ") || x.ToNs-x.FromNs != 24*100*Us {
 		t.Errorf("%s %s, %d", x.Severity, x.Title, x.ToNs-x.FromNs)
 	}
 	if len(x.Actors) != 3 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[2].Class != "main.class3" || *x.Actors[2].P != 1 {

@@ -3,7 +3,6 @@
 package queueimbalance
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -248,28 +247,26 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
 	}
-	x.Headline = fmt.Sprintf("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	x.Headline = findings.Say("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		x.Headline = fmt.Sprintf("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+		x.Headline = findings.Say("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	}
-	x.Title = fmt.Sprintf("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
+	x.Title = findings.Say("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
 		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(share))
 	x.Measured("time in such intervals", findings.Share(share).Of(w.sumNs), findings.Share(limit))
 	x.Measured("intervals", findings.Count(w.intervals), findings.Time(w.t.LengthNs).With(" each"))
 	x.Measured("the longest", findings.Time(w.longest))
 	x.Measured("longest queue", findings.Count(w.peakLen), findings.Count(w.t.Over).With(" above the mean of the Ps"))
-	x.Measured("unevenness of queued time over the Ps (Gini)", findings.Number(gini), findings.Number(w.t.Gini).With(", or "+quantity.Count(w.t.MinCount)+" intervals for a warning"))
-	feeder := "the producer"
+	x.Measured("unevenness of queued time over the Ps (Gini)", findings.Number(gini), findings.Number(w.t.Gini).With(", or %s intervals for a warning", quantity.Count(w.t.MinCount)))
+	feeder := findings.Say("the producer")
 	if top := w.feeders.Top(1); len(top) > 0 {
-		feeder = f.Name(top[0].Class)
+		feeder = findings.Say("%s", f.Name(top[0].Class))
 	}
-	x.Advice = []string{
-		"Let more than one goroutine produce: what " + feeder + " makes runnable goes into the queue of the P that it runs on, and stays there until a P without work steals it.",
-	}
+	x.Advise("Let more than one goroutine produce: what %s makes runnable goes into the queue of the P that it runs on, and stays there until a P without work steals it.", feeder)
 	if top := w.hogs.Top(1); len(top) > 0 {
 		hog := f.Name(top[0].Class)
-		x.Measured("of it, beside "+hog+" that had a P to itself", findings.Time(top[0].Ns))
-		x.Advice = append(x.Advice, "A P looks into the others' queues only when it runs out of work, and "+hog+" does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.")
+		x.MeasuredOf(findings.Say("of it, beside %s that had a P to itself", hog), findings.Time(top[0].Ns))
+		x.Advise("A P looks into the others' queues only when it runs out of work, and %s does not let that happen: have it block now and then, or split its work into goroutines, so that its P takes its share of the others.", hog)
 	}
 	return []findings.Finding{x}
 }

@@ -3,8 +3,6 @@
 package retakestall
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -152,21 +150,19 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case w.quiet > 0:
 		quiet = quantity.Duration(w.quiet) + " before"
 	}
-	x.Headline = fmt.Sprintf("System calls of %s keep a P from its queue for up to %s", caller, longest)
-	x.Title = fmt.Sprintf("%s, most of %s, kept the P from the goroutines in its queue, up to %s", quantity.Plural(n, "system call", "system calls"), callers[0].Class, longest)
+	x.Headline = findings.Say("System calls of %s keep a P from its queue for up to %s", caller, longest)
+	x.Title = findings.Say("%s, most of %s, kept the P from the goroutines in its queue, up to %s", quantity.Plural(n, "system call", "system calls"), findings.Name(callers[0].Class), longest)
 	x.Measured("calls with goroutines waiting behind them", findings.Count(n), findings.Time(w.t.StallNs).With(" each"))
 	x.Measured("the longest that one waited", findings.Time(w.longest), findings.Time(w.t.StallNs))
 	x.Measured("how long these Ps stood still, summed", findings.Time(w.stalls))
 	x.Measured("goroutines that waited", findings.Count(total.N))
 	x.Measured("calls from which sysmon took the P in the end", findings.Count(w.taken))
 	x.Measured("calls that came back first", findings.Count(w.back))
-	x.Measured("when the longest began, sysmon had last taken a P", findings.Text(quiet))
+	x.Measured("when the longest began, sysmon had last taken a P", findings.Said("%s", quiet))
 	x.Measured("calls unusually long for their stack, left out", findings.Count(w.rare), findings.Share(w.t.Rare).With(" of them"))
 	x.Measured("longer than its sleeps explain, left out", findings.Count(w.freaks))
-	x.Advice = []string{
-		"Do not wake others and block in the kernel right after it: make the call of " + caller + " first, or from a goroutine of its own that wakes nobody.",
-		"Replace the call by one that the poller handles, such as a socket, a pipe or a deadline, where a wait costs no P; or batch such calls, so that there are fewer.",
-		"sysmon looks every 20 µs only as long as it finds Ps to take; after 1 ms without any it looks ever more rarely, down to every 10 ms. A rare blocking call therefore costs more than a frequent one. A further P would take the queue over meanwhile.",
-	}
+	x.Advise("Do not wake others and block in the kernel right after it: make the call of %s first, or from a goroutine of its own that wakes nobody.", caller)
+	x.Advise("Replace the call by one that the poller handles, such as a socket, a pipe or a deadline, where a wait costs no P; or batch such calls, so that there are fewer.")
+	x.Advise("sysmon looks every 20 µs only as long as it finds Ps to take; after 1 ms without any it looks ever more rarely, down to every 10 ms. A rare blocking call therefore costs more than a frequent one. A further P would take the queue over meanwhile.")
 	return []findings.Finding{x}
 }

@@ -42,13 +42,13 @@ func TestFindsBursts(t *testing.T) {
 	if want := 10 * 94 * 95 / 2 * 100 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if x.Severity != findings.Warning || !strings.Contains(x.Title, "main.f999, called by main.class2, created goroutines faster than they ran: up to 100 goroutines") || x.ToNs-x.FromNs != 94*100*Us {
+	if x.Severity != findings.Warning || !strings.Contains(x.Title.String(), "main.f999, called by main.class2, created goroutines faster than they ran: up to 100 goroutines") || x.ToNs-x.FromNs != 94*100*Us {
 		t.Errorf("%s %s, from %d to %d", x.Severity, x.Title, x.FromNs, x.ToNs)
 	}
 	if len(x.Actors) != 2 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[1].Stack[0] != "main.f999 (main.go:999)" {
 		t.Errorf("actors %v", x.Actors)
 	}
-	if !strings.Contains(x.Advice[0], "SetLimit") {
+	if !strings.Contains(x.Advice[0].String(), "SetLimit") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -80,7 +80,7 @@ func TestNamesWhoCreates(t *testing.T) {
 
 func TestAdviceFollowsTheCause(t *testing.T) {
 	x := One(t, detect(bursts(10, 100, 100*Us, reference.WhyTimer)), runnableburst.ID, findings.Warning)
-	if !strings.Contains(x.Advice[0], "timers") {
+	if !strings.Contains(x.Advice[0].String(), "timers") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -101,7 +101,7 @@ func TestNamesWhereTheySlept(t *testing.T) {
 			s.Local(g, 0, reference.WhyTimer)
 		}
 	}
-	if x := One(t, detect(s), runnableburst.ID, findings.Warning); x.Headline != "Timers wake up to 100 goroutines in main.f7 at once" {
+	if x := One(t, detect(s), runnableburst.ID, findings.Warning); x.Headline.String() != "Timers wake up to 100 goroutines in main.f7 at once" {
 		t.Error(x.Headline)
 	}
 }

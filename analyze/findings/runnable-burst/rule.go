@@ -249,8 +249,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	b := &w.biggest
 	whys := w.why()
 	x.Headline = headline(&x, whys, b.peak)
-	x.Title = title(&x, whys, b.peak)
-	x.Title += fmt.Sprintf(", %s for each P; for %s of the time they were more than %d for each", quantity.Number(forEach), quantity.Percent(f.Share(ns)), limit)
+	x.Title = findings.Say("%s, %s for each P; for %s of the time they were more than %d for each", title(&x, whys, b.peak), quantity.Number(forEach), quantity.Percent(f.Share(ns)), limit)
 	x.Measured("runnable at once for each P, at most", findings.Number(forEach), findings.Count(limit))
 	x.Measured(fmt.Sprintf("time with more than %d for each P", limit), findings.Share(f.Share(ns)).Of(ns), findings.Share(w.t.Share))
 	x.Measured("bursts", findings.Count(w.bursts), findings.Time(w.t.LengthNs).With(" each"))
@@ -264,10 +263,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if why == reference.WhyCreate && !slices.ContainsFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }) {
 			why = reference.WhyTimer // which creates them where no goroutine does
 		}
-		x.Advice = append(x.Advice, advice(why, x.Actors))
+		x.Advise("%s", advice(why, x.Actors))
 	}
-	x.Advice = append(x.Advice,
-		"Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
+	x.Advise("Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
 	return []findings.Finding{x}
 }
 
@@ -289,16 +287,16 @@ func (w *watcher) why() []entry {
 }
 
 // headline is the short title.
-func headline(x *findings.Finding, whys []entry, peak int64) string {
-	many := "up to " + quantity.Plural(peak, "goroutine", "goroutines")
+func headline(x *findings.Finding, whys []entry, peak int64) findings.Text {
+	many := quantity.Plural(peak, "goroutine", "goroutines")
 	for i := range x.Actors {
 		a := &x.Actors[i]
 		if len(whys) > 0 && a.Role == findings.Cause {
 			switch whys[0].why {
 			case reference.WhyCreate:
-				return fmt.Sprintf("%s creates goroutines faster than they run: %s wait", a.Short(), many)
+				return findings.Say("%s creates goroutines faster than they run: up to %s wait", a.Short(), many)
 			case reference.WhyUnblock:
-				return fmt.Sprintf("%s wakes %s at once", waker(a, a.Short()), many)
+				return findings.Say("%s wakes up to %s at once", waker(a, findings.Say("%s", a.Short())), many)
 			}
 		}
 	}
@@ -306,30 +304,30 @@ func headline(x *findings.Finding, whys []entry, peak int64) string {
 		switch whys[0].why {
 		case reference.WhyTimer:
 			in := "of"
-			if a := &x.Actors[0]; a.Short() != findings.Short(a.Class) {
+			if a := &x.Actors[0]; a.Short() != findings.Short(findings.Name(a.Class)) {
 				in = "in"
 			}
-			return fmt.Sprintf("Timers wake %s %s %s at once", many, in, x.Actors[0].Short())
+			return findings.Say("Timers wake up to %s %s %s at once", many, in, x.Actors[0].Short())
 		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
-			return fmt.Sprintf("Timers start %s of %s at once", many, x.Actors[0].Short())
+			return findings.Say("Timers start up to %s of %s at once", many, x.Actors[0].Short())
 		}
 	}
-	return "Too much work at once: " + many + " are runnable"
+	return findings.Say("Too much work at once: up to %s are runnable", many)
 }
 
 // marks reports whether an actor is a mark worker: it wakes those that wait for a cycle of the collector to end.
 func marks(a *findings.Actor) bool { return strings.HasPrefix(a.Class, "runtime.gcBgMarkWorker") }
 
 // waker is what an actor that wakes others is called.
-func waker(a *findings.Actor, name string) string {
+func waker(a *findings.Actor, name findings.Text) findings.Text {
 	if marks(a) {
-		return "The garbage collector"
+		return findings.Say("The garbage collector")
 	}
 	return name
 }
 
 // title reports who made so many goroutines runnable.
-func title(x *findings.Finding, whys []entry, peak int64) string {
+func title(x *findings.Finding, whys []entry, peak int64) findings.Text {
 	many := quantity.Plural(peak, "goroutine", "goroutines")
 	if len(whys) > 0 {
 		for i := range x.Actors {
@@ -337,21 +335,21 @@ func title(x *findings.Finding, whys []entry, peak int64) string {
 			switch {
 			case a.Role != findings.Cause:
 			case whys[0].why == reference.WhyCreate:
-				return fmt.Sprintf("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
+				return findings.Say("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
 			case whys[0].why == reference.WhyUnblock:
-				return fmt.Sprintf("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, how(a.Stack))
+				return findings.Say("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, how(a.Stack))
 			}
 		}
 		if len(x.Actors) > 0 {
 			switch whys[0].why {
 			case reference.WhyTimer:
-				return fmt.Sprintf("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
+				return findings.Say("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
 			case reference.WhyCreate:
-				return fmt.Sprintf("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Work())
+				return findings.Say("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Work())
 			}
 		}
 	}
-	return "Up to " + many + " were runnable at once"
+	return findings.Say("Up to %s were runnable at once", many)
 }
 
 // ways are the calls by which one goroutine wakes many, and what to do instead.

@@ -62,7 +62,7 @@ func TestFindsARelay(t *testing.T) {
 		g++
 	}
 	x := One(t, s.Detect(runnextmonopoly.New(runnextmonopoly.Default())), runnextmonopoly.ID, findings.Warning)
-	if !strings.Contains(x.Title, "create the next") {
+	if !strings.Contains(x.Title.String(), "create the next") {
 		t.Error(x.Title)
 	}
 }
@@ -86,7 +86,7 @@ func accepting(hops int) *Stream {
 
 func TestFindsTheNewestFirst(t *testing.T) {
 	x := One(t, accepting(1000).Detect(runnextmonopoly.New(runnextmonopoly.Default())), runnextmonopoly.ID, findings.Critical)
-	if !strings.HasPrefix(x.Title, "Goroutines of main.f1 (run by main.class4), each run as soon as it was created,") {
+	if !strings.HasPrefix(x.Title.String(), "Goroutines of main.f1 (run by main.class4), each run as soon as it was created,") {
 		t.Error(x.Title)
 	}
 }

@@ -3,9 +3,7 @@
 package runnextmonopoly
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -217,7 +215,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	x.Measured("its length", findings.Time(longest), findings.Time(w.t.SevereNs))
 	x.Measured("such slices", findings.Count(c.slices))
 	x.Measured("Ps that they kept, on average", findings.Number(f.Share(c.ns)).Of(c.ns), findings.Number(w.t.SevereShare))
-	x.Measured("passes of the P", findings.Text(rate(c.hops, c.ns)))
+	x.Measured("passes of the P", findings.Said("%s", rate(c.hops, c.ns)))
 	x.Measured("times a goroutine was kept waiting", findings.Count(total.N), findings.Time(w.t.WaitNs).With(" each"))
 	x.Measured("longest that one was kept by one slice", findings.Time(total.Worst))
 	if c.timers > 0 {
@@ -226,43 +224,36 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if c.yielded > 0 {
 		x.Measured("of those kept waiting, had yielded", findings.Count(c.yielded))
 	}
-	var parties []string
-	for _, a := range causes {
-		if name := a.Work(); !slices.Contains(parties, name) {
-			parties = append(parties, name)
+	var names findings.Text
+	for i, a := range causes {
+		if i == 0 {
+			names = a.Work()
+		} else if name := a.Work(); !slices.ContainsFunc(causes[:i], func(b findings.Actor) bool { return slices.Equal(b.Work(), name) }) {
+			names = findings.Say("%s and %s", names, name)
 		}
 	}
 	short := findings.ShortOf(causes)
-	names := strings.Join(parties, " and ")
 	switch {
 	case w.newestFirst(c):
-		x.Headline = fmt.Sprintf("New goroutines of %s run before older ones, for up to %s", short, quantity.Duration(longest))
-		x.Title = fmt.Sprintf("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
-		x.Advice = []string{
-			"Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.",
-		}
+		x.Headline = findings.Say("New goroutines of %s run before older ones, for up to %s", short, quantity.Duration(longest))
+		x.Title = findings.Say("Goroutines of %s, each run as soon as it was created, kept a P for up to %s while older ones waited", names, quantity.Duration(longest))
+		x.Advise("Bound how many are under way at once, and let a fixed number of workers take the work from a channel, which keeps its order: what is created runs next, within the same time slice, so the newest is served first.")
 	case c.relay:
-		x.Headline = fmt.Sprintf("%s: each goroutine creates the next, and a P is theirs for up to %s", short, quantity.Duration(longest))
-		x.Title = fmt.Sprintf("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
-		x.Advice = []string{
-			"Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.",
-		}
+		x.Headline = findings.Say("%s: each goroutine creates the next, and a P is theirs for up to %s", short, quantity.Duration(longest))
+		x.Title = findings.Say("Goroutines of %s that each create the next kept a P for up to %s while others waited", names, quantity.Duration(longest))
+		x.Advise("Create the next goroutine before the work, or loop in one goroutine: what is created runs next, within the same time slice, so nobody else gets in.")
 	case 2*c.timers > c.hops:
-		x.Headline = fmt.Sprintf("Timers wake %s so often that a P is theirs for up to %s", short, quantity.Duration(longest))
-		x.Title = fmt.Sprintf("Timers woke %s up to %s in a row on one P, which they kept for %s while others waited",
+		x.Headline = findings.Say("Timers wake %s so often that a P is theirs for up to %s", short, quantity.Duration(longest))
+		x.Title = findings.Say("Timers woke %s up to %s in a row on one P, which they kept for %s while others waited",
 			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
-		x.Advice = []string{
-			"Whoever a timer wakes runs next, within the time slice of the one before, so goroutines of " + names + " that sleep briefly take turns ahead of the queue: let one goroutine with one ticker do their work, or sleep longer and do more at a time.",
-			"Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.",
-		}
+		x.Advise("Whoever a timer wakes runs next, within the time slice of the one before, so goroutines of %s that sleep briefly take turns ahead of the queue: let one goroutine with one ticker do their work, or sleep longer and do more at a time.", names)
+		x.Advise("Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.")
 	default:
-		x.Headline = fmt.Sprintf("%s wake each other and keep a P for up to %s", short, quantity.Duration(longest))
-		x.Title = fmt.Sprintf("%s woke each other up to %s in a row and kept a P for %s while others waited",
+		x.Headline = findings.Say("%s wake each other and keep a P for up to %s", short, quantity.Duration(longest))
+		x.Title = findings.Say("%s woke each other up to %s in a row and kept a P for %s while others waited",
 			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
-		x.Advice = []string{
-			"Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.",
-			"Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.",
-		}
+		x.Advise("Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.")
+		x.Advise("Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.")
 	}
 	return x, true
 }

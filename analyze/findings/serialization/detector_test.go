@@ -50,7 +50,7 @@ func TestFindsASerialStage(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !strings.Contains(x.Advice[0], "Split what main.f1 (run by main.class2)") {
+	if !strings.Contains(x.Advice[0].String(), "Split what main.f1 (run by main.class2)") {
 		t.Error(x.Advice[0])
 	}
 }
@@ -147,7 +147,7 @@ func uneven(n, short, long int64) *Stream {
 
 func TestFindsUnevenPieces(t *testing.T) {
 	x := One(t, uneven(4, 300*Us, 9*Ms).Detect(detector()), serialization.ID, findings.Warning)
-	if !strings.HasPrefix(x.Advice[0], "Cut the work more evenly") {
+	if !strings.HasPrefix(x.Advice[0].String(), "Cut the work more evenly") {
 		t.Error(x.Advice[0])
 	}
 	None(t, uneven(4, 8*Ms, 9*Ms).Detect(detector()))
@@ -160,7 +160,7 @@ func TestFewEvenPieces(t *testing.T) {
 		findings.Severity
 		headline string
 	}{8700 * Us: {findings.Note, "Only 2 goroutines compute at a time, in "}, 6 * Ms: {findings.Warning, "One chain of work, mostly "}} {
-		if x := One(t, uneven(2, short, 9*Ms).Detect(detector()), serialization.ID, findings.Note); x.Severity != want.Severity || !strings.HasPrefix(x.Headline, want.headline) {
+		if x := One(t, uneven(2, short, 9*Ms).Detect(detector()), serialization.ID, findings.Note); x.Severity != want.Severity || !strings.HasPrefix(x.Headline.String(), want.headline) {
 			t.Errorf("%d: %s: %s, want %v", short, x.Severity, x.Headline, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestQuestionAndAnswerIsANote(t *testing.T) {
 		s.Pass(200*Us).Wake(next, g).Block(g, reference.ReasonChanReceive).Start(next, 0)
 	}
 	x := One(t, s.Detect(detector()), serialization.ID, findings.Warning)
-	if !strings.Contains(x.Advice[0], "one at a time") {
+	if !strings.Contains(x.Advice[0].String(), "one at a time") {
 		t.Error(x.Advice)
 	}
 	s = New(2).Class(2, 1).Class(3, 2).Class(4, 3)
@@ -232,7 +232,7 @@ func TestALockIsForLockConvoy(t *testing.T) {
 	f := s.Facts()
 	f.Stack = func(int32) []string { return []string{"sync.(*Mutex).Lock (mutex.go:46)", "main.f (main.go:1)"} }
 	x := One(t, s.DetectWith(detector(), f), serialization.ID, findings.Note)
-	if x.Severity != findings.Note || !strings.Contains(x.Advice[2], "lock-convoy") {
+	if x.Severity != findings.Note || !strings.Contains(x.Advice[2].String(), "lock-convoy") {
 		t.Errorf("%s %v", x.Severity, x.Advice)
 	}
 	One(t, s.Detect(detector()), serialization.ID, findings.Warning)
@@ -269,7 +269,7 @@ func TestNamesWhatIsComputed(t *testing.T) {
 			return []string{"main.computes (main.go:7)", "main.wakes (main.go:5)"}
 		}
 		x := One(t, s.Block(1, reference.ReasonSleep).DetectWith(detector(), f), serialization.ID, findings.Warning)
-		if i := len(x.Actors) - 1; x.Actors[i].Short() != want && x.Actors[i-1].Short() != want {
+		if i := len(x.Actors) - 1; string(x.Actors[i].Short()) != want && string(x.Actors[i-1].Short()) != want {
 			t.Errorf("%d slices: %+v", slices, x.Actors)
 		}
 	}

@@ -4,12 +4,12 @@ package serialization
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	lockconvoy "github.com/gmpscope/gmpscope/analyze/findings/lock-convoy"
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -202,46 +202,45 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		a.Stack = f.Frames(cmp.Or(w.computes(f, part.Class), part.Stack))
 		x.Actors = append(x.Actors, a)
 	}
-	name := f.Name(r.Path[0].Class)
-	short := findings.Short(name)
+	name, short := findings.Say("%s", f.Name(r.Path[0].Class)), findings.Short(f.Name(r.Path[0].Class))
 	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
 		name, short = x.Actors[i].Work(), x.Actors[i].Brief()
 	}
-	x.Headline = fmt.Sprintf("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", short, quantity.Percent(float64(w.slack)/busy))
-	x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
+	x.Headline = findings.Say("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", short, quantity.Percent(float64(w.slack)/busy))
+	x.Title = findings.Say("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(share), name)
 	if even > 0 {
-		x.Headline = fmt.Sprintf("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(even), short)
-		x.Title = fmt.Sprintf("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
+		x.Headline = findings.Say("Only %s goroutines compute at a time, in %s: half of the Ps are idle", quantity.Count(even), short)
+		x.Title = findings.Say("At least half of the Ps had nothing to do for %s of the busy time: about %s goroutines work at a time, and are done together; %s of the longest chain of work is in %s",
 			quantity.Percent(float64(w.slack)/busy), quantity.Count(even), quantity.Percent(share), name)
 	}
 	x.Measured("work / span: the speed-up that any number of Ps could give", findings.Times(r.Parallelism()), findings.Times(limit))
 	x.Measured("work (T1)", findings.Time(r.WorkNs))
-	x.Measured("span (Tinf): the critical path through wake-ups", findings.Time(r.SpanNs).With(" in "+quantity.Plural(r.Hops+1, "part", "parts")))
+	x.Measured("span (Tinf): the critical path through wake-ups", findings.Time(r.SpanNs).With(" in %s", quantity.Plural(r.Hops+1, "part", "parts")))
 	x.Measured("busy time with at least half of the Ps idle and nobody ready to run", findings.Share(float64(w.slack)/busy).Of(w.slack), findings.Share(w.t.SlackShare))
-	x.Measured("busy time", findings.Time(r.BusyNs).With(" ("+quantity.Percent(f.Share(r.BusyNs))+" of the duration)"), findings.Share(w.t.BusyShare))
+	x.Measured("busy time", findings.Time(r.BusyNs).With(" (%s of the duration)", quantity.Percent(f.Share(r.BusyNs))), findings.Share(w.t.BusyShare))
 	x.Measured("bound of the busy time, max(T1/P, Tinf)", findings.Time(r.BoundNs()))
 	x.Measured("busy time beyond it, which scheduling could gain", findings.Time(r.RecoverableNs()))
-	x.Measured("with the Ps that were usable: T1/Pa + Tinf·P/Pa", findings.Time(r.ABPNs()).With(" (Pa "+quantity.Number(r.Usable)+")"))
+	x.Measured("with the Ps that were usable: T1/Pa + Tinf·P/Pa", findings.Time(r.ABPNs()).With(" (Pa %s)", quantity.Number(r.Usable)))
 	if waiting {
 		x.Measured("goroutines that waited for others meanwhile, on average", findings.Number(float64(wait.Ns)/float64(w.slack)).Of(wait.Ns), findings.Number(w.t.WaitShare))
 	}
 	for _, part := range parts(r) {
-		x.Measured("of the critical path: "+f.Name(part.Class), findings.Share(float64(part.Ns)/float64(r.SpanNs)).Of(part.Ns))
+		x.MeasuredOf(findings.Say("of the critical path: %s", f.Name(part.Class)), findings.Share(float64(part.Ns)/float64(r.SpanNs)).Of(part.Ns))
 	}
 	switch {
 	case even > 0:
-		x.Advice = append(x.Advice, fmt.Sprintf("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps")))
+		x.Advise("If %s is to use more than %s of the %s, divide its work among more goroutines: the pieces are even already.", name, quantity.Count(even), quantity.Plural(int64(f.GOMAXPROCS), "P", "Ps"))
 	case 2*w.pieces > wait.Ns:
-		x.Advice = append(x.Advice, "Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in "+name+", decides. With more and smaller pieces, whoever is done first takes the next.")
+		x.Advise("Cut the work more evenly: several goroutines are created at a time and waited for together, and the slowest, in %s, decides. With more and smaller pieces, whoever is done first takes the next.", name)
 	case share >= 0.5:
-		x.Advice = append(x.Advice, "Split what "+name+" does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.")
+		x.Advise("Split what %s does: more than one goroutine for that stage, or some of its work moved into the stages that wait for it. Making anything else faster gains nothing.", name)
 	default:
-		x.Advice = append(x.Advice, "The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
+		x.Advise("The work passes from goroutine to goroutine, one at a time: let several items be under way at once, or do the steps of one item in one goroutine, which saves the hand-overs.")
 	}
-	x.Advice = append(x.Advice, "More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
+	x.Advise("More Ps, or another order of scheduling, would not help: the limit is the order that the program itself imposes.")
 	if lock {
-		x.Advice = append(x.Advice, "Most of the waiting is for a lock: lock-convoy says more.")
+		x.Advise("Most of the waiting is for a lock: %s says more.", findings.ID(lockconvoy.ID))
 	}
 	return []findings.Finding{x}
 }
@@ -265,10 +264,10 @@ const minSlices = 3
 // ended, 0 if these are few.
 func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
 	type in struct{ n, most int64 }
-	functions := map[string]*in{}
+	functions := map[findings.Name]*in{}
 	var best int64
 	keys := slices.SortedFunc(maps.Keys(w.sliced), func(x, y sliceEnd) int { return cmp.Compare(x.stack, y.stack) })
-	last := map[string]int32{}
+	last := map[findings.Name]int32{}
 	for _, k := range keys {
 		if k.class != class {
 			continue

@@ -4,10 +4,10 @@ package slowrestart
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	gcassistwait "github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -226,27 +226,25 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.worst.ns >= w.t.MaxNs {
 		longest += " or more"
 	}
-	x.Headline = fmt.Sprintf("Ps are slow to work again after the world was stopped: up to %s", longest)
-	x.Title = fmt.Sprintf("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
+	x.Headline = findings.Say("Ps are slow to work again after the world was stopped: up to %s", longest)
+	x.Title = findings.Say("After %s of the world it took over %s until the Ps had taken up the work that waited; the longest %s",
 		quantity.Plural(total.N, "stop", "stops"), quantity.Duration(w.t.SlowNs), longest)
-	x.Measured("slow restarts", findings.Count(total.N).With(" of "+quantity.Count(w.restarts)+" with work for Ps that were away"), findings.Time(w.t.SlowNs).With(" each"))
-	x.Measured("the longest", findings.Text(longest).Of(w.worst.ns), findings.Time(w.t.SlowNs))
+	x.Measured("slow restarts", findings.Count(total.N).With(" of %s with work for Ps that were away", quantity.Count(w.restarts)), findings.Time(w.t.SlowNs).With(" each"))
+	x.Measured("the longest", findings.Said("%s", longest).Of(w.worst.ns), findings.Time(w.t.SlowNs))
 	x.Measured("their mean", findings.Time(w.slowNs/total.N))
 	x.Measured("of them, those in which the first P was back in time", findings.Count(w.prompt), findings.Time(w.t.SlowNs))
 	x.Measured("in the longest, Ps that ran nothing at first", findings.Count(w.worst.away))
-	x.Measured("in the longest, goroutines that they could have run", findings.Count(w.worst.wanting).With(", "+quantity.Count(w.worst.global)+" in the global queue"))
+	x.Measured("in the longest, goroutines that they could have run", findings.Count(w.worst.wanting).With(", %s in the global queue", quantity.Count(w.worst.global)))
 	for _, l := range w.labels[:min(3, len(w.labels))] {
 		if word := f.Word(l.label); word != "" {
 			x.Measured("slow restarts after: "+word, findings.Count(l.n))
 		}
 	}
-	x.Advice = []string{
-		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.",
-		"Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see gc-assist-wait), make that chain long.",
-		"Check whether the machine wakes threads late (" + f.TakesCPUs() + "), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).",
-	}
+	x.Advise("Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.")
+	x.Advise("Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see %s), make that chain long.", findings.ID(gcassistwait.ID))
+	x.Advise("Check whether the machine wakes threads late (%s), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).", f.TakesCPUs())
 	if doubt != "" {
-		x.Advice = append(x.Advice, doubt)
+		x.Advise("%s", doubt)
 	}
 	return []findings.Finding{x}
 }

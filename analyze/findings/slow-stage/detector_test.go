@@ -54,7 +54,7 @@ func detect(s *Stream, idle int64) []findings.Finding {
 
 func TestFindsTheStageThatAllWaitFor(t *testing.T) {
 	x := One(t, detect(stage(6, 1000, 400*Us, 0), 300*Ms), slowstage.ID, findings.Critical)
-	if x.Actors[0].Role != findings.Cause || x.Actors[0].Class != "main.class3" || !strings.HasPrefix(x.Title, "main.f1 (run by main.class3) is the stage") {
+	if x.Actors[0].Role != findings.Cause || x.Actors[0].Class != "main.class3" || !strings.HasPrefix(x.Title.String(), "main.f1 (run by main.class3) is the stage") {
 		t.Errorf("%s %+v", x.Title, x.Actors)
 	}
 	// Six wait, but for the first round and the open waits at the end.
@@ -84,7 +84,7 @@ func TestNearMisses(t *testing.T) {
 // Who wants to send to one that sleeps waits for that as well.
 func TestFindsAStageThatWaitsForTheOutside(t *testing.T) {
 	x := One(t, detect(stage(6, 1000, 100*Us, 300*Us), 300*Ms), slowstage.ID, findings.Critical)
-	if !strings.Contains(x.Title, "it was asleep or waited for the network itself") || !strings.Contains(x.Advice[0], "several requests under way") {
+	if !strings.Contains(x.Title.String(), "it was asleep or waited for the network itself") || !strings.Contains(x.Advice[0].String(), "several requests under way") {
 		t.Error(x.Title, x.Advice)
 	}
 }
@@ -113,8 +113,8 @@ func TestNamesTheLoopThatOneReceiverBlocks(t *testing.T) {
 		return []string{"runtime.chansend1 (chan.go:1)", "main.notify (main.go:7)"}
 	}
 	x := One(t, s.DetectWith(slowstage.New(slowstage.Default()), f), slowstage.ID, findings.Note)
-	if want := "main.notify blocks on main.class3, and 2.9"; !strings.HasPrefix(x.Headline, want) || !strings.HasPrefix(x.Title, "main.store (run by main.class3) is the stage") ||
-		!strings.HasPrefix(x.Advice[0], "Let main.notify not block on one slow receiver, main.class3") {
+	if want := "main.notify blocks on main.class3, and 2.9"; !strings.HasPrefix(x.Headline.String(), want) || !strings.HasPrefix(x.Title.String(), "main.store (run by main.class3) is the stage") ||
+		!strings.HasPrefix(x.Advice[0].String(), "Let main.notify not block on one slow receiver, main.class3") {
 		t.Errorf("%s\n%s\n%s", x.Headline, x.Title, x.Advice[0])
 	}
 }
@@ -138,8 +138,8 @@ func TestFindsAHotShard(t *testing.T) {
 		}
 	}
 	x := One(t, detect(s, 300*Ms), slowstage.ID, findings.Note)
-	if !strings.HasPrefix(x.Title, "One goroutine of main.f1 (run by main.class3) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0], "evenly") ||
-		!strings.Contains(x.Headline, "3.87 others wait behind it") || !strings.Contains(x.Title, "0.98 goroutines (main.f9) waited for it on average, and 2.89 for these") {
+	if !strings.HasPrefix(x.Title.String(), "One goroutine of main.f1 (run by main.class3) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0].String(), "evenly") ||
+		!strings.Contains(x.Headline.String(), "3.87 others wait behind it") || !strings.Contains(x.Title.String(), "0.98 goroutines (main.f9) waited for it on average, and 2.89 for these") {
 		t.Error(x.Headline, x.Title, x.Actors)
 	}
 }
@@ -160,7 +160,7 @@ func TestParents(t *testing.T) {
 		return s
 	}
 	x := One(t, detect(parent(reference.ReasonChanSend), 300*Ms), slowstage.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "f1 (run by class3) is the bottleneck") && x.Actors[0].G != 1 {
+	if !strings.HasPrefix(x.Headline.String(), "f1 (run by class3) is the bottleneck") && x.Actors[0].G != 1 {
 		t.Error(x.Headline, x.Actors)
 	}
 	if list := detect(parent(reference.ReasonChanReceive), 300*Ms); len(list) > 0 && list[0].Actors[0].G == 1 {
@@ -184,7 +184,7 @@ func TestWaitsForATheftAreForTheStage(t *testing.T) {
 		return detect(s, 300*Ms)
 	}
 	for _, late := range []int64{1 * Us, 250 * Us} {
-		if x := One(t, stolen(late), slowstage.ID, findings.Warning); x.Actors[0].G != 1 || !strings.Contains(x.Headline, "2.9") {
+		if x := One(t, stolen(late), slowstage.ID, findings.Warning); x.Actors[0].G != 1 || !strings.Contains(x.Headline.String(), "2.9") {
 			t.Errorf("after %d ns: %s %+v", late, x.Headline, x.Actors)
 		}
 	}

@@ -71,7 +71,7 @@ func TestSharingIsNoStarvation(t *testing.T) {
 	f := s.Facts()
 	f.Pressure.Some = 1
 	x := One(t, s.DetectWith(starvation.New(starvation.Default()), f), starvation.ID, findings.Note)
-	if x.Severity != findings.Note || !strings.Contains(x.Title, "more work than Ps") {
+	if x.Severity != findings.Note || !strings.Contains(x.Title.String(), "more work than Ps") {
 		t.Errorf("%s %s", x.Severity, x.Title)
 	}
 }
@@ -86,7 +86,7 @@ func TestAdviceKnowsTheCPUs(t *testing.T) {
 		f := s.Facts()
 		f.Pressure.Some, f.CPUs, f.GOMAXPROCS = 1, cpus, 1
 		x := One(t, s.DetectWith(starvation.New(starvation.Default()), f), starvation.ID, findings.Note)
-		if !strings.HasSuffix(x.Advice[0], want) {
+		if !strings.HasSuffix(x.Advice[0].String(), want) {
 			t.Errorf("%v CPUs: %s", cpus, x.Advice[0])
 		}
 	}

@@ -3,8 +3,6 @@
 package starvation
 
 import (
-	"fmt"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -209,7 +207,7 @@ func (w *watcher) class(f *findings.Facts) *waits.Class {
 	if len(w.starved.Cells) == 0 {
 		return nil
 	}
-	name := f.Name(w.starved.Top(1)[0].Class)
+	name := string(f.Name(w.starved.Top(1)[0].Class))
 	for i := range f.Waits.Classes {
 		if c := &f.Waits.Classes[i]; c.Name == name {
 			return c
@@ -224,7 +222,7 @@ func (w *watcher) plain(f *findings.Facts) bool {
 	if len(w.starved.Cells) == 0 {
 		return false
 	}
-	name := f.Name(w.starved.Top(1)[0].Class)
+	name := string(f.Name(w.starved.Top(1)[0].Class))
 	var equals, behind, all int64
 	for i := range f.Waits.Classes {
 		c := &f.Waits.Classes[i]
@@ -288,11 +286,11 @@ func aheadOf(f *findings.Facts, worst findings.Cell) []waits.RanAhead {
 // phraseStarved writes title, evidence and advice.
 func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.RanAhead) {
 	total := w.starved.Total
-	x.Headline = fmt.Sprintf("%s %s their fair share; the longest: %s",
+	x.Headline = findings.Say("%s %s their fair share; the longest: %s",
 		quantity.Plural(total.N, "wait exceeded", "waits exceeded"), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
-	x.Title = fmt.Sprintf("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
+	x.Title = findings.Say("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
 		quantity.Plural(total.N, "wait", "waits"), quantity.Duration(w.t.LongNs), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
-	x.Measured("starved waits", findings.Count(total.N), findings.Time(w.t.LongNs).With(", and "+quantity.Times(w.t.Stretch)+" equal sharing"))
+	x.Measured("starved waits", findings.Count(total.N), findings.Time(w.t.LongNs).With(", and %s equal sharing", quantity.Times(w.t.Stretch)))
 	x.Measured("longest of them", findings.Time(w.longest), findings.Time(w.t.SevereNs))
 	x.Measured("of them severe", findings.Count(w.severe), findings.Time(w.t.SevereNs))
 	x.Measured("their length, summed", findings.Time(w.waited))
@@ -307,21 +305,21 @@ func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []
 		x.Measured("starved waits that the end of the trace cut off", findings.Count(w.open))
 	}
 	for _, a := range ahead {
-		x.Measured("ran on that P during the longest wait: "+f.Named(findings.Cause, a.Class, a.Name).Class, findings.Text(fmt.Sprintf("%s in %s", quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs"))).Of(a.Ns))
+		x.MeasuredOf(findings.Say("ran on that P during the longest wait: %s", findings.Name(f.Named(findings.Cause, a.Class, a.Name).Class)), findings.Said("%s in %s", quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")).Of(a.Ns))
 	}
-	x.Advice = []string{advice(f)}
+	x.Advise("%s", advice(f))
 }
 
 // phraseQueued writes title, evidence and advice.
 func (w *watcher) phraseQueued(f *findings.Facts, x *findings.Finding) {
 	q := w.queued.Total
-	x.Headline = fmt.Sprintf("More work than Ps: up to %s goroutines wanted each P", quantity.Number(w.load))
-	x.Title = fmt.Sprintf("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
+	x.Headline = findings.Say("More work than Ps: up to %s goroutines wanted each P", quantity.Number(w.load))
+	x.Title = findings.Say("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
 		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
 	x.Measured("waits that equal sharing explains", findings.Count(q.N), findings.Time(w.t.SevereNs))
 	x.Measured("summed", findings.Time(q.Ns), findings.Share(w.t.QueueShare).With(" of the P-time"))
 	x.Measured("goroutines that wanted each P, at most", findings.Number(w.load))
-	x.Advice = []string{"Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, " + morePs(f)}
+	x.Advise("Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, %s", morePs(f))
 }
 
 // morePs reports whether more Ps would help, by what is known of the CPUs.

@@ -139,16 +139,16 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
 	}
 	share, median := quantity.Ratio(t.stolen, t.starts), t.lengths.Median()
-	x.Headline = fmt.Sprintf("%s of the starts are steals, of work for %s", quantity.Percent(share), quantity.Duration(median))
-	x.Title = fmt.Sprintf("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(share), quantity.Duration(median))
+	x.Headline = findings.Say("%s of the starts are steals, of work for %s", quantity.Percent(share), quantity.Duration(median))
+	x.Title = findings.Say("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(share), quantity.Duration(median))
 	x.Measured("starts that were stolen", findings.Share(share), findings.Share(w.t.Share))
 	x.Measured("median run interval of these", findings.Time(median), findings.Time(w.t.RunNs))
 	x.Measured("stolen starts in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
 	x.Measured("goroutines taken by one steal, on average", findings.Number(quantity.Ratio(t.moved, max(1, t.steals))))
 	x.Measured("waiting of stolen goroutines while the thief looked for work, on average", findings.Time(t.idle/t.stolen))
-	who := "the producer"
+	who := findings.Say("the producer")
 	if top := w.wakers.Top(1); len(top) > 0 {
-		who = f.Name(top[0].Class)
+		who = findings.Say("%s", f.Name(top[0].Class))
 	}
 	var all, most int64
 	from := reference.NoP
@@ -163,10 +163,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(from)})
 		}
 	}
-	x.Advice = []string{
-		"Make the pieces larger: let " + who + " hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.",
-		"Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.",
-		"Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.",
-	}
+	x.Advise("Make the pieces larger: let %s hand out batches, so that a stolen goroutine runs for 100 µs and more before it needs the next.", who)
+	x.Advise("Let each P's goroutines produce their own work (shard the producer): what is made runnable on a P needs no steal there.")
+	x.Advise("Fewer Ps (GOMAXPROCS) mean fewer thieves; look whether throughput falls at all.")
 	return []findings.Finding{x}
 }

@@ -70,10 +70,10 @@ func TestNamesWhoStopsTheWorld(t *testing.T) {
 	if want := 200 * 2 * 100 * Us; x.CostNs != want || x.Basis != findings.Certain {
 		t.Errorf("cost %d, want %d; %s", x.CostNs, want, x.Basis)
 	}
-	if want := "main.agent stops the world by calling runtime.ReadMemStats: 200 times, 909 a second"; !strings.HasPrefix(x.Title, want) {
+	if want := "main.agent stops the world by calling runtime.ReadMemStats: 200 times, 909 a second"; !strings.HasPrefix(x.Title.String(), want) {
 		t.Errorf("%q, want %q", x.Title, want)
 	}
-	if !strings.Contains(x.Advice[0], "runtime/metrics") {
+	if !strings.Contains(x.Advice[0].String(), "runtime/metrics") {
 		t.Error(x.Advice)
 	}
 }
@@ -81,7 +81,7 @@ func TestNamesWhoStopsTheWorld(t *testing.T) {
 // Three long stops are enough, and say how long.
 func TestFewLongStops(t *testing.T) {
 	x := One(t, detect(stops(readStats, 3, 60*Ms, false), 0), stoptheworldcalls.ID, findings.Warning)
-	if want := "main.agent stops the world for up to 60 ms at a time"; !strings.HasPrefix(x.Headline, want) {
+	if want := "main.agent stops the world for up to 60 ms at a time"; !strings.HasPrefix(x.Headline.String(), want) {
 		t.Errorf("%q, want %q", x.Headline, want)
 	}
 }
@@ -91,7 +91,7 @@ func TestCountsTheMarkingOfCollections(t *testing.T) {
 	if want := 100*2*10*Us + 40*Ms; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if !strings.Contains(x.Title, "main.trim stops the world by calling runtime.GC") || !strings.Contains(x.Advice[0], "when to collect") {
+	if !strings.Contains(x.Title.String(), "main.trim stops the world by calling runtime.GC") || !strings.Contains(x.Advice[0].String(), "when to collect") {
 		t.Error(x.Title, x.Advice)
 	}
 }
@@ -123,10 +123,10 @@ func TestCountsThePsThatAreTakenAway(t *testing.T) {
 	if least := 20 * 9 * Ms; x.CostNs < least || x.CostNs > least+least/10 {
 		t.Errorf("cost %d, want %d and little more", x.CostNs, least)
 	}
-	if want := "main.govern changes GOMAXPROCS: 180 ms of P-time taken from who waits"; x.Headline != want {
+	if want := "main.govern changes GOMAXPROCS: 180 ms of P-time taken from who waits"; x.Headline.String() != want {
 		t.Errorf("%q, want %q", x.Headline, want)
 	}
-	if x = One(t, detect(lowered(100, false), 0), stoptheworldcalls.ID, findings.Warning); strings.Contains(x.Headline, "taken") {
+	if x = One(t, detect(lowered(100, false), 0), stoptheworldcalls.ID, findings.Warning); strings.Contains(x.Headline.String(), "taken") {
 		t.Error(x.Headline)
 	}
 }
@@ -135,7 +135,7 @@ func TestCountsThePsThatAreTakenAway(t *testing.T) {
 func TestTellsCallsApart(t *testing.T) {
 	s := stops(setProcs, 2, 10*Us, false)
 	x := One(t, detect(stopsFrom(s, profile, 100, 10*Us, false), 0), stoptheworldcalls.ID, findings.Note)
-	if want := "main.govern stops the world by calling runtime/pprof.(*Profile).WriteTo: 100 times"; !strings.HasPrefix(x.Title, want) {
+	if want := "main.govern stops the world by calling runtime/pprof.(*Profile).WriteTo: 100 times"; !strings.HasPrefix(x.Title.String(), want) {
 		t.Errorf("%q, want %q", x.Title, want)
 	}
 }

@@ -4,7 +4,6 @@ package stoptheworldcalls
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -195,7 +194,10 @@ type caller struct {
 }
 
 // call is who calls what.
-type call struct{ function, what string }
+type call struct {
+	function findings.Name
+	what     string
+}
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.bookTaken()
@@ -320,15 +322,15 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 	}
 	t := &c.site
 	rate := quantity.Number(c.perSecond)
-	x.Headline = fmt.Sprintf("%s stops the world %s times a second (%s)", c.function, rate, c.what)
+	x.Headline = findings.Say("%s stops the world %s times a second (%s)", c.function, rate, c.what)
 	if t.n < w.t.MinCount || c.perSecond < w.t.PerSecond {
-		x.Headline = fmt.Sprintf("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(t.longest), c.what)
+		x.Headline = findings.Say("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(t.longest), c.what)
 	}
-	x.Title = fmt.Sprintf("%s stops the world by calling %s: %s, %s a second, for up to %s",
+	x.Title = findings.Say("%s stops the world by calling %s: %s, %s a second, for up to %s",
 		c.function, c.what, quantity.Plural(t.n, "time", "times"), rate, quantity.Duration(t.longest))
-	x.Measured("stops that "+c.function+" asked for"+at(c.place), findings.Count(t.n), findings.Count(w.t.MinCount))
+	x.MeasuredOf(findings.Say("stops that %s asked for%s", c.function, findings.At(" (%s)", c.place)), findings.Count(t.n), findings.Count(w.t.MinCount))
 	x.Measured("a second", findings.Rate(c.perSecond), findings.Rate(w.t.PerSecond))
-	x.Measured("the world stood still for them", findings.Time(t.ns).With(" ("+quantity.Percent(f.Share(t.ns))+" of the recording)"))
+	x.Measured("the world stood still for them", findings.Time(t.ns).With(" (%s of the recording)", quantity.Percent(f.Share(t.ns))))
 	x.Measured("the longest", findings.Time(t.longest))
 	if t.callNs > 0 {
 		x.Measured("its goroutine then ran on, summed", findings.Time(t.callNs))
@@ -336,26 +338,19 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 	switch {
 	case t.takenNs > c.cost/2:
 		taken := quantity.Duration(t.takenNs)
-		x.Headline = fmt.Sprintf("%s changes GOMAXPROCS: %s of P-time taken from who waits", c.function, taken)
-		x.Title = fmt.Sprintf("%s changes GOMAXPROCS, %s, %s a second; while it was lower than before goroutines waited for the Ps that were missing: %s of P-time",
+		x.Headline = findings.Say("%s changes GOMAXPROCS: %s of P-time taken from who waits", c.function, taken)
+		x.Title = findings.Say("%s changes GOMAXPROCS, %s, %s a second; while it was lower than before goroutines waited for the Ps that were missing: %s of P-time",
 			c.function, quantity.Plural(t.n, "time", "times"), rate, taken)
-		x.Measured("P-time that was missing while goroutines waited", findings.Text(taken).Of(t.takenNs))
-		x.Advice = append(x.Advice, "Leave GOMAXPROCS alone: take the call out of "+c.function+", or see what it decides by. An idle P costs next to nothing, and each change stops the world.")
+		x.Measured("P-time that was missing while goroutines waited", findings.Said("%s", taken).Of(t.takenNs))
+		x.Advise("Leave GOMAXPROCS alone: take the call out of %s, or see what it decides by. An idle P costs next to nothing, and each change stops the world.", c.function)
 	case t.cycles > 0:
-		x.Measured("garbage collections that it began, and the P-time of their mark workers", findings.Count(t.cycles).With(", "+quantity.Duration(c.markNs)).Of(c.markNs))
-		x.Advice = append(x.Advice, "Let the runtime decide when to collect: take the call out of "+c.function+"; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.")
+		x.Measured("garbage collections that it began, and the P-time of their mark workers", findings.Count(t.cycles).With(", %s", quantity.Duration(c.markNs)).Of(c.markNs))
+		x.Advise("Let the runtime decide when to collect: take the call out of %s; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.", c.function)
 	case c.what == "runtime.Stack":
-		x.Advice = append(x.Advice, "Have "+c.function+" take a goroutine profile (runtime/pprof), which stops the world for a moment only, in place of runtime.Stack of all goroutines, or call that seldom.")
+		x.Advise("Have %s take a goroutine profile (runtime/pprof), which stops the world for a moment only, in place of runtime.Stack of all goroutines, or call that seldom.", c.function)
 	default:
-		x.Advice = append(x.Advice, "Call "+c.what+" seldom, or not at all: "+c.function+" can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.")
+		x.Advise("Call %s seldom, or not at all: %s can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.", c.what, c.function)
 	}
-	x.Advice = append(x.Advice, "What stops the world: runtime.ReadMemStats, runtime.GC and debug.FreeOSMemory, runtime.GOMAXPROCS with a number, profiles of goroutines, runtime.Stack of all of them. All goroutines wait until each P has stopped, and again until the Ps are back.")
+	x.Advise("What stops the world: runtime.ReadMemStats, runtime.GC and debug.FreeOSMemory, runtime.GOMAXPROCS with a number, profiles of goroutines, runtime.Stack of all of them. All goroutines wait until each P has stopped, and again until the Ps are back.")
 	return x, true
-}
-
-func at(place string) string {
-	if place == "" {
-		return ""
-	}
-	return " (" + place + ")"
 }

@@ -4,7 +4,6 @@ package stwstoplatency
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -315,13 +314,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	top, worst := &n.cells[0], n.worst
 	name := f.Name(top.class)
-	x.Headline = fmt.Sprintf("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
-	x.Title = fmt.Sprintf("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
+	x.Headline = findings.Say("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
+	x.Title = findings.Say("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
 		quantity.Plural(n.late, "time", "times"), quantity.Duration(w.t.LateNs), name, quantity.Duration(worst.worst))
-	x.Measured("late stops", findings.Count(n.late).With(" of "+quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
+	x.Measured("late stops", findings.Count(n.late).With(" of %s", quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
 	x.Measured("the latest, from the request to the stop of the last P", findings.Time(worst.worst), findings.Time(w.t.SevereNs))
 	x.Measured("all late stops, summed", findings.Time(n.lateNs))
-	x.Measured("times that "+name+" was asked to stop, and stopped late", findings.Count(top.requests).With(", "+quantity.Count(top.slow)))
+	x.MeasuredOf(findings.Say("times that %s was asked to stop, and stopped late", name), findings.Count(top.requests).With(", %s", quantity.Count(top.slow)))
 	x.Measured("longest pause, stopping included", findings.Time(w.longest))
 	if top.itself > 0 {
 		x.Measured("late stops of it that came only when it blocked, yielded or ended", findings.Count(top.itself))
@@ -334,12 +333,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Measured("late stops asked for: "+word, findings.Count(l.n))
 		}
 	}
-	x.Advice = []string{
-		"Look in " + name + ", where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.",
-		"Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).",
-	}
+	x.Advise("Look in %s, where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.", name)
+	x.Advise("Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).")
 	if n.seldom {
-		x.Advice = append(x.Advice, "Most of the time "+name+" stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.")
+		x.Advise("Most of the time %s stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.", name)
 	}
 	if n.seen == 0 { // samples prove that it ran
 		x.Feigned = findings.ByStall

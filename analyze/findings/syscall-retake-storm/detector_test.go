@@ -39,7 +39,7 @@ func TestFindsShortCallsThatWait(t *testing.T) {
 		if len(x.Actors) != 1 || x.Actors[0].Class != "main.class1" || x.Actors[0].G != 1 || len(x.Actors[0].Stack) == 0 {
 			t.Errorf("actors %v", x.Actors)
 		}
-		if x.Evidence[0].Value != "100" || x.Evidence[1].Value != "100 %" || x.ToNs-x.FromNs != 5*Ms {
+		if x.Evidence[0].Value.String() != "100" || x.Evidence[1].Value.String() != "100 %" || x.ToNs-x.FromNs != 5*Ms {
 			t.Errorf("%+v", x)
 		}
 	}

@@ -5,7 +5,6 @@ package syscallretakestorm
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -158,21 +157,19 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, c.waits.Actor(f, findings.Victim))
 	}
 	call, wait, by := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N), f.Procs.Retakes.ByCause
-	x.Headline = fmt.Sprintf("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(cells[0].class)))
-	x.Title = fmt.Sprintf("%s of about %s, most of %s, lost their P and waited %s for another",
+	x.Headline = findings.Say("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(cells[0].class)))
+	x.Title = findings.Say("%s of about %s, most of %s, lost their P and waited %s for another",
 		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(cells[0].class), quantity.Duration(wait))
-	x.Measured("calls that lost the P and came back soon", findings.Count(sum.short), findings.Count(w.t.MinCount).With(", within "+quantity.Duration(w.t.ShortNs)))
+	x.Measured("calls that lost the P and came back soon", findings.Count(sum.short), findings.Count(w.t.MinCount).With(", within %s", quantity.Duration(w.t.ShortNs)))
 	x.Measured("share of all calls of these goroutines", findings.PartOf(sum.short, max(1, calls)), findings.Share(w.t.Share))
 	x.Measured("such calls a second", findings.Rate(float64(sum.short)*1e9/float64(max(1, f.RecordedNs()))), findings.Rate(w.t.Rate).With(", or the share"))
 	x.Measured("their mean length", findings.Time(call), findings.Time(w.t.ShortNs))
 	x.Measured("mean wait for a P afterwards", findings.Time(wait), findings.Time(call).With(", the call"))
 	x.Measured("the longest", findings.Time(top.Worst))
-	x.Measured("calls that lost the P, however long", findings.Count(sum.taken).With(" of "+quantity.Count(calls)))
-	x.Measured("other retakes: by sysmon, by returning calls", findings.Count(by[reference.WhyRetakeSlow.String()]).With(", "+quantity.Count(by[reference.WhyRetakeReturn.String()])))
-	x.Advice = []string{
-		"Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.",
-		"Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.",
-		"The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.",
-	}
+	x.Measured("calls that lost the P, however long", findings.Count(sum.taken).With(" of %s", quantity.Count(calls)))
+	x.Measured("other retakes: by sysmon, by returning calls", findings.Count(by[reference.WhyRetakeSlow.String()]).With(", %s", quantity.Count(by[reference.WhyRetakeReturn.String()])))
+	x.Advise("Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.")
+	x.Advise("Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.")
+	x.Advise("The wait is for Ps that CPU-bound goroutines hold: leave a P to the others, by fewer of them, or have them yield (runtime.Gosched) between steps of some 100 µs.")
 	return []findings.Finding{x}
 }

@@ -70,7 +70,7 @@ func TestFindsABroadcast(t *testing.T) {
 	if x.Basis != findings.Certain || len(x.Actors) != 2 || x.Actors[0].Class != "main.class1" || x.Actors[1].Class != "main.class2" || x.Actors[1].G != 1 {
 		t.Errorf("%s, actors %+v", x.Basis, x.Actors)
 	}
-	if !strings.Contains(x.Title, "Broadcast") || !strings.Contains(x.Title, "50 times") || !strings.Contains(x.Advice[0], "Signal") {
+	if !strings.Contains(x.Title.String(), "Broadcast") || !strings.Contains(x.Title.String(), "50 times") || !strings.Contains(x.Advice[0].String(), "Signal") {
 		t.Errorf("%q %q", x.Title, x.Advice)
 	}
 }
@@ -78,7 +78,7 @@ func TestFindsABroadcast(t *testing.T) {
 func TestFindsAClosedChannel(t *testing.T) {
 	o := usual()
 	o.reason, o.waker = reference.ReasonChanReceive, "main.publish"
-	if x := One(t, detect(o), thunderingherd.ID, findings.Warning); !strings.Contains(x.Title, "closing a channel") {
+	if x := One(t, detect(o), thunderingherd.ID, findings.Warning); !strings.Contains(x.Title.String(), "closing a channel") {
 		t.Error(x.Title)
 	}
 }
@@ -139,7 +139,7 @@ func TestTheLockInBetweenIsNoWork(t *testing.T) {
 	_, f := herds(options{waker: o.waker})
 	f.EndNs = s.Now
 	x := One(t, s.DetectWith(thunderingherd.New(thunderingherd.Default()), f), thunderingherd.ID, findings.Warning)
-	if !strings.Contains(x.Title, "100 % of them found nothing") {
+	if !strings.Contains(x.Title.String(), "100 % of them found nothing") {
 		t.Error(x.Title)
 	}
 }
@@ -198,7 +198,7 @@ func TestFindsTimersThatFireTogether(t *testing.T) {
 	if want := 20 * (199 * 200 / 2) * 10 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if x.Severity == findings.Critical || len(x.Actors) != 1 || !strings.Contains(x.Title, "Timers") {
+	if x.Severity == findings.Critical || len(x.Actors) != 1 || !strings.Contains(x.Title.String(), "Timers") {
 		t.Errorf("%s %s %v", x.Severity, x.Title, x.Actors)
 	}
 }

@@ -4,7 +4,6 @@ package thunderingherd
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -328,7 +327,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
-		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title.String(), y.Title.String()))
 	})
 	return out[:min(maxFindings, len(out))]
 }
@@ -425,7 +424,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 
 // phrase writes title, evidence and advice.
 func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *evidence) {
-	x.Measured("goroutines woken at once, on average", findings.Number(n.mean), findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))).With(" within "+quantity.Duration(w.t.WindowNs)))
+	x.Measured("goroutines woken at once, on average", findings.Number(n.mean), findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))).With(" within %s", quantity.Duration(w.t.WindowNs)))
 	x.Measured("at most", findings.Count(c.worst.n))
 	x.Measured("times", findings.Count(c.herds), findings.Count(w.t.MinHerds))
 	short := w.t.ShortNs
@@ -444,16 +443,14 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *evi
 
 func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *evidence) {
 	name := x.Actors[0].Work()
-	x.Headline = fmt.Sprintf("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
-	x.Title = fmt.Sprintf("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
+	x.Headline = findings.Say("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
+	x.Title = findings.Say("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
 		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
 	x.Evidence = append(x.Evidence,
 		findings.Measured("goroutines that timers wake in "+quantity.Duration(w.t.WindowNs)+" on average", findings.Number(n.usual), findings.Times(1/w.t.Peak).With(" of a herd")),
 		findings.Measured("they waited for a P, summed", findings.Time(c.wait)))
-	x.Advice = []string{
-		"Spread the timers of " + name + ": begin each at a random part of its period.",
-		"Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of " + quantity.Number(n.mean) + ".",
-	}
+	x.Advise("Spread the timers of %s: begin each at a random part of its period.", name)
+	x.Advise("Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of %s.", quantity.Number(n.mean))
 }
 
 func phraseWaker(x *findings.Finding, c *cell, n *evidence) {
@@ -463,16 +460,16 @@ func phraseWaker(x *findings.Finding, c *cell, n *evidence) {
 	switch n.how {
 	case broadcast:
 		means = " with sync.Cond.Broadcast"
-		x.Advice = []string{"Call Signal instead of Broadcast where one goroutine can take what there is. Where the waiters wait for different things, give each kind a Cond, or a channel, of its own."}
+		x.Advise("Call Signal instead of Broadcast where one goroutine can take what there is. Where the waiters wait for different things, give each kind a Cond, or a channel, of its own.")
 	case closing:
 		means = " by closing a channel"
-		x.Advice = []string{"Send to as many as have something to do, instead of closing a channel that all of them wait on; or let each waiter have a channel of its own."}
+		x.Advise("Send to as many as have something to do, instead of closing a channel that all of them wait on; or let each waiter have a channel of its own.")
 	case unknown:
-		x.Advice = []string{"If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is."}
+		x.Advise("If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is.")
 	}
-	x.Advice = append(x.Advice, "Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
-	x.Headline = fmt.Sprintf("%s wakes up to %s goroutines at once; %s find nothing to do",
+	x.Advise("Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
+	x.Headline = findings.Say("%s wakes up to %s goroutines at once; %s find nothing to do",
 		x.Actors[1].Short(), quantity.Count(c.worst.n), quantity.Percent(float64(c.vain)/float64(c.n)))
-	x.Title = fmt.Sprintf("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
+	x.Title = findings.Say("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
 		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
 }

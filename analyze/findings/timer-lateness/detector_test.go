@@ -50,7 +50,7 @@ func TestNamesWhatRan(t *testing.T) {
 			first = false
 		}
 	}
-	if x := One(t, detect(s), timerlateness.ID, findings.Critical); !strings.HasSuffix(x.Headline, " late, after runs of main.f7") {
+	if x := One(t, detect(s), timerlateness.ID, findings.Critical); !strings.HasSuffix(x.Headline.String(), " late, after runs of main.f7") {
 		t.Error(x.Headline)
 	}
 }
@@ -63,7 +63,7 @@ func TestMarkWorkers(t *testing.T) {
 		return map[int32]string{1: "main.tick", 2: "runtime.gcBgMarkWorker"}[c], ""
 	}
 	x := One(t, s.DetectWith(timerlateness.New(timerlateness.Default()), f), timerlateness.ID, findings.Critical)
-	if !strings.HasSuffix(x.Headline, "after runs of mark workers of the garbage collector") || !strings.HasPrefix(x.Advice[0], "Have fewer and shorter cycles") {
+	if !strings.HasSuffix(x.Headline.String(), "after runs of mark workers of the garbage collector") || !strings.HasPrefix(x.Advice[0].String(), "Have fewer and shorter cycles") {
 		t.Errorf("%s\n%s", x.Headline, x.Advice[0])
 	}
 }
@@ -160,7 +160,7 @@ func TestFindsStorms(t *testing.T) {
 	if want := 20 * (99*100/2 - 9*10/2) * 100 * Us; x.CostNs != want {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if !strings.HasPrefix(x.Title, "20 storms in which up to 100 timers") {
+	if !strings.HasPrefix(x.Title.String(), "20 storms in which up to 100 timers") {
 		t.Error(x.Title)
 	}
 }

@@ -4,7 +4,6 @@ package timerlateness
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -243,32 +242,31 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, causes...)
 	}
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
-		x.Measured("lateness of "+f.Name(c.class)+" to its sleeps", findings.Share(c.ratio()).With(" ("+quantity.Duration(c.latenessNs()/max(1, c.n))+" for each of "+quantity.Count(c.n)+", blocked for "+quantity.Duration(c.slept/max(1, c.n))+" on average)").Of(c.latenessNs()), findings.Share(w.t.Ratio))
+		x.MeasuredOf(findings.Say("lateness of %s to its sleeps", f.Name(c.class)), findings.Share(c.ratio()).With(" (%s for each of %s, blocked for %s on average)", quantity.Duration(c.latenessNs()/max(1, c.n)), quantity.Count(c.n), quantity.Duration(c.slept/max(1, c.n))).Of(c.latenessNs()), findings.Share(w.t.Ratio))
 	}
 	sum := &n.sum
 	if sum.late > 0 {
 		mean := sum.held / sum.late
 		x.Evidence = append(x.Evidence,
-			findings.Measured("timers that fired at the end of a long run", findings.Count(sum.late).With(" of "+quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of "+quantity.Duration(w.t.LateNs))),
+			findings.Measured("timers that fired at the end of a long run", findings.Count(sum.late).With(" of %s", quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of %s", quantity.Duration(w.t.LateNs))),
 			findings.Measured("how long they may have been due, summed; the cost is half of it", findings.Time(sum.held)),
 			findings.Measured("the longest", findings.Time(sum.worst), findings.Time(w.t.LateNs)))
-		name := f.Name(w.causes.Top(1)[0].Class)
-		short := findings.Short(name)
+		class := f.Name(w.causes.Top(1)[0].Class)
+		name, short := findings.Say("%s", class), findings.Say("%s", findings.Short(class))
 		for i := range x.Actors {
 			if a := &x.Actors[i]; a.Role == findings.Cause {
-				name, short = a.Work(), a.Brief()
+				name, short = a.Work(), findings.Say("%s", a.Brief())
 				break
 			}
 		}
-		x.Advice = append(x.Advice,
-			"Split the long runs of "+name+", or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.",
-			"Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
-		if f.Name(w.causes.Top(1)[0].Class) == markWorker {
+		x.Advise("Split the long runs of %s, or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.", name)
+		x.Advise("Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
+		if class == markWorker {
 			x.Advice[0] = w.allocators.Advice(f)
-			name, short = "a mark worker of the garbage collector", "mark workers of the garbage collector"
+			name, short = findings.Say("a mark worker of the garbage collector"), findings.Say("mark workers of the garbage collector")
 		}
-		x.Headline = fmt.Sprintf("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), short)
-		x.Title = fmt.Sprintf("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
+		x.Headline = findings.Say("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), short)
+		x.Title = findings.Say("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
 	}
 	if sum.waits > 0 {
 		x.Evidence = append(x.Evidence,
@@ -276,12 +274,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			findings.Measured("goroutines of such storms that waited for a P", findings.Count(sum.waits), findings.Time(w.t.LateNs).With(" each")),
 			findings.Measured("their waits, summed", findings.Time(sum.waitNs)))
 		if n.storm {
-			x.Headline = fmt.Sprintf("Up to %s timers fire at once", quantity.Count(w.most))
-			x.Title = fmt.Sprintf("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
+			x.Headline = findings.Say("Up to %s timers fire at once", quantity.Count(w.most))
+			x.Title = findings.Say("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
 		}
-		x.Advice = append(x.Advice,
-			"Spread the timers: start the tickers at different times, or add a random part to the sleeps.",
-			"Have one goroutine with one ticker do the round of what is due, in place of a timer for each.")
+		x.Advise("Spread the timers: start the tickers at different times, or add a random part to the sleeps.")
+		x.Advise("Have one goroutine with one ticker do the round of what is due, in place of a timer for each.")
 	}
 	return []findings.Finding{x}
 }

@@ -52,7 +52,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 			f := facts(s)
 			c.change(f)
 			x := One(t, s.DetectWith(tracequality.New(tracequality.Default()), f), tracequality.ID, c.least)
-			if !strings.Contains(x.Title, c.want) {
+			if !strings.Contains(x.Title.String(), c.want) {
 				t.Errorf("title %q, want %q in it", x.Title, c.want)
 			}
 			if x.Severity != c.least {
@@ -65,7 +65,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 func TestNotesAShortTrace(t *testing.T) {
 	s := New(1).Next(1, 0, reference.WhyCreate).Run(1, 0, 2*Ms, reference.WhyExit)
 	x := One(t, s.DetectWith(tracequality.New(tracequality.Default()), facts(s)), tracequality.ID, findings.Note)
-	if !strings.Contains(x.Title, "lasts only 2 ms") {
+	if !strings.Contains(x.Title.String(), "lasts only 2 ms") {
 		t.Error(x.Title)
 	}
 }
@@ -76,7 +76,7 @@ func TestNotesFewGCCycles(t *testing.T) {
 		s.Emit(reference.Decision{Kind: reference.KindGCBegin}).Pass(100 * Ms)
 	}
 	x := One(t, s.DetectWith(tracequality.New(tracequality.Default()), facts(s)), tracequality.ID, findings.Note)
-	if !strings.Contains(x.Title, "GC") {
+	if !strings.Contains(x.Title.String(), "GC") {
 		t.Error(x.Title)
 	}
 }

@@ -3,7 +3,6 @@
 package tracequality
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -132,17 +131,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, p := range found {
 		what = append(what, w.title(f, p))
 	}
-	x.Headline = "About this trace: " + what[0]
-	x.Title = "About this trace: " + strings.Join(what, "; ")
+	x.Headline = findings.Say("About this trace: %s", what[0])
+	x.Title = findings.Say("About this trace: %s", strings.Join(what, "; "))
 	slices.Sort(found)
 	for _, p := range found {
 		x.Evidence = append(x.Evidence, w.evidence(f, p)...)
 		if a := w.advice(f, p); a != "" {
-			x.Advice = append(x.Advice, a)
+			x.Advise("%s", a)
 		}
 	}
 	if len(x.Advice) == 0 {
-		x.Advice = []string{"Read the warnings, and record again if they matter."}
+		x.Advise("Read the warnings, and record again if they matter.")
 	}
 	return []findings.Finding{x}
 }
@@ -200,7 +199,7 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 	case lostBytes:
 		lost := min(1, share(f.LostBytes, f.Bytes))
 		return []findings.Evidence{
-			findings.Measured("bytes that could not be read", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost))), findings.Text("0")),
+			findings.Measured("bytes that could not be read", findings.Said("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost)), findings.Said("0")),
 		}
 	case warnings:
 		return evidenceOfWarnings(f.Warnings)
@@ -210,26 +209,26 @@ func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
 			silent = strings.Join(f.Silent, ", ")
 		}
 		return []findings.Evidence{
-			findings.Measured("detectors that need run queues and did not judge", findings.Text(silent)),
+			findings.Measured("detectors that need run queues and did not judge", findings.Said("%s", silent)),
 		}
 	case unexplained:
 		list := []findings.Evidence{
-			findings.Measured("starts without explanation", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts)))), findings.Share(w.t.Unexplained)),
+			findings.Measured("starts without explanation", findings.Said("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts))), findings.Share(w.t.Unexplained)),
 		}
 		if w.first >= 0 {
-			list = append(list, findings.Measured("the first of them", findings.Text("at "+quantity.Duration(w.first)).Of(w.first)))
+			list = append(list, findings.Measured("the first of them", findings.Said("at %s", quantity.Duration(w.first)).Of(w.first)))
 		}
 		return list
 	case tracer:
 		return []findings.Evidence{
-			findings.Measured("P-time of the tracer's goroutines", findings.Time(f.TracerNs).With(" ("+quantity.Percent(share(f.TracerNs, f.PT()))+")"), findings.Share(w.t.Tracer)),
+			findings.Measured("P-time of the tracer's goroutines", findings.Time(f.TracerNs).With(" (%s)", quantity.Percent(share(f.TracerNs, f.PT()))), findings.Share(w.t.Tracer)),
 		}
 	case annotations:
 		n := f.Annotations
 		each := f.PT() / n
 		return []findings.Evidence{
 			findings.Measured("P-time for each region, task or log", findings.Time(each), findings.Time(w.t.AnnotationNs)),
-			findings.Measured("their share of all events, without the ends of regions and tasks", findings.Text(fmt.Sprintf("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events)))))),
+			findings.Measured("their share of all events, without the ends of regions and tasks", findings.Said("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events))))),
 		}
 	case short:
 		return []findings.Evidence{
@@ -250,7 +249,7 @@ func evidenceOfWarnings(all []string) (list []findings.Evidence) {
 	const shown = 3
 	for _, m := range all[:min(shown, len(all))] {
 		m, _, _ = strings.Cut(m, "\n")
-		list = append(list, findings.Measured("warning", findings.Text(m)))
+		list = append(list, findings.Measured("warning", findings.Said("%s", m)))
 	}
 	if n := len(all) - shown; n > 0 {
 		list = append(list, findings.Measured("further warnings", findings.Count(int64(n))))

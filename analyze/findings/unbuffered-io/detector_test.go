@@ -52,11 +52,11 @@ func detect(s *Stream) []findings.Finding {
 
 func TestFinds(t *testing.T) {
 	x := One(t, detect(calls(writes, 100_000, 100, 1000, 500, 50*Ms)), unbufferedio.ID, findings.Critical)
-	if x.CostNs != 100*Ms || !strings.HasPrefix(x.Title, "main.appendRow writes little by little: 500,000 times a second, each a system call of 1 µs (mean)") {
+	if x.CostNs != 100*Ms || !strings.HasPrefix(x.Title.String(), "main.appendRow writes little by little: 500,000 times a second, each a system call of 1 µs (mean)") {
 		t.Error(x.CostNs, x.Title)
 	}
 	x = One(t, detect(calls(reads, 100_000, 100, 1000, 2000, 0)), unbufferedio.ID, findings.Warning)
-	if !strings.HasPrefix(x.Headline, "main.lookUp reads little by little") || !strings.Contains(x.Advice[0], "bufio.Reader") {
+	if !strings.HasPrefix(x.Headline.String(), "main.lookUp reads little by little") || !strings.Contains(x.Advice[0].String(), "bufio.Reader") {
 		t.Error(x.Headline, x.Advice)
 	}
 	One(t, detect(calls(reads, 20_000, 100, 1000, 9000, 0)), unbufferedio.ID, findings.Note)

@@ -4,7 +4,6 @@ package unbufferedio
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,7 +59,8 @@ type watcher struct {
 // site is the calls of one kind that one function makes.
 type site struct {
 	findings.Caller // the sums; stack, class and goroutine are those of the most calls
-	function, place string
+	function        findings.Name
+	place           string
 	verb            string // "reads" or "writes"
 	most            int64
 	shortNs         int64   // that its calls may take, summed
@@ -186,21 +186,17 @@ func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findi
 	}
 	rate := quantity.Plural(int64(x.perSecond), "time", "times")
 	mean := quantity.Duration(x.Ns / max(1, x.N))
-	y.Headline = fmt.Sprintf("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
-	y.Title = fmt.Sprintf("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
+	y.Headline = findings.Say("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
+	y.Title = findings.Say("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
 		x.function, x.verb, rate, mean, quantity.Percent(x.share))
-	at := ""
-	if x.place != "" {
-		at = " (" + x.place + ")"
-	}
-	y.Measured("system calls in "+x.function+at, findings.Count(x.N))
+	y.MeasuredOf(findings.Say("system calls in %s%s", x.function, findings.At(" (%s)", x.place)), findings.Count(x.N))
 	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
 	y.Measured("in a run interval (mean)", findings.Number(float64(x.N)/float64(max(1, x.Runs))), findings.Number(w.t.MinRow))
 	y.Measured("each took (mean)", findings.Time(x.Ns/max(1, x.N)), findings.Time(x.shortNs/max(1, x.N)))
 	y.Measured("all, of the P-time that was not idle", findings.Share(x.share).Of(x.Ns), findings.Share(w.t.WarningShare))
-	y.Advice = []string{"Write through a bufio.Writer in " + x.function + ", or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record."}
+	y.Advise("Write through a bufio.Writer in %s, or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record.", x.function)
 	if x.verb == "reads" {
-		y.Advice = []string{"Read through a bufio.Reader in " + x.function + ", or larger pieces at once: a system call costs as much for one byte as for thousands."}
+		y.AdviseOnly("Read through a bufio.Reader in %s, or larger pieces at once: a system call costs as much for one byte as for thousands.", x.function)
 	}
 	return y
 }

@@ -53,7 +53,7 @@ func TestFindsAPair(t *testing.T) {
 	if want := int64(n*600 - 400); x.CostNs < want-1000 || x.CostNs > want+1000 {
 		t.Errorf("cost %d, want %d", x.CostNs, want)
 	}
-	if !strings.HasPrefix(x.Title, "main.ping (run by main.class") || !strings.Contains(x.Title, "400 ns of work") || x.Basis != findings.Certain {
+	if !strings.HasPrefix(x.Title.String(), "main.ping (run by main.class") || !strings.Contains(x.Title.String(), "400 ns of work") || x.Basis != findings.Certain {
 		t.Error(x.Title, x.Basis)
 	}
 }
@@ -83,7 +83,7 @@ func sleeper(n int, ns int64, elsewhere bool) *Stream {
 
 func TestFindsOneThatSleepsAndLooks(t *testing.T) {
 	x := One(t, detect(sleeper(250_000, 400, false)), wakeupcost.ID, findings.Critical)
-	if !strings.HasPrefix(x.Headline, "main.poll sleeps and wakes up for next to nothing") || !strings.Contains(x.Title, "400 ns of work") {
+	if !strings.HasPrefix(x.Headline.String(), "main.poll sleeps and wakes up for next to nothing") || !strings.Contains(x.Title.String(), "400 ns of work") {
 		t.Error(x.Headline, x.Title)
 	}
 }

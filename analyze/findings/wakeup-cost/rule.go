@@ -4,7 +4,6 @@ package wakeupcost
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -258,14 +257,12 @@ func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
 	short, function := cause.AtInnermost().Short(), cause.AtInnermost().Work()
 	mean := x.shortNs / max(1, x.short)
 	woken := f.Name(top.woken.Top(1)[0].Class)
-	y.Headline = fmt.Sprintf("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
-	y.Title = fmt.Sprintf("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
+	y.Headline = findings.Say("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
+	y.Title = findings.Say("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
 		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
 	y.Evidence = w.evidence(x, place)
-	y.Advice = []string{
-		"Hand over more at a time: let " + function + " collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.",
-		"Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.",
-	}
+	y.Advise("Hand over more at a time: let %s collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.", function)
+	y.Advise("Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.")
 }
 
 // phraseTimer is phrase for goroutines that a timer wakes.
@@ -274,24 +271,18 @@ func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) 
 	function, place := findings.InnermostFunction(f.Frames(top.stack), f.Tested)
 	function = cmp.Or(function, f.Name(top.class))
 	often := quantity.Plural(int64(x.perSecond), "time", "times")
-	y.Headline = fmt.Sprintf("%s sleeps and wakes up for next to nothing, %s a second", function, often)
-	y.Title = fmt.Sprintf("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
+	y.Headline = findings.Say("%s sleeps and wakes up for next to nothing, %s a second", function, often)
+	y.Title = findings.Say("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
 		function, often, quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(x.share))
 	y.Evidence = w.evidence(x, place)
-	y.Advice = []string{
-		"Let " + function + " block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.",
-		"Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.",
-	}
+	y.Advise("Let %s block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.", function)
+	y.Advise("Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.")
 }
 
 // evidence is the figures of a group whose costliest site is at a place.
 func (w *watcher) evidence(x *group, place string) []findings.Evidence {
-	at := ""
-	if place != "" {
-		at = " at " + place
-	}
 	return []findings.Evidence{
-		findings.Measured(fmt.Sprintf("wake-ups%s, after which the one woken ran for at most %s and waited again", at, quantity.Duration(w.t.ShortNs)), findings.Count(x.short)),
+		findings.MeasuredOf(findings.Say("wake-ups%s, after which the one woken ran for at most %s and waited again", findings.At(" at %s", place), quantity.Duration(w.t.ShortNs)), findings.Count(x.short)),
 		findings.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond)),
 		findings.Measured("of all wake-ups at these places", findings.Share(float64(x.short)/float64(max(1, x.n))), findings.Share(w.t.ShortShare)),
 		findings.Measured("they ran", findings.Time(x.shortNs)),

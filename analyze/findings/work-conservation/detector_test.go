@@ -52,7 +52,7 @@ func TestHowLateThreadsWake(t *testing.T) {
 		{5, 2 * Ms, findings.Note, true},
 	} {
 		x := One(t, rounds(c.n, c.delay).Pass(100*Ms).Detect(workconservation.New(workconservation.Default())), workconservation.ID, c.severity)
-		if x.Severity != c.severity || strings.Contains(x.Title, "the machine") != c.machine {
+		if x.Severity != c.severity || strings.Contains(x.Title.String(), "the machine") != c.machine {
 			t.Errorf("%d of %d ns: %s, %s", c.n, c.delay, x.Severity, x.Title)
 		}
 	}
@@ -98,7 +98,7 @@ func TestSaysThatItFollowsAStop(t *testing.T) {
 		s.Pass(500*Us).PStart(1).Run(2, 1, 10*Us, reference.WhyBlock).PStop(1).Stop(1, reference.WhyBlock)
 	}
 	x := One(t, s.Detect(workconservation.New(workconservation.Default())), workconservation.ID, findings.Warning)
-	if last := x.Evidence[len(x.Evidence)-1]; last.Value != "100" || !strings.Contains(last.What, "stop-the-world") {
+	if last := x.Evidence[len(x.Evidence)-1]; last.Value.String() != "100" || !strings.Contains(last.What.String(), "stop-the-world") {
 		t.Errorf("%v", last)
 	}
 }

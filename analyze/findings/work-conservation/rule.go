@@ -191,29 +191,29 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.worstP >= 0 {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 	}
-	x.Headline = fmt.Sprintf("Ps stood idle beside work for %s of the P-time", quantity.Percent(share))
-	x.Title = fmt.Sprintf("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
+	x.Headline = findings.Say("Ps stood idle beside work for %s of the P-time", quantity.Percent(share))
+	x.Title = findings.Say("%s a P stood idle for %s or more beside a goroutine that it could have run: %s of the P-time went unused",
 		quantity.Plural(total.N, "time", "times"), quantity.Duration(w.t.IntervalNs), quantity.Percent(share))
 	x.Measured("P-time that was idle beside work", findings.Share(share).Of(total.Ns), findings.Share(limit))
 	x.Measured("intervals", findings.Count(total.N), findings.Time(w.t.IntervalNs).With(" each"))
 	x.Measured("the longest", findings.Time(w.longest))
-	x.Measured("their mean", findings.Time(meanNs), findings.Time(w.t.LateNs).With(", or "+quantity.Percent(w.t.ManyShare)+" of the P-time, if more than a note"))
+	x.Measured("their mean", findings.Time(meanNs), findings.Time(w.t.LateNs).With(", or %s of the P-time, if more than a note", quantity.Percent(w.t.ManyShare)))
 	x.Measured("their length, summed", findings.Time(w.length))
 	switch m := f.Records(); {
 	case m != nil && 2*m.Wakeups.LateNs >= w.length:
-		x.Title += ", since the kernel ran woken threads late, up to " + quantity.Duration(m.Wakeups.LongestNs) + " after it woke them"
+		x.Title = findings.Say("%s, since the kernel ran woken threads late, up to %s after it woke them", x.Title, quantity.Duration(m.Wakeups.LongestNs))
 	case m != nil:
-		x.Title += ", though the kernel ran most woken threads at once: the runtime woke them late, or none"
+		x.Title = findings.Say("%s, though the kernel ran most woken threads at once: the runtime woke them late, or none", x.Title)
 	case late:
-		x.Title += ", since the machine seems to have woken threads late"
-		x.Headline = fmt.Sprintf("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(share))
+		x.Title = findings.Say("%s, since the machine seems to have woken threads late", x.Title)
+		x.Headline = findings.Say("The machine seems to wake threads late: %s of the P-time was idle beside work", quantity.Percent(share))
 		x.Kind = findings.KindMachine
 		if f.StoodStill() {
-			x.Title += "; threads with a P stood still " + quantity.Plural(f.Stalls.N, "time", "times")
+			x.Title = findings.Say("%s; threads with a P stood still %s", x.Title, quantity.Plural(f.Stalls.N, "time", "times"))
 		}
 	}
 	if m := f.Records(); m != nil {
-		x.Measured("wake-ups of threads that took 100 µs or more, by the kernel's records", findings.Count(m.Wakeups.Late).With(" of "+quantity.Count(m.Wakeups.Count)+", "+quantity.Duration(m.Wakeups.LateNs)).Of(m.Wakeups.LateNs))
+		x.Measured("wake-ups of threads that took 100 µs or more, by the kernel's records", findings.Count(m.Wakeups.Late).With(" of %s, %s", quantity.Count(m.Wakeups.Count), quantity.Duration(m.Wakeups.LateNs)).Of(m.Wakeups.LateNs))
 	}
 	if w.worstP >= 0 {
 		x.Measured(fmt.Sprintf("in the worst, P%d was idle for", w.worstP), findings.Time(w.worstFor))
@@ -221,13 +221,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.restarts > 0 {
 		x.Measured("of them right after a stop-the-world", findings.Count(w.restarts))
 		if 2*w.restarts > total.N {
-			x.Advice = append(x.Advice, "Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
+			x.Advise("Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
 		}
 	}
-	x.Advice = append(x.Advice,
-		"Check what keeps this machine from waking threads in time: "+f.TakesCPUs()+", power saving. The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs.",
-		"Try the newest Go version: waking Ps has changed often.",
-		"If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
+	x.Advise("Check what keeps this machine from waking threads in time: %s, power saving. The runtime asks for a thread as soon as there is work for an idle P, and threads wake up within some 100 µs.", f.TakesCPUs())
+	x.Advise("Try the newest Go version: waking Ps has changed often.")
+	x.Advise("If the work comes one small piece at a time, hand out larger ones: a wake-up then pays.")
 	if x.Kind == findings.KindMachine {
 		if !f.StoodStill() {
 			x.Basis, x.Guessed = findings.Suspected, true

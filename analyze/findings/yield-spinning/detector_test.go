@@ -38,7 +38,7 @@ func TestFindsPolling(t *testing.T) {
 		t.Error("critical, though nobody else wanted the P")
 	}
 	a := x.Actors[0]
-	if a.Role != findings.Cause || a.Class != "main.class2" || a.G != 1 || !strings.Contains(x.Title, "main.f1 polled") {
+	if a.Role != findings.Cause || a.Class != "main.class2" || a.G != 1 || !strings.Contains(x.Title.String(), "main.f1 polled") {
 		t.Errorf("%q %+v", x.Title, x.Actors)
 	}
 }
@@ -74,7 +74,7 @@ func TestFindsManyYieldsOfOneFunction(t *testing.T) {
 			return []string{"runtime.Gosched (proc.go:1)", "main.poll (main.go:1)", []string{1: "main.a (main.go:2)", 2: "main.b (main.go:3)"}[h]}
 		}
 		x := One(t, s.DetectWith(detector(), f), yieldspinning.ID, c.want)
-		if want := "main.poll polls and yields, "; !strings.HasPrefix(x.Headline, want) {
+		if want := "main.poll polls and yields, "; !strings.HasPrefix(x.Headline.String(), want) {
 			t.Errorf("%q, want %q", x.Headline, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestYieldsAfterLongerRuns(t *testing.T) {
 		return f
 	}
 	x := One(t, long().DetectWith(detector(), f(300*Ms)), yieldspinning.ID, findings.Note)
-	if x.Severity != findings.Note || x.Basis != findings.Suspected || !strings.HasPrefix(x.Headline, "main.f1 yields 5,000 times") {
+	if x.Severity != findings.Note || x.Basis != findings.Suspected || !strings.HasPrefix(x.Headline.String(), "main.f1 yields 5,000 times") {
 		t.Errorf("%s, %s: %s", x.Severity, x.Basis, x.Headline)
 	}
 	None(t, long().DetectWith(detector(), f(301*Ms))) // most of what ran was something else

@@ -5,7 +5,6 @@ package yieldspinning
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -265,10 +264,10 @@ func own(frames []string) bool {
 }
 
 // caller is the function that yields; "" if the stack does not tell.
-func caller(frames []string) string {
+func caller(frames []string) findings.Name {
 	for _, fr := range frames {
 		if fn, _, _ := strings.Cut(fr, " "); !strings.HasPrefix(fn, "runtime.") {
-			return fn
+			return findings.Name(fn)
 		}
 	}
 	return ""
@@ -295,7 +294,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
-		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title, y.Title))
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title.String(), y.Title.String()))
 	})
 	out = out[:min(maxFindings, len(out))]
 	for _, c := range w.polite {
@@ -308,7 +307,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // byFunction sums up the cells of those that yield in one function, however they came there.
 func (w *watcher) byFunction(f *findings.Facts) (out []*cell) {
-	at := map[string]*cell{}
+	at := map[findings.Name]*cell{}
 	for _, x := range w.cells {
 		frames := f.Frames(x.stack)
 		if !own(frames) {
@@ -387,12 +386,12 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 
 // phrase writes title, evidence and advice; where is the function that polled, "" if
 // all of it is inside the runtime.
-func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
+func (w *watcher) phrase(x *findings.Finding, c *cell, where findings.Name) {
 	if where == "" {
-		where = x.Actors[0].Class
+		where = findings.Name(x.Actors[0].Class)
 	}
-	x.Headline = fmt.Sprintf("%s polls and yields, %s", findings.Short(where), quantity.Plural(c.n, "time", "times"))
-	x.Title = fmt.Sprintf("%s polled for something and called runtime.Gosched %s, each after %s on average",
+	x.Headline = findings.Say("%s polls and yields, %s", findings.Short(where), quantity.Plural(c.n, "time", "times"))
+	x.Title = findings.Say("%s polled for something and called runtime.Gosched %s, each after %s on average",
 		where, quantity.Plural(c.n, "time", "times"), quantity.Duration(c.own/c.n))
 	x.Measured("yields after a short run", findings.Count(c.n), findings.Time(w.t.ShortNs).With(" each"))
 	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
@@ -403,28 +402,24 @@ func (w *watcher) phrase(x *findings.Finding, c *cell, where string) {
 	x.Measured("time that the scheduler took to come back to them", findings.Time(c.sched))
 	x.Measured("time that others stood in the same P's queue meanwhile", findings.Time(c.held))
 	x.Measured("longest stretch", findings.Time(c.worst.longTo-c.worst.longFrom))
-	x.Advice = []string{
-		"Let " + where + " block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.",
-		"If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.",
-		"Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.",
-	}
+	x.Advise("Let %s block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.", where)
+	x.Advise("If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.")
+	x.Advise("Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.")
 }
 
 // phraseMaybe is phrase, of goroutines that yield after longer runs.
-func (w *watcher) phraseMaybe(x *findings.Finding, c *cell, where string) {
+func (w *watcher) phraseMaybe(x *findings.Finding, c *cell, where findings.Name) {
 	if where == "" {
-		where = x.Actors[0].Class
+		where = findings.Name(x.Actors[0].Class)
 	}
 	mean := quantity.Duration(c.own / c.n)
-	x.Headline = fmt.Sprintf("%s yields %s, after %s each: does it poll?", findings.Short(where), quantity.Plural(c.n, "time", "times"), mean)
-	x.Title = fmt.Sprintf("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
+	x.Headline = findings.Say("%s yields %s, after %s each: does it poll?", findings.Short(where), quantity.Plural(c.n, "time", "times"), mean)
+	x.Title = findings.Say("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
 		where, quantity.Duration(c.own), quantity.Plural(c.n, "time", "times"), mean)
 	x.Measured("yields", findings.Count(c.n), findings.Count(w.t.MinYields))
 	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
 	x.Measured("time that they ran before them", findings.Time(c.own))
 	x.Measured("goroutines", findings.Count(c.gs))
-	x.Advice = []string{
-		"If " + where + " polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.",
-		"If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.",
-	}
+	x.Advise("If %s polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.", where)
+	x.Advise("If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.")
 }

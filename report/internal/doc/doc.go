@@ -2,7 +2,11 @@
 // words. Text and HTML only draw it.
 package doc
 
-import "github.com/gmpscope/gmpscope/internal/quantity"
+import (
+	"strings"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
+)
 
 // A Section is a part of a report under a heading.
 type Section struct {
@@ -182,8 +186,26 @@ type Finding struct {
 	Evidence        [][3]string // what, its value, and the threshold, which may be empty
 	Actors          []Actor
 	MoreActors      int // that are left out
-	Advice          []string
+	Advice          []Sentence
 	Gain            []string // what the advice would give, simulated
+}
+
+// A Sentence is in phrases, of which some are terms.
+type Sentence []Phrase
+
+// A Phrase is a part of a sentence.
+type Phrase struct {
+	Text string
+	Term Term // that it is, for the page to link; empty if none
+}
+
+// String is the whole of it.
+func (s Sentence) String() string {
+	var b strings.Builder
+	for _, p := range s {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // An Actor is who has a part in a finding.

@@ -86,8 +86,8 @@ func CostChange(f *compare.FindingChange) string {
 
 // Titles are what is said about a finding on the sides that have it: each for
 // itself, because the numbers in it are those of that side.
-func Titles(f *compare.FindingChange) []string {
-	b, a := Cut(Visible(f.BeforeTitle), 300), Cut(Visible(f.AfterTitle), 300)
+func (n *Names) Titles(f *compare.FindingChange) []string {
+	b, a := Cut(n.Text(f.BeforeTitle), 300), Cut(n.Text(f.AfterTitle), 300)
 	switch {
 	case b == a || b == "":
 		return []string{a}

@@ -1,8 +1,7 @@
 package words
 
 import (
-	"regexp"
-	"slices"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -28,16 +27,14 @@ const (
 // so that no two are called the same, or in full. A nil *Names leaves the paths
 // of packages out.
 type Names struct {
-	shorts  *funcname.Shorts
-	known   map[string]bool // with a path, as Visible
-	lengths []int           // of those, the longest first
-	twice   map[string]bool // functions that goroutines of several classes run, by how they were started
-	full    bool
+	shorts *funcname.Shorts
+	twice  map[string]bool // functions that goroutines of several classes run, by how they were started
+	full   bool
 }
 
 // NewNames returns the names for a document about these classes.
 func NewNames(classes []string) *Names {
-	n := &Names{known: map[string]bool{}, twice: map[string]bool{}}
+	n := &Names{twice: map[string]bool{}}
 	shown := make([]string, 0, len(classes))
 	started := map[string]string{}
 	for _, c := range classes {
@@ -47,17 +44,7 @@ func NewNames(classes []string) *Names {
 		} else if started[what] != shown[len(shown)-1] {
 			n.twice[what] = true
 		}
-		what, _, who := funcname.Cut(shown[len(shown)-1])
-		for _, fn := range []string{what, who} {
-			if strings.Contains(fn, "/") && !n.known[fn] {
-				n.known[fn] = true
-				n.lengths = append(n.lengths, len(fn))
-			}
-		}
 	}
-	slices.Sort(n.lengths)
-	n.lengths = slices.Compact(n.lengths)
-	slices.Reverse(n.lengths)
 	n.shorts = funcname.Shorten(shown)
 	return n
 }
@@ -110,7 +97,7 @@ func (n *Names) ShortName(class string) string {
 		return (*funcname.Shorts)(nil).Class(class)
 	}
 	if what, link, who := funcname.Cut(class); link == funcname.StartedBy && what != funcname.NotShown && !n.twice[what] {
-		if pkg, _ := std.Split(who); std.Has(pkg) || launched.MatchString(class) {
+		if pkg, _ := std.Split(who); std.Has(pkg) || strings.Contains(who, ").Go.func") {
 			class = what
 		}
 	}
@@ -148,76 +135,20 @@ func (n *Names) Cut(s string, most int) string {
 	return Cut(s, most)
 }
 
-// launched is a start function, and that a method Go of a library started it, as that of
-// sync.WaitGroup and errgroup.Group: nobody needs to know.
-var launched = regexp.MustCompile(`([\w\]]), started by [\w./-]+\.\(\*\w+\)\.Go\.func\d+`)
-
-// imported finds names of functions with their import path in a sentence.
-var imported = regexp.MustCompile(`((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)+)[A-Za-z0-9_~-][A-Za-z0-9._~-]*\.[A-Za-z_(]`)
-
-// version is the last element of the path of a module's second or later version.
-var version = regexp.MustCompile(`^v[0-9]+\.`)
-
-// Prose makes a sentence of a detector harmless, and calls the functions in it what
-// they are called. Those that are none of a class lose the directories of paths that
-// begin with a domain or have three parts, so that runtime/debug.SetGCPercent stays
-// what one looks up.
-func (n *Names) Prose(s string) string {
-	s = Visible(s)
-	if n.InFull() {
-		return s
-	}
-	if strings.Contains(s, funcname.StartedBy) {
-		s = launched.ReplaceAllString(s, "$1")
-	}
-	if !strings.Contains(s, "/") {
-		return s
-	}
+// Text is a text of a finding: it is made harmless, and functions are called in it what they are called.
+func (n *Names) Text(t findings.Text) string {
 	var b strings.Builder
-	at := 0
-	for _, m := range imported.FindAllStringSubmatchIndex(s, -1) {
-		from, to := m[2], m[3]
-		if from < at || from > 0 && strings.ContainsRune("/:@", rune(s[from-1])) {
-			continue // of a file, or of an address
-		}
-		dir := s[from:to]
-		if fn := n.at(s[from:]); fn != "" {
-			b.WriteString(s[at:from] + n.ShortName(fn))
-			at = from + len(fn)
-			continue
-		}
-		first, _, _ := strings.Cut(dir, "/")
-		if !strings.Contains(first, ".") && strings.Count(dir, "/") < 2 {
-			continue
-		}
-		b.WriteString(s[at:from])
-		at = to
-		if version.MatchString(s[to:]) { // the package is called by what is before
-			b.WriteString((*funcname.Shorts)(nil).Function(s[from:m[1]]))
-			at = m[1]
+	for _, p := range t {
+		switch {
+		case n.InFull() || p.Kind != findings.Function && p.Kind != findings.File:
+			b.WriteString(Visible(p.Text))
+		case p.Kind == findings.File:
+			b.WriteString(Visible(path.Base(p.Text)))
+		default:
+			b.WriteString(n.ShortName(p.Text))
 		}
 	}
-	b.WriteString(s[at:])
 	return b.String()
-}
-
-// at returns the name of a function of a class with which s begins, the longest;
-// empty if it is none.
-func (n *Names) at(s string) string {
-	if n == nil {
-		return ""
-	}
-	for _, l := range n.lengths {
-		if l <= len(s) && n.known[s[:l]] && (l == len(s) || !inName(s[l])) {
-			return s[:l]
-		}
-	}
-	return ""
-}
-
-// inName reports whether a name that is followed by c goes on.
-func inName(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= utf8.RuneSelf
 }
 
 // Cut shortens s to n runes, leaving out its middle.

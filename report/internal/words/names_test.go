@@ -76,36 +76,26 @@ func TestNamesWithoutTheLibrary(t *testing.T) {
 	}
 }
 
-// TestNamesInProse replaces names in sentences, longest first, and nothing else.
-func TestNamesInProse(t *testing.T) {
-	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1", "net/http.serve"})
-	for _, c := range []struct{ s, want string }{
-		{"a.com/x/server.Run waits for b.com/y/server.Run.func1, b.com/y/server.Run.", "x/server.Run waits for server.Run.func1, y/server.Run."},
-		{"b.com/y/server.Runner ran", "server.Runner ran"}, // another function
-		{"net/http.serve ran", "http.serve ran"},
-		{"call runtime/debug.SetGCPercent", "call runtime/debug.SetGCPercent"},
-		{"k8s.io/klog/v2.(*T).flush, called by gopkg.in/yaml.v3.Unmarshal, ran", "klog.(*T).flush, called by yaml.v3.Unmarshal, ran"},
-		{"in /a.com/x/server.Run", "in /a.com/x/server.Run"}, // a file
+// TestNamesInTexts shortens names, and nothing else.
+func TestNamesInTexts(t *testing.T) {
+	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1"})
+	for _, c := range []struct {
+		text findings.Text
+		want string
+	}{
+		{findings.Say("%s waits for %s, not a.com/x/server.Run", findings.Name("a.com/x/server.Run"), findings.Name("b.com/y/server.Run.func1")), "x/server.Run waits for server.Run.func1, not a.com/x/server.Run"},
+		{findings.Say("%s ran", findings.Name("k8s.io/klog/v2.(*T).flush")), "klog.(*T).flush ran"},
+		{findings.Say("%s waits", findings.Name("main.work[...], started by golang.org/x/sync/errgroup.(*Group).Go.func1")), "main.work[...] waits"},
+		{findings.Say("in %s", findings.Frame("d.com/of/a.F (d.com/of/a/b.go:1)")), "in a.F (b.go:1)"},
+		{findings.Say("see %s", findings.ID("lock-convoy")), "see lock-convoy"},
+		{findings.Say("x\u202ey, %s", findings.Name("a.com/x.\u202eF")), "x<U+202E>y, x.<U+202E>F"},
+		{nil, ""},
 	} {
-		if got := names.Prose(c.s); got != c.want {
-			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
+		if got := names.Text(c.text); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
 		}
-		if got := names.Full().Prose(c.s); got != c.s {
-			t.Errorf("in full %q becomes %q", c.s, got)
-		}
-	}
-}
-
-// That a WaitGroup or its like started a goroutine is left out, unless it is all that is known.
-func TestProseLeavesOutWhoStarts(t *testing.T) {
-	for in, want := range map[string]string{
-		"main.work, started by sync.(*WaitGroup).Go.func1, waits":                       "main.work, waits",
-		"main.work[...], started by golang.org/x/sync/errgroup.(*Group).Go.func1 waits": "main.work[...] waits",
-		"(unknown function), started by sync.(*WaitGroup).Go.func1 waits":               "(unknown function), started by sync.(*WaitGroup).Go.func1 waits",
-		"main.work, started by main.serve waits":                                        "main.work, started by main.serve waits",
-	} {
-		if got := (*Names)(nil).Prose(in); got != want {
-			t.Errorf("%q, want %q", got, want)
+		if got, want := names.Full().Text(c.text), Visible(c.text.String()); got != want {
+			t.Errorf("in full %q becomes %q, want %q", c.text, got, want)
 		}
 	}
 }

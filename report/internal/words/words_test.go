@@ -6,25 +6,6 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-func TestProse(t *testing.T) {
-	for _, c := range []struct{ s, want string }{
-		{"runs of github.com/a/b/internal/bundler.parseFile held up others", "runs of bundler.parseFile held up others"},
-		{"the lock in example.com/x.(*T).Get: 3 waits", "the lock in x.(*T).Get: 3 waits"},
-		{"two: a.b/c.f and corp/team/svc.run", "two: c.f and svc.run"},
-		{"gopkg.in/yaml.v3.Unmarshal", "yaml.v3.Unmarshal"},
-		{"raise it with runtime/debug.SetGCPercent", "raise it with runtime/debug.SetGCPercent"},
-		{"(waiting + running)/running. And so on and/or.", "(waiting + running)/running. And so on and/or."},
-		{"main.f (/home/x/y/main.go:12)", "main.f (/home/x/y/main.go:12)"},
-		{"see https://go.dev/doc/gc/guide.html", "see https://go.dev/doc/gc/guide.html"},
-		{"x\u202ey", "x<U+202E>y"},
-		{"", ""},
-	} {
-		if got := (*Names)(nil).Prose(c.s); got != c.want {
-			t.Errorf("%q becomes %q, want %q", c.s, got, c.want)
-		}
-	}
-}
-
 func TestUnknownNamesAreShown(t *testing.T) {
 	for _, got := range []string{Phrase(vocabulary.Source, "new\x1b"), Title(vocabulary.Cause, "new\x1b")} {
 		if got != "new<U+001B>" {

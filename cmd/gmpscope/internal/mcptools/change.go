@@ -89,7 +89,7 @@ func (s *Server) diff(ctx context.Context, in diffIn) (out diffOut, err error) {
 	}
 	for i := range c.Findings {
 		if x := &c.Findings[i]; x.Change != compare.Same {
-			list = append(list, change{"finding", x.ID + ": " + string(x.Change) + ": " + m.sentence(x.Title), quantity.Duration(x.BeforeCostNs), quantity.Duration(x.AfterCostNs), false})
+			list = append(list, change{"finding", x.ID + ": " + string(x.Change) + ": " + m.finding(x.Title), quantity.Duration(x.BeforeCostNs), quantity.Duration(x.AfterCostNs), false})
 		}
 	}
 	for _, x := range c.Work[:min(len(c.Work), 10)] {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report"
 )
@@ -140,10 +141,10 @@ func (m *marker) class(name string) string {
 // sentence is a text of ours, in which names of the trace stand.
 func (m *marker) sentence(s string) string { return m.prose.Replace(cut(shown(s), 1500)) }
 
-// finding is a text of a finding, which has the full names of functions.
-func (m *marker) finding(s string) string { return m.sentence(m.doc.Names().Prose(s)) }
+// finding is a text of a finding.
+func (m *marker) finding(t findings.Text) string { return m.sentence(m.doc.Names().Text(t)) }
 
-func (m *marker) findings(list []string) []string {
+func (m *marker) findings(list []findings.Text) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = m.finding(s)

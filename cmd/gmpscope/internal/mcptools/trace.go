@@ -173,9 +173,9 @@ func (s *Server) finding(ctx context.Context, in findingIn) (out findingOut, err
 			Title:      a.finding(x.Title), From: instantOf(x.FromNs), To: instantOf(x.ToNs), Advice: a.findings(x.Advice), Actors: []actor{},
 		}
 		for _, e := range x.Evidence {
-			line := e.What + ": " + e.Value
-			if e.Limit != "" {
-				line += " (threshold: " + e.Limit + ")"
+			line := findings.Say("%s: %s", e.What, e.Value)
+			if len(e.Limit) > 0 {
+				line = findings.Say("%s (threshold: %s)", line, e.Limit)
 			}
 			d.Evidence = append(d.Evidence, a.finding(line))
 		}

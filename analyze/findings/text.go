@@ -1,0 +1,166 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Text is a sentence of a finding, in parts: each report draws the names in it as it does elsewhere.
+// In JSON it is a string, with names in full.
+type Text []Piece
+
+// A Piece is a part of a Text.
+type Piece struct {
+	Text string
+	Kind PieceKind
+}
+
+// PieceKind is what a Piece is.
+type PieceKind uint8
+
+// The kinds of pieces.
+const (
+	Words    PieceKind = iota // as they are
+	Function                  // of a function, or of a class of goroutines: a [Name]
+	File                      // "file:line", a [Place]
+	Detected                  // by the [Detector] of that ID
+)
+
+// A Name is that of a function, or of a class of goroutines, as [Actor] has it.
+type Name string
+
+// A Place is a "file:line".
+type Place string
+
+// An ID is that of a detector.
+type ID string
+
+// Say returns the Text that fmt.Sprintf would write. A [Name], a [Place], an [ID] and a Text among the arguments
+// stay what they are.
+func Say(format string, args ...any) Text {
+	t := Text{{Text: fmt.Sprintf(format, args...)}}
+	for _, a := range args {
+		switch a.(type) {
+		case Name, Place, ID, Text:
+			return pieces(format, args)
+		}
+	}
+	return t
+}
+
+// pieces is Say for verbs without flags that stand for an argument each.
+func pieces(format string, args []any) (t Text) {
+	for {
+		i := strings.IndexByte(format, '%')
+		if i < 0 {
+			return t.add(format, Words)
+		}
+		t = t.add(format[:i], Words)
+		verb := format[i : i+2]
+		format = format[i+2:]
+		if verb == "%%" {
+			t = t.add("%", Words)
+			continue
+		}
+		switch a := args[0].(type) {
+		case Name:
+			t = t.add(string(a), Function)
+		case Place:
+			t = t.add(string(a), File)
+		case ID:
+			t = t.add(string(a), Detected)
+		case Text:
+			t = append(t, a...)
+		default:
+			t = t.add(fmt.Sprintf(verb, a), Words)
+		}
+		args = args[1:]
+	}
+}
+
+func (t Text) add(s string, k PieceKind) Text {
+	if s == "" {
+		return t
+	}
+	return append(t, Piece{s, k})
+}
+
+// String returns the text with names in full.
+func (t Text) String() string {
+	var b strings.Builder
+	for _, p := range t {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// Len is how many characters it has, with names in full.
+func (t Text) Len() int { return utf8.RuneCountInString(t.String()) }
+
+// Names are the functions that are named in it.
+func (t Text) Names() (names []Name) {
+	for _, p := range t {
+		if p.Kind == Function {
+			function, by := startedBy(Name(p.Text))
+			names = append(names, function, by)
+		}
+	}
+	return names
+}
+
+func (t Text) names(function Name) bool { return slices.Contains(t.Names(), function) }
+
+// MarshalText is String.
+func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText makes words of a string: what is a name in it is not known any more.
+func (t *Text) UnmarshalText(s []byte) error {
+	*t = Text(nil).add(string(s), Words)
+	return nil
+}
+
+// InBrief is the headline, or else the title.
+func (f *Finding) InBrief() Text {
+	if len(f.Headline) == 0 {
+		return f.Title
+	}
+	return f.Headline
+}
+
+// Advise adds to what to do.
+func (f *Finding) Advise(format string, args ...any) {
+	f.Advice = append(f.Advice, Say(format, args...))
+}
+
+// AdviseOnly is Advise, in place of what was there.
+func (f *Finding) AdviseOnly(format string, args ...any) { f.Advice = []Text{Say(format, args...)} }
+
+// At is said of a place, unless that is "".
+func At(format, place string) Text {
+	if place == "" {
+		return nil
+	}
+	return Say(format, Place(place))
+}
+
+// Frame is a frame of a stack, as [Facts.Frames] writes it.
+func Frame(s string) Text {
+	i := strings.LastIndex(s, " (")
+	if i < 0 {
+		return Say("%s", Name(s))
+	}
+	return Say("%s (%s)", Name(s[:i]), Place(strings.TrimSuffix(s[i+2:], ")")))
+}
+
+// List is names, with something between them.
+func List(names []Name, between string) (t Text) {
+	for i, x := range names {
+		if i > 0 {
+			t = t.add(between, Words)
+		}
+		t = t.add(string(x), Function)
+	}
+	return t
+}
