@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // alike is by how much work or load may differ to count as the same.
@@ -23,7 +24,7 @@ func basisOf(before, after *Side) Basis {
 	switch {
 	case same(b, a):
 		return PerTrace
-	case same(ratio(b, float64(before.DurationNs)), ratio(a, float64(after.DurationNs))):
+	case same(quantity.Ratio(b, float64(before.DurationNs)), quantity.Ratio(a, float64(after.DurationNs))):
 		return PerSecond
 	}
 	return PerRunning
@@ -33,9 +34,9 @@ func basisOf(before, after *Side) Basis {
 func (b Basis) scale(r *analyze.Result) float64 {
 	switch b {
 	case PerSecond:
-		return ratio(1e9, float64(r.RecordedNs()))
+		return quantity.Ratio(1e9, float64(r.RecordedNs()))
 	case PerRunning:
-		return ratio(1e9, float64(running(r)))
+		return quantity.Ratio(1e9, float64(running(r)))
 	}
 	return 1
 }
@@ -305,7 +306,7 @@ func distribution(before, after []*analyze.Result) []Bar {
 					at[k] = &[2]float64{}
 					keys = append(keys, k)
 				}
-				at[k][s] += ratio(float64(b.SumNs), total)
+				at[k][s] += quantity.Ratio(float64(b.SumNs), total)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 		say("The work differs but the load is the same, so waiting is given per second of trace.")
 	case PerRunning:
 		say("The load differs: the program kept %s busy before and %s after, on average; waiting is given per second of running, and part of the change may be the load's.",
-			quantity.Amount(ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), quantity.Amount(ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
+			quantity.Amount(quantity.Ratio(float64(b.RunningNs), float64(b.DurationNs)), "P", "Ps"), quantity.Amount(quantity.Ratio(float64(a.RunningNs), float64(a.DurationNs)), "P", "Ps"))
 	}
 	if r.Machine.Busy && len(r.Machine.Differs) == 0 {
 		say("Threads seem to have lacked CPUs in at least one trace: programs differ more from one run to the next then, which is allowed for.")

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 const (
@@ -91,7 +93,7 @@ func mean(xs []float64) float64 {
 	for _, x := range xs {
 		sum += x
 	}
-	return ratio(sum, float64(len(xs)))
+	return quantity.Ratio(sum, float64(len(xs)))
 }
 
 // p returns how likely a difference of at least this size is by chance, if its first by, which
@@ -125,7 +127,7 @@ func metricOf(m metric, before, after sample, prior variance, turns bool) (Metri
 		*[...]*Estimate{&x.Before, &x.After}[i] = e
 	}
 	x.Delta = x.After.Value - x.Before.Value
-	r, p := ratio(x.After.Value, x.Before.Value), o.p(0)
+	r, p := quantity.Ratio(x.After.Value, x.Before.Value), o.p(0)
 	if m.unit != "share" {
 		r = exp(o.delta)
 	}

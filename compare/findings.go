@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // grown is by which factor a cost must change.
@@ -70,7 +71,7 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 		if x.Title = x.AfterTitle; x.Title == nil {
 			x.Title = x.BeforeTitle
 		}
-		x.BeforeCostNs, x.AfterCostNs = int64(median(b.costs)), int64(median(a.costs))
+		x.BeforeCostNs, x.AfterCostNs = int64(quantity.Median(b.costs)), int64(quantity.Median(a.costs))
 		x.Change = Same
 		noted := cmp.Compare(2*x.AfterN, len(after)) >= 0 && x.AfterN > 0
 		was := cmp.Compare(2*x.BeforeN, len(before)) >= 0 && x.BeforeN > 0
@@ -93,13 +94,4 @@ func changes(before, after []*analyze.Result, basis Basis) []FindingChange {
 			cmp.Compare(abs(y.AfterCostNs-y.BeforeCostNs), abs(x.AfterCostNs-x.BeforeCostNs)), cmp.Compare(x.ID, y.ID))
 	})
 	return out
-}
-
-func median(xs []float64) float64 {
-	if len(xs) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(xs))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
 }

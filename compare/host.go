@@ -85,9 +85,9 @@ func lackedOf(rs []*analyze.Result) float64 {
 				most = max(most, f.CostNs)
 			}
 		}
-		shares = append(shares, ratio(float64(most), lifetime(r)))
+		shares = append(shares, quantity.Ratio(float64(most), lifetime(r)))
 	}
-	return median(shares)
+	return quantity.Median(shares)
 }
 
 // shortOf returns in which share of the traces threads seem to have lacked CPUs, if but a little.
@@ -134,7 +134,7 @@ func usesOf(rs []*analyze.Result) (u uses) {
 		others = append(others, h.Use.Others()/float64(h.CPUs))
 		busy = append(busy, float64(h.Use.BusyNs)/float64(h.Use.Ns)/float64(h.CPUs))
 	}
-	return uses{len(others), median(others), median(busy)}
+	return uses{len(others), quantity.Median(others), quantity.Median(busy)}
 }
 
 func hostOf(r *analyze.Result) *sidecar.Host {

@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // metric reads one number of a result.
@@ -32,13 +33,13 @@ var described = []metric{
 	{"pressure.some", "time in which a goroutine was runnable", "share", Lower, func(r *analyze.Result) float64 { return r.Pressure.Some }},
 	{"pressure.unclaimed_idle", "CPU capacity idle beside work", "share", Lower, func(r *analyze.Result) float64 { return r.Pressure.UnclaimedIdle }},
 	{"fairness.max_lag_ns", "largest debt of running time", "ns", Lower, func(r *analyze.Result) float64 { return float64(r.Fairness.MaxLagNs) }},
-	{"utilisation", "CPU capacity that ran the program", "share", Neither, func(r *analyze.Result) float64 { return ratio(float64(running(r)), lifetime(r)) }},
+	{"utilisation", "CPU capacity that ran the program", "share", Neither, func(r *analyze.Result) float64 { return quantity.Ratio(float64(running(r)), lifetime(r)) }},
 	{"gc_share", "CPU capacity in mark workers", "share", Neither, func(r *analyze.Result) float64 {
 		var ns int64
 		for _, p := range r.Procs.Ps {
 			ns += p.GCNs
 		}
-		return ratio(float64(ns), lifetime(r))
+		return quantity.Ratio(float64(ns), lifetime(r))
 	}},
 	{"starts_per_s", "starts", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Reconstruction.Starts })},
 	{"steals_per_s", "steals", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Procs.Steals.Count })},
@@ -52,7 +53,7 @@ func (m *metric) describe(before, after []*analyze.Result) Metric {
 		for _, r := range rs {
 			xs = append(xs, m.of(r))
 		}
-		return Estimate{Value: median(xs)}
+		return Estimate{Value: quantity.Median(xs)}
 	}
 	x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Before: value(before), After: value(after)}
 	x.Delta = x.After.Value - x.Before.Value
@@ -78,12 +79,12 @@ func (m *metric) sample(rs []*analyze.Result) (s sample) {
 func heldShare(r *analyze.Result) float64 {
 	s := &r.Breakdown.Program
 	held := float64(s.RunnableNs + s.BlockedNs[breakdown.ReasonSync] + s.BlockedNs[breakdown.ReasonChanSend])
-	return ratio(held, held+float64(s.RunningNs))
+	return quantity.Ratio(held, held+float64(s.RunningNs))
 }
 
 func waitingShare(r *analyze.Result) float64 {
 	w, x := float64(r.Waits.User.TotalNs), float64(running(r))
-	return ratio(w, w+x)
+	return quantity.Ratio(w, w+x)
 }
 
 // finished reports whether on both sides the same goroutines were created and came to
@@ -130,7 +131,7 @@ func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {
 }
 
 func rate(f func(r *analyze.Result) int64) func(r *analyze.Result) float64 {
-	return func(r *analyze.Result) float64 { return ratio(float64(f(r)), float64(r.RecordedNs())/1e9) }
+	return func(r *analyze.Result) float64 { return quantity.Ratio(float64(f(r)), float64(r.RecordedNs())/1e9) }
 }
 
 // running is the time that goroutines of running time of the program, ns.
@@ -147,11 +148,4 @@ func lifetime(r *analyze.Result) (ns float64) {
 		ns += float64(p.LifetimeNs - p.NotRecordedNs)
 	}
 	return ns
-}
-
-func ratio(x, y float64) float64 {
-	if y == 0 {
-		return 0
-	}
-	return x / y
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	units "github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/funcname"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Bounds on kinds of units.
@@ -219,7 +220,7 @@ func (s *kindSum) side() KindSide {
 		recorded += s.per[i].ns
 	}
 	l := &s.latency
-	return KindSide{(s.count + n/2) / n, ratio(float64(s.count)*1e9, float64(recorded)), s.ns / s.count, l.P50Ns, l.P95Ns, l.P99Ns}
+	return KindSide{(s.count + n/2) / n, quantity.Ratio(float64(s.count)*1e9, float64(recorded)), s.ns / s.count, l.P50Ns, l.P95Ns, l.P99Ns}
 }
 
 // rate is the sample of units a second.
@@ -228,7 +229,7 @@ func (s *kindSum) rate() (out sample) {
 	for i := range s.per {
 		p := &s.per[i]
 		n := max(float64(p.count), 0.5)
-		out.values = append(out.values, to(ratio(n*1e9, float64(p.ns))))
+		out.values = append(out.values, to(quantity.Ratio(n*1e9, float64(p.ns))))
 		out.within = append(out.within, 1/(n*n)) // one more or less at the edges
 	}
 	return out
@@ -271,16 +272,16 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 		switch {
 		case m.before == nil:
 			x.Name, x.How, x.In, x.Entry = m.after.key.name, m.after.key.how, "after", m.after.entry
-			x.share = ratio(float64(m.after.ns), total[1])
+			x.share = quantity.Ratio(float64(m.after.ns), total[1])
 		case m.after == nil:
 			x.Name, x.How, x.In, x.Entry = m.before.key.name, m.before.key.how, "before", m.before.entry
-			x.share = ratio(float64(m.before.ns), total[0])
+			x.share = quantity.Ratio(float64(m.before.ns), total[0])
 		default:
 			x.Name, x.How, x.Entry = m.after.key.name, m.after.key.how, m.before.entry && m.after.entry
 			if m.before.key.name != m.after.key.name {
 				x.Was = m.before.key.name
 			}
-			x.share = max(ratio(float64(m.before.ns), total[0]), ratio(float64(m.after.ns), total[1]))
+			x.share = max(quantity.Ratio(float64(m.before.ns), total[0]), quantity.Ratio(float64(m.after.ns), total[1]))
 			x.Path = shifts(m.before, m.after)
 		}
 		cs = append(cs, &candidate{KindChange: x, sums: [2]*kindSum{m.before, m.after}})
@@ -306,7 +307,7 @@ func lengthOf(rs []*analyze.Result) float64 {
 	for _, r := range rs {
 		ns = append(ns, float64(r.RecordedNs()))
 	}
-	return median(ns)
+	return quantity.Median(ns)
 }
 
 // candidate is a kind with the numbers behind it.
@@ -333,7 +334,7 @@ func (c *candidate) compared(sameWork, asLong bool) bool {
 	if c.How != units.Cycle.String() && c.How != units.Producer.String() || b.class != b.key.name {
 		return true // what begins and ends a unit is not how the program portions its work
 	}
-	rates, runs := c.After.PerS/c.Before.PerS, ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
+	rates, runs := c.After.PerS/c.Before.PerS, quantity.Ratio(float64(a.running)/float64(a.count), float64(b.running)/float64(b.count))
 	portions := rates * runs // as many times the work in each as there are fewer
 	more := max(rates, 1/rates)
 	if more > farMorePieces*farMorePieces && max(portions, 1/portions) < math.Sqrt(more) {
@@ -385,7 +386,7 @@ func (s *kindSum) rounds(of part) (out sample) {
 	to, _ := scaleOf("1/s")
 	for i := range s.per {
 		n := float64(s.per[i].waits[of])
-		out.values = append(out.values, to(ratio(n*1e9, float64(s.per[i].ns))))
+		out.values = append(out.values, to(quantity.Ratio(n*1e9, float64(s.per[i].ns))))
 		out.within = append(out.within, 1/n)
 	}
 	return out
@@ -396,7 +397,7 @@ func (c *candidate) moved() (share float64) {
 	b, a := c.sums[0], c.sums[1]
 	for p, x := range a.parts {
 		y := cmp.Or(b.parts[p], &partSum{})
-		share += max(0, ratio(float64(x.ns), float64(a.ns))-ratio(float64(y.ns), float64(b.ns)))
+		share += max(0, quantity.Ratio(float64(x.ns), float64(a.ns))-quantity.Ratio(float64(y.ns), float64(b.ns)))
 	}
 	return share
 }

@@ -493,8 +493,7 @@ func propose(b *strings.Builder, path string, docs []Document, lower bool) error
 	if len(vs) == 0 || len(vs) < len(docs) {
 		return nil
 	}
-	slices.Sort(vs)
-	least, middle, top := vs[0], (vs[(len(vs)-1)/2]+vs[len(vs)/2])/2, vs[len(vs)-1]
+	least, middle, top := slices.Min(vs), quantity.Median(vs), slices.Max(vs)
 	r := Rule{path: steps}
 	op, bound := "<=", roundUp(top+max(top/4, top-least))
 	if lower {

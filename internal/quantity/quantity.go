@@ -9,6 +9,7 @@ package quantity
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -110,11 +111,21 @@ func Part(part, whole int64) string {
 func FinePercent(share float64) string { return Fine(100*share) + " %" }
 
 // Ratio is part/whole, 0 where there is no whole.
-func Ratio(part, whole int64) float64 {
+func Ratio[T int | int64 | float64](part, whole T) float64 {
 	if whole == 0 {
 		return 0
 	}
 	return float64(part) / float64(whole)
+}
+
+// Median is the number in the middle, or the mean of the two there; 0 where there is none.
+func Median(xs []float64) float64 {
+	n := len(xs)
+	if n == 0 {
+		return 0
+	}
+	xs = slices.Sorted(slices.Values(xs))
+	return (xs[(n-1)/2] + xs[n/2]) / 2
 }
 
 // Times formats a factor, such as 1.5×.

@@ -108,3 +108,14 @@ func TestWindow(t *testing.T) {
 		}
 	}
 }
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		in   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := Median(c.in); got != c.want {
+			t.Errorf("median of %v is %v, want %v", c.in, got, c.want)
+		}
+	}
+}

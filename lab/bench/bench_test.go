@@ -64,17 +64,6 @@ Duration: 1.2s, Total samples = 1s
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		in   []float64
-		want float64
-	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
-		if got := median(c.in); got != c.want {
-			t.Errorf("median of %v is %v, want %v", c.in, got, c.want)
-		}
-	}
-}
-
 // invented is a page whose figures can be worked out by hand.
 func invented() *page {
 	round := func(wall, cpu time.Duration, mb int64) cost {

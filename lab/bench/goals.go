@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // What an analysis is meant to take at most, as multiples of the plain loop's where
@@ -55,8 +57,8 @@ func (m *measured) goals() (all []goal) {
 	if m.Bytes < goalShort {
 		beyond("wall, beyond the plain loop", goalAbove, wall-plain)
 	} else {
-		ratio("wall", goalWall, median(m.ratios(analysis, wallSeconds)))
-		ratio("CPU", goalCPU, median(m.ratios(analysis, cpuSeconds)))
+		ratio("wall", goalWall, quantity.Median(m.ratios(analysis, wallSeconds)))
+		ratio("CPU", goalCPU, quantity.Median(m.ratios(analysis, cpuSeconds)))
 	}
 	most, peak := goalMemory+goalGoroutine*float64(m.Live), m.peak(analysis)
 	all = append(all, goal{of: m.title, what: "peak memory", meant: megabytes(most), got: megabytes(peak), excess: peak - most, target: most})

@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/lab/usage"
 )
 
@@ -157,17 +157,9 @@ func (m *measured) typical(tool string, of func(cost) float64) float64 {
 	for _, c := range m.costs[tool] {
 		all = append(all, of(c))
 	}
-	return median(all)
+	return quantity.Median(all)
 }
 
 func wallSeconds(c cost) float64   { return c.Wall.Seconds() }
 func cpuSeconds(c cost) float64    { return c.CPU.Seconds() }
 func residentBytes(c cost) float64 { return float64(c.Memory) }
-
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
-}

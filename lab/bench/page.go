@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // page is what the benchmark found.
@@ -101,7 +103,7 @@ func (p *page) overview(w *strings.Builder) {
 		fmt.Fprintf(w, "| %s | %.1f | %.1f | %s | %.2f s | %s | %+.0f ms | %.2f | %.2f | %s |\n",
 			m.title, float64(m.Bytes)/1e6, float64(m.Events)/1e6, thousands(int64(m.Live)), plain,
 			spread(m.ratios(analysis, wallSeconds)), 1e3*(m.typical(analysis, wallSeconds)-plain),
-			median(m.ratios(analysis, cpuSeconds)), median(m.ratios(oneCore, wallSeconds)), megabytes(m.peak(analysis)))
+			quantity.Median(m.ratios(analysis, cpuSeconds)), quantity.Median(m.ratios(oneCore, wallSeconds)), megabytes(m.peak(analysis)))
 	}
 	w.WriteString("\n")
 }
@@ -116,8 +118,8 @@ func (p *page) beside(w *strings.Builder) {
 	fmt.Fprintf(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range p.traces {
 		fmt.Fprintf(w, "| %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f | %s | %s |\n", m.title,
-			median(m.ratios(earlier, wallSeconds)), median(m.ratios(analysis, wallSeconds)),
-			median(m.ratios(earlier, cpuSeconds)), median(m.ratios(analysis, cpuSeconds)),
+			quantity.Median(m.ratios(earlier, wallSeconds)), quantity.Median(m.ratios(analysis, wallSeconds)),
+			quantity.Median(m.ratios(earlier, cpuSeconds)), quantity.Median(m.ratios(analysis, cpuSeconds)),
 			m.perEvent(earlier), m.perEvent(analysis), megabytes(m.peak(earlier)), megabytes(m.peak(analysis)))
 	}
 	w.WriteString("\n")
@@ -136,7 +138,7 @@ func (p *page) table(w *strings.Builder, m *measured) {
 			continue
 		}
 		wall := spread(m.ratios(tool, wallSeconds))
-		cpu := fmt.Sprintf("%.2f", median(m.ratios(tool, cpuSeconds)))
+		cpu := fmt.Sprintf("%.2f", quantity.Median(m.ratios(tool, cpuSeconds)))
 		if tool == plainLoop {
 			wall = fmt.Sprintf("1 (%.1f s)", m.typical(tool, wallSeconds))
 			cpu = fmt.Sprintf("1 (%.1f s)", m.typical(tool, cpuSeconds))
@@ -255,7 +257,7 @@ as fast as one core, and wall time as a multiple of the plain loop's:
 		}
 		for _, n := range counts {
 			takes := onCores(m.steps, int(m.Events/simulatedBlock), n)
-			fmt.Fprintf(w, " %.1f (%.2f) |", 1/takes, median(m.ratios(oneCore, wallSeconds))*takes)
+			fmt.Fprintf(w, " %.1f (%.2f) |", 1/takes, quantity.Median(m.ratios(oneCore, wallSeconds))*takes)
 		}
 		fmt.Fprintf(w, " %s, %.0f %% |\n", longest.Owner, 100*longest.All)
 	}
@@ -293,9 +295,9 @@ func (p *page) update(root string) error {
 // spread shows the median of ratios, and the least and greatest.
 func spread(x []float64) string {
 	if len(x) < 2 {
-		return fmt.Sprintf("%.2f", median(x))
+		return fmt.Sprintf("%.2f", quantity.Median(x))
 	}
-	return fmt.Sprintf("%.2f (%.2f–%.2f)", median(x), slices.Min(x), slices.Max(x))
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", quantity.Median(x), slices.Min(x), slices.Max(x))
 }
 
 func millions(n int64) string { return fmt.Sprintf("%.1f M", float64(n)/1e6) }
