@@ -37,7 +37,7 @@ type Goroutine struct {
 	RunAt    int64            // its run interval before the last block began; -1 if unknown
 	// Of the last block, and how it ended.
 	BlockedAt int64 // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
-	BlockedNs int64 // how long it was blocked before it became runnable last; -1: it was not
+	BlockedNs int64 // how long it was blocked before it became runnable last; -1: it was not; a sleep of 100 µs may be one of 1 ms on idle Ps
 	Waker     int64 // who made it runnable; NoG: no goroutine
 	WakeStack int32 // where the waker was
 	RanOn     int32 // P of its last run interval; NoP: it has not run

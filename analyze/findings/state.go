@@ -86,7 +86,8 @@ func (w *View) GlobalLen() int32 { return w.globalLen }
 // Stopping reports whether a stop-the-world is in progress.
 func (w *View) Stopping() bool { return w.stw }
 
-// Goroutine returns that of the last decision, or nil.
+// Goroutine returns that of the last decision, or nil. While the run before a block is handed out, its
+// Block* fields are still those of the block before that run.
 func (q *goroutines) Goroutine() *Goroutine {
 	return q.g
 }
