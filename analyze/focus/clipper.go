@@ -7,10 +7,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Clipper makes of a stream of decisions one of a window of it. Times stay as they are;
-// what comes before the window is a gap in it, as if it was lost, and what there is at
-// its beginning is emitted there ([Snapshot]). At its end all that run or are runnable are
-// stopped because of [reference.WhyLost], and a stop of the world or a mark phase ends.
+// Clipper cuts a stream of decisions to a window. Times are unchanged; what comes before
+// the window is a gap in it, as if it was lost, and what there is at its beginning is
+// emitted there ([Snapshot]). At its end all that run or are runnable are stopped because
+// of [reference.WhyLost], and a stop of the world or a mark phase ends.
 type Clipper struct {
 	from, to int64 // ns
 	ledger   ledger.Ledger
@@ -28,7 +28,7 @@ const (
 	after
 )
 
-// NewClipper returns a Clipper of [from, to), ns; to of 0 is the end of the stream.
+// NewClipper returns a Clipper to [from, to), in ns; to of 0 means the end of the stream.
 func NewClipper(from, to int64) *Clipper {
 	if to <= 0 {
 		to = math.MaxInt64
@@ -36,8 +36,8 @@ func NewClipper(from, to int64) *Clipper {
 	return &Clipper{from: from, to: to, ledger: *ledger.New(), past: NewSnapshot()}
 }
 
-// Clip fills dst with what of src, the next block of the stream, lies in the window, with
-// notes of its own. The first synthetic decisions of dst describe the state at the window's
+// Clip fills dst with the part of src, the next block of the stream, that lies in the
+// window. The first synthetic decisions of dst describe the state at the window's
 // beginning; next is the index in src of the decision after them.
 func (c *Clipper) Clip(src, dst *ledger.Block) (synthetic, next int) {
 	c.out = dst.Decisions[:0]
@@ -62,8 +62,8 @@ func (c *Clipper) Clip(src, dst *ledger.Block) (synthetic, next int) {
 	return synthetic, next
 }
 
-// Finish fills dst with what is left at the end of the window, ns: what there is, if that lies
-// behind the last decision of the stream, and what is open.
+// Finish fills dst with the last block of the window, which ends at end, in ns: the state, if
+// the window lies behind the last decision, and the ends of open intervals.
 func (c *Clipper) Finish(dst *ledger.Block, end int64) {
 	c.out = dst.Decisions[:0]
 	if c.state == before {
@@ -99,5 +99,5 @@ func (c *Clipper) end() {
 	c.past.End(c.to, c.emit)
 }
 
-// Live returns the goroutines that have not ended in the window.
+// Live returns the goroutines that are alive at the end of the window.
 func (c *Clipper) Live() []ledger.Live { return c.ledger.Live() }

@@ -11,7 +11,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Focus specifies what of a trace is measured and judged. The zero value is all of it.
+// Focus selects the part of a trace that is measured and judged. The zero value selects
+// all of it.
 type Focus struct {
 	// From and To bound a window [From, To), ns since the beginning of the trace; To of
 	// 0 is its end.
@@ -20,20 +21,20 @@ type Focus struct {
 	// function without the path of its package, or a glob of either, in which * stands
 	// for any text and ? for any letter. None means all classes.
 	Classes []string
-	// Goroutines are the numbers of goroutines. None means all.
+	// Goroutines are IDs of goroutines. None means all.
 	Goroutines []int64
 }
 
-// Window reports whether f is about a window of the trace.
+// Window reports whether f selects a window of the trace.
 func (f *Focus) Window() bool { return f.From > 0 || f.To > 0 }
 
-// Selects reports whether f is about some goroutines only.
+// Selects reports whether f selects some goroutines only.
 func (f *Focus) Selects() bool { return len(f.Classes)+len(f.Goroutines) > 0 }
 
-// Whole reports whether f is all of a trace.
+// Whole reports whether f selects all of a trace.
 func (f *Focus) Whole() bool { return !f.Window() && !f.Selects() }
 
-// Check is an error if f makes no sense.
+// Check returns an error if f is invalid.
 func (f *Focus) Check() error {
 	if f.From < 0 || f.To < 0 || f.To > 0 && f.To <= f.From {
 		return fmt.Errorf("a window from %s to %s has no time in it", quantity.Instant(f.From), quantity.Instant(f.To))
@@ -46,8 +47,8 @@ func (f *Focus) Check() error {
 	return nil
 }
 
-// Selection finds out which goroutines a Focus is about, as they are met. It is not
-// safe for concurrent use.
+// Selection matches goroutines and classes with a Focus as they appear. It is not safe
+// for concurrent use.
 type Selection struct {
 	focus    Focus
 	patterns []*regexp.Regexp
@@ -66,8 +67,8 @@ const (
 	passed
 )
 
-// NewSelection returns a Selection that has met nobody. name gives the name of a class
-// by its handle, as far as it is known by now.
+// NewSelection returns an empty Selection. name returns the current name of a class by
+// its handle.
 func NewSelection(f Focus, name func(class int32) string) *Selection {
 	s := &Selection{focus: f, name: name, numbers: map[int64]bool{}}
 	for _, p := range f.Classes {
@@ -87,7 +88,7 @@ func glob(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A` + quoted + `\z`)
 }
 
-// Has reports whether a goroutine of a class is among those looked for.
+// Has reports whether a goroutine of a class is selected.
 func (s *Selection) Has(g int64, class int32) bool {
 	ofClass := len(s.patterns) == 0 || s.hasClass(class)
 	if len(s.focus.Goroutines) == 0 {
@@ -120,7 +121,7 @@ func (s *Selection) hasClass(class int32) bool {
 	return *v == chosen
 }
 
-// Named reports whether a class of that name is among those looked for.
+// Named reports whether a class of that name is selected.
 func (s *Selection) Named(name string) bool {
 	hit := false
 	for i, p := range s.patterns {
@@ -131,8 +132,8 @@ func (s *Selection) Named(name string) bool {
 	return hit
 }
 
-// Missing reports which pattern or number nobody has met, and what there is instead, of
-// which classes are the names, the most important first; nil if there is none.
+// Missing returns an error for a pattern or ID that nothing matched, with suggestions
+// from the names of classes, most important first; nil if all matched.
 func (s *Selection) Missing(classes []string) error {
 	for i, met := range s.met {
 		if !met {

@@ -9,10 +9,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Snapshot follows a stream of decisions along the notes of its ledger, and describes at any
-// time what is live: as decisions, with which a stream can begin. Its memory depends on the
-// numbers of goroutines that are not blocked, and of Ps. The zero value is not ready: use
-// [NewSnapshot].
+// Snapshot tracks the live state of a stream of decisions, and can emit it as decisions with
+// which a stream can begin. Its memory depends on the numbers of goroutines that are not
+// blocked, and of Ps. The zero value is not ready: use [NewSnapshot].
 type Snapshot struct {
 	n      int64             // decisions
 	active map[int32]*active // by the ledger's slot
@@ -30,12 +29,12 @@ type active struct {
 	since int64              // order in which they became runnable, or else were seen
 }
 
-// NewSnapshot returns a Snapshot that has seen nothing.
+// NewSnapshot returns an empty Snapshot.
 func NewSnapshot() *Snapshot {
 	return &Snapshot{active: map[int32]*active{}, on: map[int32]int32{}, ps: map[int32]reference.Decision{}, assist: map[int64]reference.Decision{}}
 }
 
-// Follow processes the next decision, which has a note. It keeps neither.
+// Follow processes the next decision and its note. It retains neither.
 func (p *Snapshot) Follow(d *reference.Decision, n *ledger.Note) {
 	p.n++
 	switch {
@@ -148,10 +147,10 @@ func kept(d *reference.Decision) *reference.Decision {
 	return &x
 }
 
-// Emit calls emit with decisions at a time, ns, that tell what there is: GOMAXPROCS,
-// whether the garbage collector marks and the world is stopped, which Ps have threads,
-// and who runs, is runnable or in a system call on its P, in the order in which they
-// became so. Who is blocked shows when it is woken. emit must not keep them.
+// Emit calls emit with decisions at a time, in ns, that describe the state: GOMAXPROCS,
+// marking, a stopped world, Ps with threads, and the goroutines that run, are runnable or
+// in a system call on their P, in the order in which they became so. Blocked goroutines
+// appear when they are woken. emit must not keep them.
 func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 	say := func(d reference.Decision) {
 		d.Time, d.Basis = at, reference.Known(reference.Inferred, reference.RuleInitial)
@@ -190,8 +189,8 @@ func (p *Snapshot) Emit(at int64, emit func(*reference.Decision)) {
 	}
 }
 
-// End calls emit with decisions at a time, ns, that end what is under way, as those
-// before a gap in a trace do. emit must not keep them.
+// End calls emit with decisions at a time, in ns, that end all open intervals, as before
+// a gap in a trace. emit must not retain them.
 func (p *Snapshot) End(at int64, emit func(*reference.Decision)) {
 	say := func(d reference.Decision) {
 		d.Time, d.Basis = at, reference.Known(reference.Assumed, reference.RuleNone)

@@ -12,9 +12,8 @@ import (
 	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Histogram counts values from 0 to a highest one in the buckets that an HDR
-// histogram of three digits has, so that the one becomes the other without loss.
-// Counting is one inlined addition.
+// Histogram counts values from 0 to a highest one in the buckets of an HDR histogram of
+// three digits, into which it converts without loss. Counting is one inlined addition.
 //
 // OPT: what is counted often lies in one byte a bucket, an eighth of what whole numbers
 // take, so that the buckets in use stay in the CPU's cache between two blocks of decisions.
@@ -32,14 +31,14 @@ func New(highest int64) *Histogram {
 	return &Histogram{low: make([]uint8, Bucket(highest, octaveBits)+1), highest: highest}
 }
 
-// Bucket returns the number of the bucket of a value that is not negative, where an octave has
-// 2^fine buckets: values below 2^(fine+1) have one each.
+// Bucket returns the index of the bucket of a non-negative value, with 2^fine buckets an
+// octave: values below 2^(fine+1) have one each.
 func Bucket(v int64, fine int) int {
 	shift := max(0, bits.Len64(uint64(v))-fine-1)
 	return shift<<fine + int(uint64(v)>>shift)
 }
 
-// Least returns the least value in such a bucket.
+// Least returns the least value in a bucket of [Bucket].
 func Least(bucket, fine int) int64 {
 	shift := max(0, bucket>>fine-1)
 	return int64(bucket-shift<<fine) << shift
@@ -71,7 +70,7 @@ func (h *Histogram) count(i int) int64 {
 	return n
 }
 
-// Merge adds what another one of the same highest value has counted.
+// Merge adds the counts of another Histogram with the same highest value.
 func (h *Histogram) Merge(o *Histogram) {
 	for i := range o.low {
 		n := o.count(i)
@@ -86,8 +85,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	}
 }
 
-// Bars gives the buckets in which something was counted, the lowest first: the middle
-// of each, and how often.
+// Bars yields the non-empty buckets, lowest first: the middle of each, and its count.
 func (h *Histogram) Bars() iter.Seq2[int64, int64] {
 	return func(yield func(middle, n int64) bool) {
 		for i := range h.low {
@@ -102,7 +100,7 @@ func (h *Histogram) Bars() iter.Seq2[int64, int64] {
 	}
 }
 
-// HDR returns the same as an HDR histogram.
+// HDR returns the counts as an HDR histogram.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	out := hdrhistogram.New(1, h.highest, 3)
 	for i := range h.low {

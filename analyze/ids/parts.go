@@ -1,8 +1,6 @@
 package ids
 
-// Parts is an array of T that grows by parts, on demand, and copies nothing: a
-// slice that append has grown takes 2.25 times as much while it grows. The zero
-// value is ready.
+// Parts is an array of T that grows in parts, without copying. The zero value is ready.
 type Parts[T any] struct {
 	first *[partLen]T // parts[0]
 	parts []*[partLen]T
@@ -13,8 +11,8 @@ const (
 	partLen  = 1 << partBits
 )
 
-// At returns the element with a number that [Parts.Make] was called for. The
-// pointer stays good.
+// At returns the element with a number for which [Parts.Make] was called. The pointer
+// stays valid.
 func (p *Parts[T]) At(i int32) *T {
 	if uint32(i) < partLen { // most tables have no other part
 		return &p.first[i]
@@ -22,7 +20,8 @@ func (p *Parts[T]) At(i int32) *T {
 	return &p.parts[uint32(i)>>partBits][uint32(i)%partLen]
 }
 
-// Make is At, for any number that is not negative: what is new is zero.
+// Make returns the element with any non-negative number, and creates zero elements as
+// needed.
 func (p *Parts[T]) Make(i int32) *T {
 	part := int(i >> partBits)
 	for part >= len(p.parts) {
@@ -36,14 +35,14 @@ func (p *Parts[T]) Make(i int32) *T {
 	return p.At(i)
 }
 
-// Grow is Make for all numbers below n.
+// Grow calls Make for all numbers below n.
 func (p *Parts[T]) Grow(n int32) {
 	for i := int32(len(p.parts)) << partBits; i < n; i += partLen {
 		p.Make(i)
 	}
 }
 
-// Find is At, or nil where Make was called for no number nearby.
+// Find is At, or nil if the part does not exist.
 func (p *Parts[T]) Find(i int32) *T {
 	if part := int(i >> partBits); part >= len(p.parts) || p.parts[part] == nil {
 		return nil

@@ -21,8 +21,8 @@ func NewTable[T any]() Table[T] {
 // Find returns the place of id, or 0.
 func (t *Table[T]) Find(id int64) int32 { return t.index.Find(id) + 1 }
 
-// Add returns the place of an id that is not in the table yet. What is there is
-// zero, or of one that was removed.
+// Add adds an id that is not in the table, and returns its place. The element there is
+// zero, or that of an id that was removed.
 func (t *Table[T]) Add(id int64) int32 {
 	place := t.len
 	if n := len(t.free); n > 0 {
@@ -35,21 +35,20 @@ func (t *Table[T]) Add(id int64) int32 {
 	return place
 }
 
-// At returns what is at a place; at 0, of nobody. The pointer stays good.
+// At returns the element at a place; place 0 belongs to no id. The pointer stays valid.
 func (t *Table[T]) At(place int32) *T { return t.all.At(place) }
 
-// Remove removes an id that is at place. What is there stays until the place is
-// given away again.
+// Remove removes an id at a place. The element stays until the place is reused.
 func (t *Table[T]) Remove(id int64, place int32) {
 	t.index.Remove(id)
 	t.free = append(t.free, place)
 }
 
-// Len is one more than the highest place that was ever given.
+// Len returns one more than the highest place ever used.
 func (t *Table[T]) Len() int32 { return t.len }
 
-// CopyFrom makes what is at each place of t equal to what is there in u. It does
-// not copy the ids: until the next copy, nothing may be found, added or removed.
+// CopyFrom copies the elements of u to the same places of t. It does not copy the ids:
+// until the next copy, Find, Add and Remove must not be called.
 func (t *Table[T]) CopyFrom(u *Table[T]) {
 	t.len = u.len
 	t.all.copyFrom(&u.all)

@@ -2,7 +2,7 @@ package input
 
 import "errors"
 
-// What is wrong with an input as a whole, for errors.Is.
+// Errors about an input as a whole, for errors.Is.
 var (
 	ErrNotTrace    = errors.New("not a Go execution trace")
 	ErrEmpty       = errors.New("there is no byte of a trace")

@@ -232,19 +232,19 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Saved is what [Save] copied.
+// Saved describes what [Save] copied.
 type Saved struct {
-	Bytes int64 // as they came, perhaps compressed
+	Bytes int64 // bytes as received, perhaps compressed
 
 	// Cut reports why the answer is not whole; nil if it came to its end. What was copied begins like a
 	// trace all the same.
 	Cut error
 }
 
-// Save copies what an http or https URL answers, as it is, to w. The rules are those of [Open]: an
-// answer that is no trace, compressed or not, is an error, and is not copied; nor is one that ends
-// before it has more than a header, nor one of which w does not take that much. Whatever else ends it
-// early, be it the server, the context, maxBytes or w, is no error: what came is copied, and Saved says so.
+// Save copies the answer of an http or https URL to w. The rules are those of [Open]: an answer that is no
+// trace, compressed or not, is an error, and is not copied; nor is one that ends before it has more than a
+// header, nor one of which w does not take that much. Whatever else ends it early, be it the server, the
+// context, maxBytes or w, is no error: what came is copied, and Saved says so.
 func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Options) (Saved, error) {
 	s := &Source{name: name, in: &meter{ctx: ctx, progress: o.Progress}}
 	defer s.Close()
@@ -287,7 +287,7 @@ func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Optio
 	return Saved{n, s.broken()}, nil
 }
 
-// ErrTooLarge is why an answer was cut that is larger than the limit.
+// ErrTooLarge reports that an answer was cut because it exceeds the limit.
 var ErrTooLarge = errors.New("the answer is larger than the limit")
 
 // broken returns what ended the input as stored too early, or nil.

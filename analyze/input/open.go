@@ -18,8 +18,8 @@ import (
 // Options specifies where Open takes its input from and how it reports.
 type Options struct {
 	Stdin     io.Reader     // for "-"; nil means there is none
-	StdinName string        // what messages call it; "" means standard input
-	Sidecar   *sidecar.Meta // what [Source.Sidecar] returns of it; nil for nothing
+	StdinName string        // its name in messages; "" means standard input
+	Sidecar   *sidecar.Meta // result of [Source.Sidecar] for it; nil for none
 	Client    *http.Client  // nil means one with sane timeouts; see Open
 
 	// Progress is called now and then, by the goroutine that calls Open and Next, with the bytes
@@ -117,8 +117,8 @@ func (s *Source) openStdin(ctx context.Context, o Options) error {
 // maxEmpty is how many reads in a row may give nothing.
 const maxEmpty = 100
 
-// Careful returns a reader of r, which somebody else wrote: if that panics, or breaks the rules of
-// io.Reader, reading fails.
+// Careful wraps a reader that is not trusted: if r panics, or breaks the contract of io.Reader,
+// reading fails.
 func Careful(r io.Reader) io.Reader { return &careful{r: r} }
 
 type careful struct {

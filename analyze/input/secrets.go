@@ -35,10 +35,9 @@ var harmless = []string{"seconds", "debug"}
 
 var plainNumber = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,9})?$`)
 
-// ShownName returns the name of a trace as outputs and errors may have it: a URL without user name,
-// password, fragment, parameters of its path, and query parameters other than those known to be
-// harmless. What looks like a URL that somebody mistyped loses the same. Another name is returned
-// as it is.
+// ShownName returns the name of a trace for outputs and errors: a URL without user name, password,
+// fragment, parameters of its path, and query parameters other than those known to be harmless.
+// What looks like a URL that somebody mistyped loses the same. Another name is returned as it is.
 func ShownName(name string) string {
 	low := strings.ToLower(name)
 	if strings.Contains(name, "://") || strings.HasPrefix(low, "http:") || strings.HasPrefix(low, "https:") {
@@ -107,8 +106,8 @@ func shownPath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// ShownText returns a text of gmpscope's own, such as an error about the command line, without what
-// [ShownName] leaves out of names that the text repeats.
+// ShownText returns a text of gmpscope, such as an error about the command line, with the names in
+// it as by [ShownName].
 func ShownText(text string, names ...string) string {
 	for _, name := range names {
 		shown := ShownName(name)
@@ -145,8 +144,8 @@ func after(s, sep string) string {
 	return ""
 }
 
-// Scrub returns a text that somebody else wrote, such as an error of a server or of net/http,
-// without the secrets of the URLs that led to it.
+// Scrub removes the secrets of the URLs that led to a foreign text, such as an error of a
+// server or of net/http.
 func Scrub(text string, urls ...string) string {
 	var s secrets
 	for _, raw := range urls {

@@ -51,7 +51,7 @@ const (
 	roomAtOnce = 16 << 10 // besides, for the header of each generation
 )
 
-// Source gives the generations of one trace in the order of the file. It is not safe for
+// Source reads the generations of one trace in the order of the file. It is not safe for
 // concurrent use.
 type Source struct {
 	name    string
@@ -88,14 +88,14 @@ type Source struct {
 	grace      int64 // ratioGrace
 }
 
-// Header is what the first 16 bytes of a trace tell.
+// Header is the format of a trace, by its first 16 bytes.
 type Header struct {
 	Minor       int    // of "go 1.NN trace": 22, 23, 25 or 26; 11, 19 or 21 in the old format
 	V1          bool   // the format before Go 1.22: it has no generations
 	Compression string // around the trace: "", "gzip" or "zstd"
 }
 
-// Stats reports how much was read and how much of it was lost.
+// Stats counts what was read and what was lost.
 type Stats struct {
 	Bytes     int64  // uncompressed bytes read, with the header
 	Stored    int64  // bytes read before decompression
@@ -103,7 +103,7 @@ type Stats struct {
 	Losses    []Loss // in the order of the file, the first 100
 	LossCount int    // all of them
 	CutNames  int    // names of a trace of Go 1.21 or older that were longer than 1 KiB, and are cut
-	OverLimit string // what was left out because decoding it takes too much memory, and what to do; "" for nothing
+	OverLimit string // message about what was omitted because decoding it takes too much memory; "" for nothing
 }
 
 // Loss is a place in the trace where something is missing.
@@ -114,7 +114,7 @@ type Loss struct {
 	Why        string // one line
 }
 
-// Generation is a piece of a trace that can be decoded by itself.
+// Generation is a part of a trace that can be decoded by itself.
 type Generation struct {
 	Index  int    // 0, 1, 2, ... in the order of the file
 	Number uint64 // as written in the file; a flight recorder starts above 1; 0 in the old format
@@ -124,10 +124,10 @@ type Generation struct {
 	// since 1.26, which is supplied if the file has none. It belongs to the caller.
 	Data []byte
 
-	Bytes int64 // of Data, those that stand in the file, without the header
+	Bytes int64 // bytes of Data that are in the file, without the header
 
-	Memory int64 // how many bytes decoding takes, at most, as an estimate
-	Stored int64 // bytes as stored, from the beginning of the trace to the end of the generation
+	Memory int64 // estimated most memory that decoding takes, in bytes
+	Stored int64 // bytes before decompression, from the beginning of the trace to the end of the generation
 
 	// Complete is false if the file ended or was damaged within the generation. Formats before 1.26
 	// mark no end; there the next generation is one, and the last must have its frequency or sync
@@ -143,8 +143,8 @@ type Generation struct {
 	maxEvents int64
 }
 
-// New starts to read a trace from r, compressed or not. The name is for messages. It reads the
-// header and fails if r is no trace. Close does not close r.
+// New returns a Source for a trace from r, compressed or not. The name is for messages. It
+// reads the header and fails if r is no trace. Close does not close r.
 func New(r io.Reader, name string) (*Source, error) {
 	s := &Source{name: name, in: &meter{r: r, ctx: context.Background()}}
 	if err := s.start(); err != nil {
@@ -202,14 +202,15 @@ func (s *Source) parseHeader(p []byte) (int, error) {
 // Name returns the name the trace was opened by; of a URL, what [ShownName] leaves.
 func (s *Source) Name() string { return s.name }
 
-// Sidecar returns what the file beside the trace says about its recording, nil if there is none, and a
-// line if it cannot be used.
+// Sidecar returns the content of the file beside the trace, nil if there is none, and a message if it
+// cannot be used.
 func (s *Source) Sidecar() (m *sidecar.Meta, warning string) { return s.sidecar, s.sidecarBad }
 
 // Header returns the format of the trace, by its first bytes.
 func (s *Source) Header() Header { return s.header }
 
-// Stats returns the totals. They are final once Next has returned an error or io.EOF.
+// Stats returns the totals so far. They are final once Next has returned an error or
+// io.EOF.
 func (s *Source) Stats() Stats {
 	st := s.stats
 	st.Bytes = s.off
@@ -217,7 +218,7 @@ func (s *Source) Stats() Stats {
 	return st
 }
 
-// Close ends reading and frees what Open opened.
+// Close ends reading and closes what Open opened.
 func (s *Source) Close() error {
 	if s.end == nil {
 		s.end = s.fail("reading", errors.New("source is closed"))
@@ -232,9 +233,9 @@ func (s *Source) Close() error {
 	return first
 }
 
-// Rest reads what Next has left of the input, so that Options.Copy gets all of it: behind damage that
-// nothing follows, or where a limit ended the reading. Of what unpacks without measure it leaves the
-// end out. Next cannot be called afterwards.
+// Rest reads the remaining input, so that Options.Copy gets all of it: behind damage that nothing
+// follows, or where a limit ended the reading. Of what unpacks without measure it leaves the end out.
+// Next cannot be called afterwards.
 func (s *Source) Rest() error {
 	if s.end == nil {
 		s.end = s.fail("reading", errors.New("its rest is read already"))
@@ -296,9 +297,8 @@ func (s *Source) stored() int64 {
 	return s.in.n - int64(s.plain.Buffered())
 }
 
-// Memory returns how many bytes of memory a trace may take of which so many, as stored, were read:
-// what the user allows, or else what suits its size. A small file that takes more than that was made
-// to do so.
+// Memory returns the memory limit, in bytes, for a trace of which stored bytes have been read:
+// Options.MaxMemory, or a limit by its size, which only a file made to exceed it does.
 func (s *Source) Memory(stored int64) int64 {
 	if s.memory > 0 {
 		return s.memory
@@ -306,9 +306,9 @@ func (s *Source) Memory(stored int64) int64 {
 	return smallMemory + storedFactor*max(0, min(stored, math.MaxInt64/storedFactor/2)-smallStored)
 }
 
-// Steps returns how many steps it may take to put the events in order of a trace of which so many bytes,
-// as stored, were read. A step is a comparison of two threads' times, some 10 ns. Real traces take
-// next to none; made-up ones can take the square of their length.
+// Steps returns the limit on the steps of ordering the events of a trace, given the bytes read before
+// decompression. A step is a comparison of two threads' times, some 10 ns. Real traces take next to
+// none; made-up ones can take the square of their length.
 func Steps(stored int64) int64 {
 	return minSteps + stepsPerByte*min(stored, math.MaxInt64/stepsPerByte/2)
 }

@@ -29,9 +29,9 @@ type Options struct {
 	Only func(g int64, class int32) bool
 }
 
-// Accumulator goes through the records of the kernel's scheduler in step with the decisions
-// of a trace, and splits the time for which goroutines ran into that on a CPU and that off
-// it. [Accumulator.Sample] is called first, then Start, then Add with each block. It is not
+// Accumulator merges the records of the kernel's scheduler with the decisions of a trace,
+// and splits the running time of goroutines into time on a CPU and off it.
+// [Accumulator.Sample] is called first, then Start, then Add with each block. It is not
 // safe for concurrent use.
 type Accumulator struct {
 	opt Options
@@ -137,7 +137,7 @@ const (
 	isOff
 )
 
-// NewAccumulator returns an Accumulator for the records that r gives.
+// NewAccumulator returns an Accumulator for the records of r.
 func NewAccumulator(r *Reader, o Options) *Accumulator {
 	if o.To <= 0 {
 		o.To = math.MaxInt64
@@ -165,8 +165,8 @@ func (m *Accumulator) Sample(at, thread int64) {
 	}
 }
 
-// Start compares the clocks. start is the raw trace time of the trace's first event, ns. The
-// error says why the records cannot be used.
+// Start compares the clocks. start is the raw trace time of the first event, in ns. The
+// error tells why the records cannot be used.
 func (m *Accumulator) Start(start int64) error {
 	m.start, m.base = start, start
 	if err := m.readAhead(start); err != nil {

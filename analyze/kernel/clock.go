@@ -10,23 +10,22 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Point is that a thread did something, which it can only on a CPU. Time is raw trace time,
-// ns.
+// Point is a time at which a thread had an event, and so was on a CPU. Time is raw trace
+// time, in ns.
 type Point struct {
 	Time int64
 	TID  int32
 }
 
-// Clock is how the clock of the records relates to that of the trace: since Go 1.22 both
-// are CLOCK_MONOTONIC on Linux, if ftrace or perf was told so (nanotime; traceClockNow in
+// Clock relates the clock of the records to that of the trace: since Go 1.22 both are
+// CLOCK_MONOTONIC on Linux, if ftrace or perf was told so (nanotime; traceClockNow in
 // runtime/tracetime.go).
 type Clock struct {
-	ShiftNs  int64   // time of the records less that of the trace
-	ErrorNs  int64   // by how much ShiftNs may be wrong
+	ShiftNs  int64   // time of the records minus that of the trace
+	ErrorNs  int64   // uncertainty of ShiftNs
 	Inside   float64 // share of the points compared at which their thread was on a CPU
-	Compared int     // how many points were
-	// Threads has the number in the records for each thread of the trace, if they differ;
-	// nil if they do not.
+	Compared int     // number of points
+	// Threads maps threads of the trace to IDs in the records; nil if they are equal.
 	Threads map[int32]int32
 }
 
@@ -99,8 +98,8 @@ func onCPU(records []Record) map[int32][]span {
 	return out
 }
 
-// Compare finds the shift between the clocks of some points of a trace and of some records,
-// whose times have a resolution, ns. The error says why there is none: [ErrOther].
+// Compare returns the Clock by which points of a trace fit records with a resolution, in
+// ns. It fails with [ErrOther] if there is none.
 func Compare(points []Point, records []Record, resolution int64) (Clock, error) {
 	if len(points) == 0 || len(records) == 0 {
 		return Clock{}, fmt.Errorf("%w: no event of the trace lies within their time", ErrOther)

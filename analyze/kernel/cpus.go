@@ -99,10 +99,10 @@ func (m *Accumulator) openOn(x ledger.OnCPU) {
 	}
 }
 
-// CPUs returns what has not been told in a block, once Finish has returned.
+// CPUs returns the use of CPUs that was in no block, once Finish has returned.
 func (m *Accumulator) CPUs() *ledger.CPUs { return m.stretches }
 
-// ProcessName returns what the threads with a name are called, by its handle.
+// ProcessName returns a thread's name for a handle.
 func (m *Accumulator) ProcessName(name int32) string {
 	return processName(m.r.Name(Comm(name)))
 }

@@ -33,8 +33,7 @@ var ErrNoRecords = errors.New("no records of the kernel's scheduler")
 
 const howToRecord = `give the text of ftrace (sched_switch, sched_waking) or of "perf script"`
 
-// Reader gives the records of a text in the order of time. It is not safe for concurrent
-// use.
+// Reader reads the records of a text in order of time. It is not safe for concurrent use.
 type Reader struct {
 	name     string
 	br       *bufio.Reader
@@ -79,8 +78,8 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// New starts to read a text, perhaps compressed with gzip or zstd, and fails if no record is
-// in it. The name is for messages. It does not close r.
+// New returns a Reader of a text, perhaps compressed with gzip or zstd, and fails if it has
+// no record. The name is for messages. It does not close r.
 func New(r io.Reader, name string) (*Reader, error) {
 	k := &Reader{name: name, parser: parser{comms: newComms()}}
 	if err := k.decompress(r); err != nil {
@@ -101,7 +100,7 @@ func New(r io.Reader, name string) (*Reader, error) {
 	return k, nil
 }
 
-// Close frees what decompression needs.
+// Close frees the decompressor.
 func (k *Reader) Close() {
 	if k.unpacked != nil {
 		k.unpacked.Close()
@@ -210,7 +209,8 @@ func (k *Reader) pop() Record {
 	return first
 }
 
-// ResolutionNs is that of the times, ns: 1000 where they have six digits after the point.
+// ResolutionNs returns the resolution of the times, in ns: 1000 if they have six
+// decimals.
 func (k *Reader) ResolutionNs() int64 {
 	if k.digits == 9 {
 		return 1

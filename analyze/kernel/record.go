@@ -1,6 +1,6 @@
 package kernel
 
-// Kind specifies what a Record is.
+// Kind is the kind of a [Record].
 type Kind uint8
 
 // The kinds of records.
@@ -10,10 +10,10 @@ const (
 	Lost               // records of CPU are missing before this point
 )
 
-// NoCPU is the CPU of a Wake that does not say where the thread is to run.
+// NoCPU is the CPU of a Wake without a target CPU.
 const NoCPU = int32(-1)
 
-// Record is what the kernel noted. Thread 0 is the idle loop of each CPU.
+// Record is one record of the kernel's scheduler. Thread 0 is the idle loop of each CPU.
 type Record struct {
 	Time  int64 // ns of the clock of the records
 	CPU   int32

@@ -54,7 +54,7 @@ func split(running int64, p part) OnOff {
 	return OnOff{RunningNs: running, OnCPUNs: running - p.off, OffCPUNs: p.off, UnknownNs: p.unknown}
 }
 
-// OffShare is the share of the running time on no CPU.
+// OffShare returns the share of the running time on no CPU.
 func (s *OnOff) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1, s.RunningNs)) }
 
 // OffBy is time off the CPUs by its cause.
@@ -170,19 +170,19 @@ type POnOff struct {
 // maxProcesses is how many a result names.
 const maxProcesses = 16
 
-// Facts are the inputs of [Accumulator.Finish].
+// Facts are the other inputs of [Accumulator.Finish].
 type Facts struct {
 	EndNs      int64 // time of the last event
 	RecordedNs int64 // of the window
 	Live       []ledger.Live
 	Breakdown  *breakdown.Result
 	Procs      *procs.Result
-	// Process, if set, returns what a process is called.
+	// Process, if set, returns the name of a process for outputs.
 	Process func(name string) string
 }
 
-// Finish ends all at the end of the trace, and returns the result. The error says that the
-// records do not belong to the trace. The Accumulator cannot be used afterwards.
+// Finish ends all at the end of the trace, and returns the result. The error means that
+// the records do not belong to the trace. The Accumulator cannot be used afterwards.
 func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	m.now = max(m.now, f.EndNs)
 	m.stretches = &ledger.CPUs{}

@@ -1,8 +1,8 @@
 package ledger
 
-// CPUs reports who had the CPUs, and which run intervals lacked one, as far as the kernel's
-// records show. A stretch is emitted once, in the block in which it ends; what is not over at
-// the end of a block is told in each, as Open.
+// CPUs is the use of the CPUs, and the run intervals that lacked one, by the kernel's
+// records. A stretch is emitted once, in the block in which it ends; open stretches are
+// repeated in each block.
 type CPUs struct {
 	On, OpenOn   []OnCPU      // those of each CPU in the order of time
 	Off, OpenOff []OffCPUSpan // those of each P in the order of time
@@ -13,7 +13,7 @@ func (c *CPUs) Clear() {
 	c.On, c.OpenOn, c.Off, c.OpenOff = c.On[:0], c.OpenOn[:0], c.Off[:0], c.OpenOff[:0]
 }
 
-// Occupant specifies whose thread was on a CPU.
+// Occupant is whose thread was on a CPU.
 type Occupant uint8
 
 // The occupants of CPUs.
@@ -42,12 +42,12 @@ type OffCPUSpan struct {
 	Why      OffCPUReason
 }
 
-// OffCPUReason specifies why a thread was on no CPU.
+// OffCPUReason is the reason why a thread was on no CPU.
 type OffCPUReason uint8
 
 // The reasons for which a thread is on no CPU.
 const (
-	LackUnknown OffCPUReason = iota // who had its CPU is not known
+	LackUnknown OffCPUReason = iota // unknown
 	LackTurn                        // it was ready to run, and its CPU ran another thread
 	LackIdle                        // it was ready to run, and its CPU was idle
 	LackStopped                     // it was stopped by a signal or a debugger

@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Feed has a [Ledger] annotate decisions for those who read its blocks, one after the
-// other.
+// Feed groups decisions into blocks, has a [Ledger] annotate them, and hands them to
+// readers in turn.
 type Feed struct {
 	Ledger
 	readers []func(*Block)
@@ -15,11 +15,10 @@ type Feed struct {
 	one     [1]reference.Decision
 }
 
-// NewFeed returns a Feed for some readers, called in their order. They must not keep
-// the block.
+// NewFeed returns a Feed for readers, called in order. They must not retain the block.
 func NewFeed(readers ...func(*Block)) *Feed { return &Feed{Ledger: *New(), readers: readers} }
 
-// Add processes the next decision. It does not keep d.
+// Add processes the next decision. It does not retain d.
 func (f *Feed) Add(d *reference.Decision) {
 	f.one[0] = *d
 	f.AddAll(f.one[:])

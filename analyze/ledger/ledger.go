@@ -12,7 +12,7 @@ import (
 // memory depends on the numbers of goroutines alive at one time, of classes, and of Ps.
 // It is not safe for concurrent use.
 type Ledger struct {
-	// Runs has blocks have the run intervals of goroutines, too.
+	// Runs adds the run intervals of goroutines to blocks.
 	Runs bool
 
 	now int64
@@ -64,7 +64,7 @@ func (g *goroutine) blocked() bool {
 	return g.why == reference.WhyBlock || g.why == reference.WhySuspend || g.why == reference.WhyCoroutine
 }
 
-// New returns a Ledger that has seen nothing.
+// New returns an empty Ledger.
 func New() *Ledger {
 	l := &Ledger{gors: ids.NewTable[goroutine](), classes: make([]int32, 1), classOf: map[int32]int32{0: 0}}
 	l.gors.At(0).id = reference.NoG
@@ -402,7 +402,8 @@ func (r *Run) endedBy(d *reference.Decision, n *Note) {
 // unborn is the beginning of what a P does of which nothing is known yet.
 const unborn = math.MaxInt64
 
-// Close is Annotate for the last block of a stream that ends at end, ns. It adds what is open then.
+// Close annotates the last block of a stream, which ends at end, in ns, and adds the open
+// intervals.
 func (l *Ledger) Close(b *Block, end int64) {
 	l.Annotate(b)
 	l.now = max(l.now, end)
@@ -524,7 +525,7 @@ func (l *Ledger) newQueue(p int32) *int32 {
 	return &l.local[p]
 }
 
-// Live is a goroutine that has not ended when the stream does.
+// Live is a goroutine that is alive at the end of the stream.
 type Live struct {
 	G        int64
 	Slot     int32
@@ -536,7 +537,7 @@ type Live struct {
 	Blocked  bool // it is since Since: its Activity is Waiting
 }
 
-// Live returns the goroutines that have not ended, in the order of their slots.
+// Live returns the live goroutines, in the order of their slots.
 func (l *Ledger) Live() []Live {
 	var out []Live
 	for slot := int32(1); slot < l.gors.Len(); slot++ {

@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Activity is what a goroutine does.
+// Activity is the state of a goroutine.
 type Activity uint8
 
 // The activities.
@@ -14,24 +14,24 @@ const (
 	InSyscall                 // in a system call
 )
 
-// Changed specifies what is another after a decision than before.
+// Changed is a set of what a decision changed.
 type Changed uint8
 
 // What can change.
 const (
 	Learned  Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
 	Counts                       // Block.Ps
-	Turned                       // what the decision's goroutine does: that was Was, and is Now
+	Turned                       // activity of the decision's goroutine, from Was to Now
 	Returned                     // likewise, as it came back from a system call
-	Gap                          // the trace has one here: what goes on is not known any more
+	Gap                          // a gap in the trace begins: the state is unknown from here on
 )
 
-// Note is what the [Ledger] knows about a decision. It has no pointers, and two of them
+// Note is the [Ledger]'s annotation of a decision. It has no pointers, and two of them
 // fit into a line of the CPU's cache.
 type Note struct {
-	// Since is when the goroutine came into the activity Was, which it had before the
-	// decision, ns; 0 if it was Unseen. With Turned, the interval of it ends here. These two,
-	// Class and Flags mean nothing without G, and in the note of a KindMove.
+	// Since is the time, in ns, at which the goroutine entered Was, its activity before the
+	// decision; 0 if Unseen. With Turned, that interval ends here. These two, Class and Flags
+	// mean nothing without G, and in the note of a KindMove.
 	Since    int64
 	G        int32 // slot of the decision's goroutine; 0 is none
 	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
@@ -47,7 +47,7 @@ type Note struct {
 // OfProgram reports whether the decision's goroutine belongs to the program.
 func (n *Note) OfProgram() bool { return n.Flags == 0 }
 
-// Ps are the numbers of Ps after a decision.
+// Ps are counts of Ps after a decision.
 type Ps struct {
 	Usable    int32 // could run goroutines of the program: [States.Usable]
 	Idle      int32
@@ -55,30 +55,30 @@ type Ps struct {
 	Recorded  int32 // GOMAXPROCS, without those of which nothing is recorded
 }
 
-// Block is a row of decisions with their notes.
+// Block is a sequence of decisions with their notes.
 type Block struct {
 	Decisions []reference.Decision
 	Notes     []Note // of each decision
 	Ps        []Ps   // for each note with Counts
-	// PIntervals are what Ps did until they did something else, in the order of their ends.
+	// PIntervals are the intervals of Ps that end in the block, in the order of their ends.
 	PIntervals []PInterval
 	// Runs are the run intervals that end in the block, in the order of their ends; none without
 	// Ledger.Runs.
 	Runs []Run
-	// Blocked are for how long the goroutines were blocked that became runnable in the block, in the
-	// order in which they did.
+	// Blocked are the blocked intervals of the goroutines that became runnable in the block, in that
+	// order.
 	Blocked []Blocked
-	// Lengths are how long queues became, in the order of the decisions.
+	// Lengths are the changes of queue lengths, in the order of the decisions.
 	Lengths []Length
-	// Rare are the numbers of the decisions by which no goroutine changes what it does and no queue
-	// its length, annotations left out.
+	// Rare are the indices of the decisions that change no goroutine's activity and no queue's
+	// length, without annotations.
 	Rare []int32
-	// Synthetic is how many of the decisions, at the beginning, only describe what there is when
-	// a window of the stream begins.
+	// Synthetic is the number of decisions, at the beginning, that only describe the state at
+	// the beginning of a window.
 	Synthetic int
 	// End is the time of the last decision, ns, or the end of the stream if that ends with the block.
 	End int64
-	// Slots is more than any slot in the notes.
+	// Slots is an upper bound, exclusive, of the slots in the notes.
 	Slots int32
 	// Classes are the handles of all classes seen so far.
 	Classes []int32
@@ -87,10 +87,10 @@ type Block struct {
 	Known    int
 	Omitted  int32
 	Mentions int64
-	// OffCPU are run intervals that end in the block and lacked a CPU for a part of their
-	// time, if that is known, in the order of their ends.
+	// OffCPU are the run intervals that end in the block and lacked a CPU for a part of their
+	// time, as far as known, in the order of their ends.
 	OffCPU []OffCPU
-	// CPUs is what the kernel's records show of the time up to the end of the block.
+	// CPUs is the use of the CPUs up to the end of the block, by the kernel's records.
 	CPUs CPUs
 }
 
@@ -99,7 +99,7 @@ type Block struct {
 type PInterval struct {
 	From, To int64
 	P        int32 // below MaxPs
-	At       int32 // number in the block of the decision that ended it; len(Decisions) at the end of the stream
+	At       int32 // index in the block of the decision that ended it; len(Decisions) at the end of the stream
 	State    State // of the first of a P, which has no length, Unused
 	Next     State // State where one goroutine directly followed another of its kind, and at the end of the stream
 }
@@ -112,7 +112,7 @@ type Run struct {
 	M        int64 // thread; reference.NoM if unknown
 	Wait     int64 // before its start, ns; -1 if unknown
 	P        int32
-	At       int32            // number in the block of the decision that ended it; len(Decisions) at the end of the stream
+	At       int32            // index in the block of the decision that ended it; len(Decisions) at the end of the stream
 	Slot     int32            // of the goroutine
 	Class    int32            // index in Block.Classes, as known at the end
 	Started  bool             // it began with a start: not with the return from a system call
@@ -125,7 +125,7 @@ type Run struct {
 type Blocked struct {
 	From, To   int64
 	G          int64
-	At         int32            // number in the block of the decision that made it runnable
+	At         int32            // index in the block of the decision that made it runnable
 	Class      int32            // index in Block.Classes
 	Stack      int32            // where it blocked: a handle; 0 if that is not known
 	WakerClass int32            // index in Block.Classes, if there is a Block.Waker
@@ -133,7 +133,7 @@ type Blocked struct {
 	Reason     reference.Reason // what it waited for
 }
 
-// Place specifies what a stack is to a goroutine that does not run.
+// Place is the meaning of the stack of a goroutine that does not run.
 type Place uint8
 
 // The places.
@@ -143,10 +143,10 @@ const (
 	Created                // the go statement: it has not run yet
 )
 
-// Length reports that from Time on, ns, a queue was N goroutines long.
+// Length is a change of a queue's length to N goroutines at Time, in ns.
 type Length struct {
 	Time int64
-	At   int32 // number in the block of the decision that made it so
+	At   int32 // index in the block of the decision that made it so
 	Of   int32 // P of the queue, below MaxPs; or one of the following
 	N    int32
 }
@@ -157,14 +157,14 @@ const (
 	AllRunnable                   // Note.Runnable
 )
 
-// OffCPU is how long the thread of a run interval [From, To) on P was on no CPU: Ns. Times
-// are ns.
+// OffCPU is a run interval [From, To) on P whose thread was on no CPU for Ns. Times are
+// ns.
 type OffCPU struct {
 	P            int32
 	From, To, Ns int64
 }
 
-// Waker returns the slot of the goroutine that made that of decision number i runnable;
+// Waker returns the slot of the goroutine that made the goroutine of decision i runnable;
 // 0 is none.
 func (b *Block) Waker(i int) int32 {
 	if b.Decisions[i].Kind != reference.KindReady {
@@ -173,7 +173,7 @@ func (b *Block) Waker(i int) int32 {
 	return b.Notes[i].link
 }
 
-// WakerP returns the P on which that goroutine runs, or reference.NoP.
+// WakerP returns the P on which the Waker of decision i runs, or reference.NoP.
 func (b *Block) WakerP(i int) int32 {
 	if b.Waker(i) == 0 {
 		return reference.NoP
@@ -181,8 +181,8 @@ func (b *Block) WakerP(i int) int32 {
 	return b.Notes[i].more
 }
 
-// Stack returns the stack, a handle, at which the goroutine that decision number i starts had
-// stopped, or been created; 0 is none.
+// Stack returns the handle of the stack at which the goroutine that decision i starts had
+// stopped, or was created; 0 is none.
 func (b *Block) Stack(i int) (int32, Place) {
 	if b.Decisions[i].Kind != reference.KindStart {
 		return 0, NoPlace
@@ -190,9 +190,9 @@ func (b *Block) Stack(i int) (int32, Place) {
 	return b.Notes[i].link, Place(b.Notes[i].more)
 }
 
-// Calls returns how many decisions from number i on are brief system calls of one
-// goroutine of the program, which ran before and runs after them: one KindSyscall and
-// one KindSyscallExit in turns. Mostly it is 0.
+// Calls returns the number of decisions from index i on that are brief system calls of
+// one running goroutine of the program: KindSyscall and KindSyscallExit in turns. It is
+// mostly 0.
 func (b *Block) Calls(i int) int {
 	if b.Decisions[i].Kind != reference.KindSyscall {
 		return 0

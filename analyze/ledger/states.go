@@ -2,12 +2,12 @@ package ledger
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// MaxPs is the number of Ps that are told apart. A damaged trace can name any
-// P up to 2^31; those at or above MaxPs are left out of the account and
-// counted, so that memory stays bounded.
+// MaxPs is the number of Ps with an account of their own. A damaged trace can name any P
+// up to 2^31; those at or above MaxPs are left out of the account and counted, so that
+// memory stays bounded.
 const MaxPs = 4096
 
-// State is what a P does.
+// State is the state of a P.
 type State uint8
 
 // The states of a P. At each instant a known P is in exactly one.
@@ -40,16 +40,15 @@ func (s State) String() string {
 // Running reports whether a P in this state runs a goroutine.
 func (s State) Running() bool { return s >= User && s <= Tracer }
 
-// Change reports that a P went from one state to another. From equals To where
-// one goroutine directly followed another of its kind, and where a P became
-// known as unused.
+// Change is a change of a P's state. From equals To where one goroutine directly followed
+// another of its kind, and where a P became known as unused.
 type Change struct {
 	P        int32
 	From, To State
 }
 
-// States follows the states of the Ps along a stream of decisions, so that the
-// rules are written once. The zero value is ready to use.
+// States tracks the states of the Ps along a stream of decisions. The zero value is ready
+// to use.
 //
 // The rules:
 //   - A P below GOMAXPROCS exists, idle, from the decision that set GOMAXPROCS
@@ -92,7 +91,7 @@ type pstate struct {
 	known  bool
 }
 
-// Apply updates the states by one decision.
+// Apply updates the states with one decision.
 func (t *States) Apply(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindStart:
@@ -172,8 +171,8 @@ func (t *States) calls(p int32) bool {
 	return true
 }
 
-// Changes returns the changes of state that the last decision meant, in order of
-// P. The slice is valid until the next one.
+// Changes returns the changes of state by the last decision, in order of P. The slice is
+// valid until the next one.
 func (t *States) Changes() []Change {
 	switch t.said {
 	case changed:
@@ -184,17 +183,17 @@ func (t *States) Changes() []Change {
 	return nil
 }
 
-// Procs returns GOMAXPROCS as the stream gave it last, and 0 before that.
+// Procs returns the current GOMAXPROCS; 0 before the stream has it.
 func (t *States) Procs() int32 { return t.procs }
 
 // Known returns the number of Ps from 0 to the highest known one.
 func (t *States) Known() int { return len(t.ps) }
 
-// Count returns how many known Ps are in a state.
+// Count returns the number of known Ps in a state.
 func (t *States) Count(s State) int64 { return int64(t.counts[s]) }
 
-// Usable returns how many Ps could run goroutines of the program: those below
-// GOMAXPROCS, without those that run a mark worker, are stopped, or not known.
+// Usable returns the number of Ps that could run goroutines of the program: those below
+// GOMAXPROCS that are known, not stopped, and run no mark worker.
 func (t *States) Usable() int64 { return t.usable }
 
 // count follows a change of told or of counts.
@@ -203,9 +202,9 @@ func (t *States) count() {
 	t.usable = max(0, int64(t.tracked)-int64(t.busy))
 }
 
-// Omitted returns how many Ps below the largest GOMAXPROCS are not told apart
-// because they are at or above [MaxPs], and how many times the stream named
-// such a P, below GOMAXPROCS or not.
+// Omitted returns the number of Ps below the largest GOMAXPROCS without an account
+// because they are at or above [MaxPs], and the number of times that the stream named
+// such a P.
 func (t *States) Omitted() (ps int32, mentions int64) {
 	return max(0, t.maxProcs-MaxPs), t.omitted
 }

@@ -2,12 +2,11 @@ package procs
 
 import "math/bits"
 
-// Integral is the exact integral over time of a level that changes in steps,
-// such as a queue's length, in level x ns. It has 128 bits: a million waiting
-// goroutines overflow 64 bits after 2.5 hours. The zero value is ready to use.
+// Integral is the exact integral over time of a level that changes in steps, such as a
+// queue's length, in level × ns, with 128 bits. The zero value is ready to use.
 type Integral struct{ hi, lo uint64 }
 
-// Add adds a level that held for so many ns. Negative arguments add nothing.
+// Add adds a level that held for ns. Negative arguments add nothing.
 func (i *Integral) Add(level, ns int64) {
 	if level > 0 && ns > 0 {
 		i.add(uint64(level), uint64(ns))
@@ -32,7 +31,7 @@ func (i *Integral) Plus(j Integral) {
 // Float returns the integral, rounded to a float64.
 func (i Integral) Float() float64 { return float64(i.hi)*(1<<64) + float64(i.lo) }
 
-// Mean returns the mean level over so many ns, and 0 over none.
+// Mean returns the mean level over ns; 0 if ns is 0.
 func (i Integral) Mean(ns int64) float64 {
 	if ns <= 0 {
 		return 0

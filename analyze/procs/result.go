@@ -23,9 +23,9 @@ type Result struct {
 	GlobalTakes int64   `json:"global_takes"` // takes from the global queue, batches counted once
 	Queues      Queues  `json:"queues"`
 	Procs       []Procs `json:"gomaxprocs"` // at most 1,024, the first ones
-	// OmittedPs is how many Ps below the largest GOMAXPROCS have no account
-	// because there are more than MaxPs, OmittedMentions how often the stream
-	// named a P that high. Both are 0 but in damaged or made-up traces.
+	// OmittedPs is the number of Ps below the largest GOMAXPROCS without an account because
+	// there are more than MaxPs, OmittedMentions the number of times that the stream named
+	// such a P. Both are 0 except in damaged or made-up traces.
 	OmittedPs       int32 `json:"omitted_ps,omitempty"`
 	OmittedMentions int64 `json:"omitted_mentions,omitempty"`
 }
@@ -41,7 +41,7 @@ type Proc struct {
 	SyscallNs     int64   `json:"syscall_ns"`      // goroutine in a system call, P not retaken
 	SchedNs       int64   `json:"sched_ns"`        // with a thread but no goroutine: scheduler, search for work
 	IdleNs        int64   `json:"idle_ns"`         // no thread
-	HostNs        int64   `json:"-"`               // of that, a goroutine of the runtime was on the P, and the program's host had control
+	HostNs        int64   `json:"-"`               // part of IdleNs in which a goroutine of the runtime was on the P and the program's host had control
 	StoppedNs     int64   `json:"stopped_ns"`      // stopped for a stop-the-world
 	UnusedNs      int64   `json:"unused_ns"`       // at or above GOMAXPROCS
 	NotRecordedNs int64   `json:"not_recorded_ns"` // gaps, until the trace shows the P again; excluded from QueueMean and all shares elsewhere
@@ -51,12 +51,12 @@ type Proc struct {
 	QueueMax      int32   `json:"queue_max"`       // its largest length
 }
 
-// UsableNs is the time in which the P was there and the trace shows what it did: what
-// shares of its time are of.
+// UsableNs returns the time, in ns, in which the P existed and is recorded: the base of
+// shares of its time.
 func (p *Proc) UsableNs() int64 { return p.LifetimeNs - p.UnusedNs - p.NotRecordedNs }
 
-// InUse returns for how long Ps had a thread and the world was not stopped, and the time that
-// this is of, ns, summed.
+// InUse returns the P-time with a thread while the world was not stopped, and the recorded
+// P-time, in ns.
 func (r *Result) InUse() (ns, of int64) {
 	for i := range r.Ps {
 		p := &r.Ps[i]
@@ -66,8 +66,8 @@ func (r *Result) InUse() (ns, of int64) {
 	return ns, of
 }
 
-// Host counts so much of the time in which Ps ran goroutines of the runtime as idle: the host of the
-// program had control.
+// Host moves ns of the time in which Ps ran goroutines of the runtime to idle, since the host of the
+// program (js/wasm) had control.
 func (r *Result) Host(ns int64) {
 	for i := range r.Ps {
 		p := &r.Ps[i]
@@ -76,7 +76,7 @@ func (r *Result) Host(ns int64) {
 	}
 }
 
-// PTime is the P-time that is recorded, ns: of so many Ps, over a trace of so many ns.
+// PTime returns the recorded P-time, in ns, given GOMAXPROCS and the duration.
 func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	n := int64(max(1, gomaxprocs))
 	if duration > math.MaxInt64/n { // of a trace that was made up

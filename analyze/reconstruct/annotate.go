@@ -64,8 +64,8 @@ func (c *counts) of(a annotation) *int64 {
 	return n
 }
 
-// Annotated returns the types of tasks and of regions that goroutines of each class began, the most
-// frequent first. Both are bounded: of a program that invents names without end, the first are there.
+// Annotated returns the types of tasks and of regions that goroutines of each class began, most
+// frequent first, up to a bounded number of types.
 func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
 	all := make([]annotation, 0, len(r.step.annotated.all))
 	for a := range r.step.annotated.all {

@@ -58,7 +58,7 @@ type choice struct {
 	then  then
 }
 
-// Answer is what a hypothesis answered to a question that forks decided.
+// Answer is the decision of forks about the choices of a hypothesis.
 type Answer struct {
 	Hypothesis string
 	Time       int64 // ns, of the event that raised the question
@@ -69,7 +69,7 @@ type Answer struct {
 // Choice is one of the answers that a hypothesis proposed.
 type Choice struct {
 	Says string
-	Lead evidence.Nats // how much more spoke for it than for the best of those before it, 0 of the first
+	Lead evidence.Nats // how much more evidence it has than the best choice before it; 0 for the first
 }
 
 // then is what is left to do of the present event when a choice has been applied.

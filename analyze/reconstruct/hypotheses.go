@@ -137,7 +137,7 @@ type Set uint32
 // has reports whether a hypothesis is in the set.
 func (w Set) has(h hypothesis) bool { return w>>h&1 != 0 }
 
-// Without returns the set of those with the given names.
+// Without returns the set of hypotheses with the given names.
 func Without(names ...string) (w Set, err error) {
 	for _, name := range names {
 		h := slices.IndexFunc(hypotheses[:], func(h Hypothesis) bool { return h.Name == name })

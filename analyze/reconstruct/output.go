@@ -42,7 +42,7 @@ var (
 // nothing.
 const patience = 1 << 16
 
-// BlockLen is how many decisions are emitted at once, 320 KB: the receiver is mostly asleep by then,
+// BlockLen is the number of decisions emitted at once, 320 KB: the receiver is mostly asleep by then,
 // and waking a thread should cost little beside the work. With a quarter of this a tenth of the time of
 // two Ps went into that.
 const BlockLen = 4096

@@ -18,10 +18,10 @@ type Options struct {
 	Reduced bool
 	// Without are the hypotheses that the reconstruction does without.
 	Without Set
-	// Answered gets what hypotheses answer where forks decide, to see why; it may be nil.
+	// Answered, if set, is called with each Answer.
 	Answered func(Answer)
-	// Emit gets the decisions in order, BlockLen at a time, but fewer at the end. It may keep them, and
-	// returns an empty slice for others that it had before, or nil.
+	// Emit is called with the decisions in order, BlockLen at a time, fewer at the end. It may retain
+	// them, and returns a slice for reuse, or nil.
 	Emit func(ds []reference.Decision) []reference.Decision
 }
 
@@ -81,10 +81,10 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	return r
 }
 
-// Classes returns how many classes there are: their handles are below it.
+// Classes returns the number of classes; handles are below it.
 func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 
-// Class returns what is known of a class, by its handle. It may be more later.
+// Class returns what is known so far of the class with a handle.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
 // Add processes the next events, in their order.
@@ -109,7 +109,7 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	return rest
 }
 
-// Step handles up to n of the events that wait for later ones, as if none came, and reports whether
+// Step processes up to n of the events in the window as if no more events came, and reports whether
 // some are left.
 func (r *Reconstructor) Step(n int) (more bool) {
 	for end := min(r.step.ahead.win.tail+int64(n), r.step.ahead.win.head); r.step.ahead.win.tail < end; {
@@ -126,7 +126,7 @@ func (r *Reconstructor) stepTo(end int64) {
 	}
 }
 
-// Finish handles what is left and returns the counts.
+// Finish processes the remaining events and returns the counts.
 func (r *Reconstructor) Finish() Summary {
 	for r.Step(aheadLen) {
 	}
@@ -155,13 +155,13 @@ func (r *Reconstructor) Finish() Summary {
 	return s
 }
 
-// Holding is how many there are of what takes memory; a damaged trace can name any number.
+// Holding counts what takes memory; a damaged trace can name any number.
 type Holding struct {
 	Goroutines, Ps, Threads int // the most that were followed at one time
 	Classes                 int
 }
 
-// Held returns what is held so far.
+// Held returns the current counts of what takes memory.
 func (r *Reconstructor) Held() Holding {
 	return Holding{Goroutines: int(r.step.ahead.gStates.Len()) - 1, Ps: len(r.step.ps.pStates), Threads: len(r.step.ahead.mStates), Classes: int(r.step.ahead.classes.Len())}
 }

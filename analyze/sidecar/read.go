@@ -21,8 +21,8 @@ const (
 	maxPeriod = int64(time.Minute)
 )
 
-// Read reads the file beside a trace; nil if there is none. What cannot be used is an error; it is a
-// [files.Conflict] if the file is an output.
+// Read reads the sidecar of a trace; nil if there is none. An unusable one is an error, a
+// [files.Conflict] if it is an output.
 func Read(ctx context.Context, trace string) (*Meta, error) {
 	f, err := files.Regular(ctx, trace+Suffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func Read(ctx context.Context, trace string) (*Meta, error) {
 	return Decode(f)
 }
 
-// Decode reads the content of such a file.
+// Decode reads the content of a sidecar.
 func Decode(r io.Reader) (*Meta, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -103,7 +103,7 @@ func (m *Meta) check() error {
 	return nil
 }
 
-// HadCPUs is how many CPUs the process had on average, at most; 0 if that is not known.
+// HadCPUs returns the most CPUs that the process can have had on average; 0 if unknown.
 func (m *Meta) HadCPUs() float64 {
 	n := float64(m.CPUs)
 	if q := m.Quota; q != nil && (n == 0 || q.CPUs < n) {
@@ -112,16 +112,16 @@ func (m *Meta) HadCPUs() float64 {
 	return n
 }
 
-// Counted returns what the quota did between the two counts.
+// Counted returns the use of the quota between the two counts.
 func (q *Quota) Counted() Counted {
 	b, a := &q.Before, &q.After
 	return Counted{AtNs: a.AtNs, Periods: a.Periods - b.Periods, Throttled: a.Throttled - b.Throttled, ThrottledNs: a.ThrottledNs - b.ThrottledNs}
 }
 
-// Ns is the time between the two counts.
+// Ns returns the time between the two counts, in ns.
 func (q *Quota) Ns() int64 { return q.After.AtNs - q.Before.AtNs }
 
-// Anonymous returns m without what names a program and who runs it. It may be nil.
+// Anonymous returns m without what identifies a program and its owner. m may be nil.
 func (m *Meta) Anonymous() *Meta {
 	if m == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 // tickNs is the unit of CPU time in /proc: USER_HZ is 100 on all architectures of Go.
 const tickNs = int64(10 * time.Millisecond)
 
-// CPUTime returns the CPU time so far of all processes, of the process with an ID, or "self", and of
-// its children that ended, by the files below root, which is /. What is not known is 0.
+// CPUTime returns the CPU time so far, in ns, of all processes, and of the process with an ID, or
+// "self", and its ended children, by the files below root, normally /. Unknown times are 0.
 func CPUTime(root, pid string) Use {
 	u := Use{Ns: time.Now().UnixNano()}
 	each(filepath.Join(root, "proc", "stat"), func(line string) {
@@ -30,7 +30,7 @@ func CPUTime(root, pid string) Use {
 	return u
 }
 
-// Since returns the use from an earlier time to u; nil if it is not known.
+// Since returns the use between an earlier Use and u; nil if unknown.
 func (u Use) Since(before Use) *Use {
 	d := Use{u.Ns - before.Ns, u.BusyNs - before.BusyNs, u.OwnNs - before.OwnNs}
 	if d.Ns <= 0 || d.BusyNs <= 0 || d.OwnNs < 0 {
@@ -40,5 +40,5 @@ func (u Use) Since(before Use) *Use {
 	return &d
 }
 
-// Others is how many CPUs other processes used on average.
+// Others returns the mean number of CPUs that other processes used.
 func (u *Use) Others() float64 { return float64(u.BusyNs-u.OwnNs) / float64(u.Ns) }

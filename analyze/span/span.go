@@ -10,7 +10,7 @@ import (
 type Result struct {
 	WorkNs int64 `json:"work_ns"` // T1: time that they ran, system calls left out
 	SpanNs int64 `json:"span_ns"` // Tinf: the longest chain of it
-	// BusyNs is for how long at least one of them ran or was ready to.
+	// BusyNs is the time with at least one of them running or runnable.
 	BusyNs int64 `json:"busy_ns"`
 	// Procs and Usable are the means over that time of GOMAXPROCS, and of the Ps
 	// that neither ran a mark worker nor were stopped.
@@ -22,7 +22,7 @@ type Result struct {
 	OtherNs int64 `json:"other_ns"`
 }
 
-// Segment is what the goroutines of one class add to the critical path.
+// Segment is the part of the critical path by the goroutines of one class.
 type Segment struct {
 	Class int32 `json:"class"` // handle
 	// Stack is where the longest piece ended: the goroutine blocked there, woke
@@ -32,8 +32,8 @@ type Segment struct {
 	worst int64
 }
 
-// Parallelism is T1/Tinf: the most Ps that the work could keep busy on average.
-// It is 0 where nothing ran.
+// Parallelism returns T1/Tinf: the most Ps that the work could keep busy on average. It
+// is 0 if nothing ran.
 func (r *Result) Parallelism() float64 {
 	if r.SpanNs == 0 {
 		return 0
@@ -41,13 +41,13 @@ func (r *Result) Parallelism() float64 {
 	return float64(r.WorkNs) / float64(r.SpanNs)
 }
 
-// BoundNs is max(T1/P, Tinf): no scheduler is done earlier.
+// BoundNs returns max(T1/P, Tinf), in ns: the least time of any scheduler.
 func (r *Result) BoundNs() int64 {
 	return max(int64(float64(r.WorkNs)/max(1, r.Procs)), r.SpanNs)
 }
 
-// ABPNs is T1/Pa + Tinf·P/Pa: the order of time that work stealing needs where
-// only Pa of P Ps are there.
+// ABPNs returns T1/Pa + Tinf·P/Pa, in ns: the order of the time that work stealing needs
+// with Pa of P Ps usable.
 func (r *Result) ABPNs() int64 {
 	pa := r.Usable
 	if pa <= 0 {
@@ -56,8 +56,8 @@ func (r *Result) ABPNs() int64 {
 	return int64((float64(r.WorkNs) + float64(r.SpanNs)*r.Procs) / pa)
 }
 
-// Efficiency is the bound as a share of the busy time: 1 means that nothing
-// could have been done faster on these Ps. It is 0 where nothing ran.
+// Efficiency returns BoundNs / BusyNs: 1 means that no schedule is faster on these Ps. It
+// is 0 if nothing ran.
 func (r *Result) Efficiency() float64 {
 	if r.BusyNs == 0 {
 		return 0
@@ -65,14 +65,13 @@ func (r *Result) Efficiency() float64 {
 	return min(1, float64(r.BoundNs())/float64(r.BusyNs))
 }
 
-// RecoverableNs is the busy time beyond the bound: what better scheduling, with
-// the program as it is, could gain at most.
+// RecoverableNs returns BusyNs − BoundNs: the most that better scheduling of the same
+// program could gain, in ns.
 func (r *Result) RecoverableNs() int64 { return max(0, r.BusyNs-r.BoundNs()) }
 
-// Accumulator measures a stream of decisions. Who drives it keeps a [Node] for each
-// goroutine of the program and says what happens to them: [Accumulator.Pass] before
-// all else that happens at a time, and [Accumulator.Ps] after what may change the
-// Ps. It is not told of goroutines of the runtime.
+// Accumulator computes work and span. Its caller keeps a [Node] for each goroutine of the
+// program, not of the runtime, and reports events: [Accumulator.Pass] first at each time,
+// and [Accumulator.Ps] after changes of the Ps.
 type Accumulator struct {
 	now    int64
 	since  int64  // when busy and the two sums below it were brought up to date
@@ -108,8 +107,8 @@ type rest struct {
 	seg   [maxSegments - nearSegments]Segment
 }
 
-// Node is what an [Accumulator] knows of a goroutine. The zero value is that of one
-// of which nothing is known. A Node must not be copied.
+// Node is the state of a goroutine in an [Accumulator]. The zero value is a new
+// goroutine. A Node must not be copied.
 type Node struct {
 	from   int64 // since when it runs, as far as not yet in path
 	runs   bool
@@ -120,7 +119,7 @@ type Node struct {
 // New returns an empty Accumulator.
 func New() *Accumulator { return &Accumulator{more: make([]rest, 1), usable: 1, procs: 1} }
 
-// Pass lets time pass until now, ns. Times must not fall.
+// Pass advances time to now, in ns. Times must not decrease.
 func (a *Accumulator) Pass(now int64) {
 	a.now = now
 }
@@ -137,8 +136,8 @@ func (a *Accumulator) settle() {
 	}
 }
 
-// Ps records how many Ps there are from now on, and how many of them can run
-// goroutines of the program.
+// Ps records the number of Ps from now on, and how many of them can run goroutines of the
+// program.
 func (a *Accumulator) Ps(procs, usable int64) {
 	a.settle()
 	a.procs, a.usable = max(1, procs), usable
@@ -206,8 +205,8 @@ func (a *Accumulator) Stop(g *Node, class, stack int32) {
 	}
 }
 
-// Call is Stop at from, ns, and Run at to, of a g that entered a system call at a
-// stack in between: time passes from the one to the other.
+// Call records a system call of g at a stack, from one time to another, in ns: Stop, Pass
+// and Run in one.
 func (a *Accumulator) Call(g *Node, class, stack int32, from, to int64) {
 	a.Pass(from)
 	if !g.runs || a.active <= 1 { // somebody is active only then
@@ -238,15 +237,14 @@ func (a *Accumulator) flush(g *Node, class, stack int32) {
 	a.extend(p, class, stack, ns)
 }
 
-// Exit records that g, which has stopped, has ended.
+// Exit records the end of g, which has stopped.
 func (a *Accumulator) Exit(g *Node) {
 	a.keepBest(&g.path)
 	a.drop(&g.path)
 	*g = Node{}
 }
 
-// Forget records that g has turned out to be no goroutine of the program. Nothing else
-// may be said about it but that once more.
+// Forget records that g is no goroutine of the program. No other event of it may follow.
 func (a *Accumulator) Forget(g *Node) {
 	if g.active {
 		a.end(g)
@@ -343,9 +341,9 @@ func (s *Segment) add(stack int32, ns int64) {
 	}
 }
 
-// Finish returns the account of a stream that ended at endNs. all gives at least the
-// goroutines that have not ended, each after its class, in an order that depends on
-// the stream only. The Accumulator cannot be used afterwards.
+// Finish returns the account of a stream that ended at endNs. all yields at least the
+// live goroutines with their classes, in a deterministic order. The Accumulator cannot be
+// used afterwards.
 func (a *Accumulator) Finish(endNs int64, all iter.Seq2[int32, *Node]) Result {
 	a.Pass(endNs)
 	a.settle()

@@ -21,7 +21,7 @@ type Options struct {
 // noClass is the class of accounts that many share.
 const noClass = waits.ClassOthers
 
-// Accumulator sums up the waits of a stream of decisions by class and stack. Its memory
+// Accumulator sums the waits of a stream of decisions by class and stack. Its memory
 // depends on Options. It is not safe for concurrent use.
 type Accumulator struct {
 	opt     Options
@@ -49,7 +49,7 @@ func New(o Options) *Accumulator {
 }
 
 // Add processes the next block of the stream, with the waits that ended in it, in order. It
-// does not keep them.
+// does not retain them.
 func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.classes = b.Classes
 	for i := range b.Blocked {

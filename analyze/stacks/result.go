@@ -56,17 +56,17 @@ const (
 	mostFrames = 4096
 )
 
-// Resolver reads what decisions have handles of.
+// Resolver resolves the handles in decisions.
 type Resolver struct {
 	// Frames returns a stack, innermost frame first.
 	Frames func(stack int32) []Frame
-	// Class returns the id of a class in the result of package waits, which is
-	// [waits.ClassOthers] for those that share an account there.
+	// Class returns the ID of a class in the result of package waits; [waits.ClassOthers] for
+	// classes that share an account there.
 	Class func(handle int32) int32
 }
 
-// Finish ends the account at a time, in ns, and returns it. open is
-// [ledger.Ledger.Live]. The Accumulator must not be used any more.
+// Finish ends the account at a time, in ns, and returns the result. open is
+// [ledger.Ledger.Live]. The Accumulator must not be used afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, r Resolver) Result {
 	for _, o := range open {
 		if o.Blocked {

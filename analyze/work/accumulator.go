@@ -109,7 +109,7 @@ func New(o Options) *Accumulator {
 }
 
 // Add processes the next block of the stream, with the waits that ended in it, in order. It
-// does not keep them.
+// does not retain them.
 func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.ended = ended
 	if n := int(b.Slots) - len(a.bySlot); n > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Table numbers the classes of the goroutines of a trace. 0 is that of goroutines of which
-// nothing is known.
+// Table assigns numbers to the classes of the goroutines of a trace. 0 is the class of
+// unknown goroutines.
 type Table struct {
 	tables *events.Tables
 	list   []class
@@ -54,7 +54,7 @@ type class struct {
 	nth  int    // of the calls of its creator
 }
 
-// Class is what is known of a class of goroutines. It is empty where that is nothing.
+// Class is what is known of a class of goroutines. Unknown fields are empty.
 type Class struct {
 	Start   string // start function, empty if unknown
 	Creator string // function that executed the go statement, empty if unknown
@@ -69,7 +69,7 @@ type Class struct {
 	Waker   string // where that is unknown as well: what the goroutine ran that woke it
 }
 
-// NewTable returns a Table of the classes that stacks of t show.
+// NewTable returns a Table of the classes in the stacks of t.
 func NewTable(t *events.Tables) *Table {
 	return &Table{
 		tables:   t,
@@ -81,10 +81,10 @@ func NewTable(t *events.Tables) *Table {
 	}
 }
 
-// Len returns how many classes there are: their numbers are below it.
+// Len returns the number of classes; their numbers are below it.
 func (c *Table) Len() int32 { return int32(len(c.list)) }
 
-// Describe returns what is known of a class. It may be more later.
+// Describe returns what is known so far of a class.
 func (c *Table) Describe(id int32) Class {
 	if id < 0 || int(id) >= len(c.list) {
 		return Class{}
@@ -129,8 +129,8 @@ func (c *Table) Created(start, creator events.Handle) int32 {
 	return id
 }
 
-// Started returns the class of goroutines of which only the start function and the one that
-// executed the go statement are known.
+// Started returns the class for a start function and the function that executed the go
+// statement.
 func (c *Table) Started(start, creator string) int32 {
 	return c.id(classKey{start: start, creator: creator})
 }
@@ -167,7 +167,7 @@ func lends(fn string) bool {
 	return false
 }
 
-// Shown returns the class of a goroutine of class id, now that it has shown a stack.
+// Shown returns the class of a goroutine of class id after a stack of it.
 func (c *Table) Shown(id int32, stack events.Handle) int32 {
 	f := c.tables.Frames(stack)
 	if len(f) == 0 {
@@ -237,8 +237,7 @@ func (c *Table) lent(id int32, f []*events.Frame) int32 {
 	return of
 }
 
-// Woken returns the class of a goroutine of which the trace shows no stack, by that of the one
-// that woke it.
+// Woken returns the class of a goroutine without a stack, by the class of its waker.
 func (c *Table) Woken(by int32) int32 {
 	k := c.list[by].classKey
 	if k.kind != kindKnown || k.start == "" {
@@ -286,8 +285,7 @@ func (c *Table) id(k classKey) int32 {
 	return id
 }
 
-// Grow looks at the stacks that are new, and opens the classes that turn out to be
-// those of wrappers.
+// Grow processes new stacks, and reopens classes that turn out to be wrappers.
 func (c *Table) Grow() {
 	if !c.look() {
 		return
@@ -318,10 +316,10 @@ func flagsOf(name string) reference.Flags {
 	return 0
 }
 
-// Open reports whether a stack may tell more of a goroutine of a class.
+// Open reports whether a further stack may refine the class of a goroutine.
 func (c *Table) Open(id int32) bool { return c.list[id].open }
 
-// Flags returns which of the goroutines of the runtime a class is.
+// Flags returns the flags of the goroutines of a class.
 func (c *Table) Flags(id int32) reference.Flags { return c.list[id].flags }
 
 // Start returns the start function of a class, empty if it is unknown.
@@ -335,8 +333,8 @@ func (c *Table) ReadsTrace(id int32) bool {
 		strings.HasPrefix(start, "runtime/trace.(*traceMultiplexer).startLocked.func")
 }
 
-// Advances reports whether a class is that of the goroutine which begins a new generation of
-// the trace every second (traceAdvancerState).
+// Advances reports whether a class is the runtime's goroutine that begins a new generation
+// of the trace every second (traceAdvancerState).
 func (c *Table) Advances(id int32) bool {
 	return strings.HasPrefix(c.list[id].start, "runtime.(*traceAdvancerState)")
 }

@@ -4,10 +4,9 @@ package evidence
 
 import "math"
 
-// Nats is how much an observation speaks for one hypothesis and against another: the natural
-// logarithm of how much more often it is made where the first holds. 0 says nothing, 2.3 is
-// ten times as often, and what speaks against the first is negative. Independent observations
-// add up.
+// Nats is the weight of evidence for one hypothesis against another: the natural logarithm of
+// the likelihood ratio. 0 is neutral, 2.3 is ten times as likely, and evidence against the
+// first is negative. Independent observations add up.
 type Nats float64
 
 // Ratio returns the likelihood ratio, by which odds are multiplied.

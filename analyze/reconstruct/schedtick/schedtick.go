@@ -77,8 +77,8 @@ func Unknown(period int) Posterior {
 	return p
 }
 
-// Young returns the posterior of a P of a young process, so many places in the list of idle
-// Ps from one that runs, or [Alone].
+// Young returns the posterior of a P of a young process, by its distance in the list of
+// idle Ps from one that runs, or [Alone].
 func Young(period, places int) Posterior {
 	p := Posterior{weight: make([]float64, period)}
 	if period == 0 {
@@ -108,8 +108,8 @@ func (p *Posterior) Next() {
 	}
 }
 
-// Candidate returns the number of the candidate that the tick is now. It stays the same while
-// others are counted: what is learned later shows it, too.
+// Candidate returns the number of the candidate "the tick is now". It stays valid later: see
+// [Posterior.Of].
 func (p *Posterior) Candidate() uint16 { return p.now }
 
 // Of returns the probability of a candidate.
@@ -126,15 +126,15 @@ func (p *Posterior) Now() float64 { return p.Of(p.now) }
 // Is reports whether the tick is likely now.
 func (p *Posterior) Is() bool { return p.Now() > Likely }
 
-// May reports whether the tick may be now, and none is by far more likely.
+// May reports whether the tick may be now, with no candidate far more likely.
 func (p *Posterior) May() bool {
 	return p.Now() > Perhaps && p.weight[p.now] > rival*p.most
 }
 
-// Known reports whether it is known for certain when the tick comes.
+// Known reports whether the phase of the tick is certain.
 func (p *Posterior) Known() bool { return p.most > Certain*p.sum }
 
-// Learn notes evidence for the tick being now, below 0 against it.
+// Learn adds evidence for the tick being now; negative evidence is against it.
 func (p *Posterior) Learn(e evidence.Nats) {
 	if len(p.weight) == 0 {
 		return
@@ -159,8 +159,8 @@ func (p *Posterior) Learn(e evidence.Nats) {
 	p.sum, p.most = sum, slices.Max(p.weight)
 }
 
-// Shift notes that the last start was counted wrongly with some probability: the
-// tick then comes by starts later.
+// Shift records that the last start was miscounted with some probability, so that the
+// tick comes by starts later.
 func (p *Posterior) Shift(by int, chance float64) {
 	n := len(p.weight)
 	if n == 0 {

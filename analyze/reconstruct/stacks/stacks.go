@@ -8,7 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/events"
 )
 
-// Trait is what a stack shows, as a set of bits.
+// Trait is a set of facts about the runtime that a stack shows.
 type Trait uint16
 
 const (
@@ -27,7 +27,7 @@ const (
 	Advance                       // begins a generation of the trace (traceAdvance)
 )
 
-// Traits returns the traits of the stacks of a trace. It looks at each stack once.
+// Traits caches the traits of the stacks of a trace.
 type Traits struct {
 	tables *events.Tables
 	known  []Trait // by stack, 0 if it was not looked at yet
@@ -36,8 +36,8 @@ type Traits struct {
 // New returns the Traits of the stacks of t.
 func New(t *events.Tables) Traits { return Traits{tables: t, known: []Trait{seen}} }
 
-// Given returns Traits that take stack i+1 for one with the i-th traits. It is for tests,
-// whose events name stacks that no table has.
+// Given returns Traits in which stack i+1 has the i-th traits, for tests without a table
+// of stacks.
 func Given(traits ...Trait) Traits {
 	t := New(events.NewTables())
 	for _, known := range traits {

@@ -39,7 +39,8 @@ func CheckLabels(labels map[string]string) error {
 	return nil
 }
 
-// Suffix is what the name of the file adds to the trace's, and Version the number of this format.
+// Suffix is appended to the name of a trace for the name of its sidecar; Version is the number of
+// the format.
 const (
 	Suffix  = ".meta.json"
 	Version = 1
@@ -123,7 +124,7 @@ type Build struct {
 	Modified bool   `json:"modified,omitempty"` // with changes that were not committed
 }
 
-// Built notes what a program's build information says.
+// Built sets Build from a program's build information.
 func (m *Meta) Built(info *debug.BuildInfo) {
 	b := &Build{Path: info.Path, Module: info.Main.Path, Version: info.Main.Version}
 	m.GoVersion, m.Build = info.GoVersion, b
@@ -141,17 +142,18 @@ func (m *Meta) Built(info *debug.BuildInfo) {
 	}
 }
 
-// A Process is one whose limits the files of Linux show; on other systems nothing is known.
+// A Process is a process whose limits are read from the files of Linux; on other systems
+// nothing is known.
 type Process struct {
-	CPUs      int   // as of Meta
-	MemoryMax int64 // as of Meta
-	Host      *Host // as of Meta
+	CPUs      int   // as in Meta
+	MemoryMax int64 // as in Meta
+	Host      *Host // as in Meta
 
 	stat  string // the cpu.stat of the control group with the quota; "" for none
 	quota Quota
 }
 
-// NewProcess looks at the process with an ID, or "self", by the files below root, which is /.
+// NewProcess returns the process with an ID, or "self", by the files below root, normally /.
 func NewProcess(root, pid string) *Process {
 	p := &Process{Host: hostOf(root)}
 	proc := filepath.Join(root, "proc", pid)
@@ -191,7 +193,7 @@ func hostOf(root string) *Host {
 	return m
 }
 
-// Count returns what the quota has done so far; it is not ok if there is none.
+// Count returns the use of the quota so far; not ok without a quota.
 func (p *Process) Count() (c Counted, ok bool) {
 	if p.stat == "" {
 		return c, false
@@ -206,8 +208,7 @@ func (p *Process) Count() (c Counted, ok bool) {
 	return c, true
 }
 
-// Meta returns what is known of the process when a recording ends that began when before was
-// counted.
+// Meta returns the sidecar of a recording that ends now and began when before was counted.
 func (p *Process) Meta(before Counted) *Meta {
 	m := &Meta{Version: Version, Time: time.Now().UTC().Format(time.RFC3339Nano), CPUs: p.CPUs, MemoryMax: p.MemoryMax, Host: p.Host}
 	if after, ok := p.Count(); ok {

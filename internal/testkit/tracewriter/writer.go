@@ -89,8 +89,8 @@ func New(w io.Writer, o Options) *Writer {
 	return x
 }
 
-// Add processes the next decision. It does not keep d. It is made for
-// sim.Options.Emit: an error shows itself in Close.
+// Add processes the next decision. It does not retain d. It is made for sim.Options.Emit:
+// an error shows itself in Close.
 func (w *Writer) Add(d *reference.Decision) {
 	if w.err != nil {
 		return
