@@ -12,12 +12,11 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// ErrNoTraces means that a side has no trace.
+// ErrNoTraces reports that a side has no trace.
 var ErrNoTraces = errors.New("no traces on one side")
 
-// Compare holds the results of traces from before a change against those from
-// after it. It keeps none of them. The same results in the same order give the
-// same comparison.
+// Compare compares the results of traces from before a change with those from after it.
+// It retains none of them. The same results in the same order give the same comparison.
 func Compare(before, after []*analyze.Result) (*Result, error) {
 	if len(before) == 0 || len(after) == 0 {
 		return nil, ErrNoTraces

@@ -57,13 +57,13 @@ func varianceOf(kind, metric string, busy bool) variance {
 	return best
 }
 
-// Number is what decides on one side, as variances are estimated from.
+// Number is one side of a metric that decides, for estimates of variances.
 type Number struct {
 	Kind, Metric string
 	Value        float64 // mean over the traces after the change, on the scale of comparison
 }
 
-// Decided returns the numbers of the side after the change that decide, by name.
+// Decided returns the numbers of the after side that decide, by name of the metric.
 func (r *Result) Decided() map[string]Number {
 	out := map[string]Number{}
 	add := func(m *Metric, kind string) {

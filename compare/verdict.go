@@ -398,8 +398,8 @@ func fromTo(m *Metric) string {
 	return Value(m.Before.Value, m.Unit) + " → " + Value(m.After.Value, m.Unit)
 }
 
-// Value writes a metric's value for people. Shares have a digit more than
-// elsewhere: here it is their differences that matter.
+// Value formats a metric's value for people, shares with one more digit than elsewhere,
+// to show differences.
 func Value(v float64, unit string) string {
 	switch unit {
 	case "ns":

@@ -9,24 +9,25 @@ import (
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
-// Report is what Aggregate finds. docs/json.md describes it.
+// Report is the result of Aggregate. docs/json.md describes it.
 type Report = jsondoc.Fleet
 
-// Grouping reports how records are put together.
+// Grouping configures how records are grouped.
 type Grouping struct {
 	// By are the labels that make a group: those of users, and "gomaxprocs" and "go".
 	By []string
-	// Since is the version from which on a finding counts as new; empty for each its own.
+	// Since is the version from which on findings count as new; empty means the first version
+	// of each finding.
 	Since string
-	Tool  string // what Report.Tool says
-	// Schema is what Report.Schema says.
+	Tool  string // value of Report.Tool
+	// Schema is the value of Report.Schema.
 	Schema int
 }
 
-// DefaultGrouping is what is grouped by where nobody says.
+// DefaultGrouping returns the labels by which traces are grouped by default.
 func DefaultGrouping() []string { return []string{"service", "version", "gomaxprocs"} }
 
-// Aggregate puts records together. It reads them twice, in the order of their keys, as
+// Aggregate groups records and compares groups and traces. It reads the records twice, in the order of their keys, as
 // [Set.All] gives them, and ends with their error; its memory depends on the number of groups and names. Equal records
 // give equal reports.
 func Aggregate(records func() iter.Seq2[*Record, error], problems []Problem, g Grouping) (*Report, error) {

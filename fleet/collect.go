@@ -16,14 +16,15 @@ import (
 // Problem is an input, or a part of one, that could not be used.
 type Problem struct {
 	Name string `json:"name"` // as Source.Name
-	Why  string `json:"why"`  // fit to be shown: without the folders of Err, and with Options.Anonymize without its text
+	Why  string `json:"why"`  // Err for outputs: without folders, and with Options.Anonymize without its text
 	Err  error  `json:"-"`    // nil in a file of summaries
 }
 
 // maxProblems bounds what is kept of them: the first in their order.
 const maxProblems = 1000
 
-// MergeProblems returns problems in their order, each once, and the first if they are many.
+// MergeProblems returns problems in order without repeats; only the first if there are
+// many.
 func MergeProblems(list []Problem) []Problem {
 	slices.SortStableFunc(list, compareProblems)
 	list = slices.CompactFunc(list, func(a, b Problem) bool { return compareProblems(a, b) == 0 })

@@ -68,8 +68,8 @@ func (w *Writer) Write(r *Record) error {
 	return w.err
 }
 
-// Close writes the end, without which a file is truncated, and which lists what could not
-// be summed up.
+// Close writes the end of the file, with the inputs that could not be summarized. Without
+// it the file is truncated.
 func (w *Writer) Close(unread []Problem) error {
 	w.line(footer{&w.n, unread})
 	if w.err != nil {
@@ -80,15 +80,16 @@ func (w *Writer) Close(unread []Problem) error {
 
 // Errors of a Reader, for errors.Is.
 var (
-	// ErrNotSummaries means that the input is no file of summaries.
+	// ErrNotSummaries reports that the input is no file of summaries.
 	ErrNotSummaries = errors.New("not a file of summaries")
-	// ErrNewer means that a later version of gmpscope wrote it.
+	// ErrNewer reports that a later version of gmpscope wrote the file.
 	ErrNewer = errors.New("the summaries were written by a later version of gmpscope")
-	// ErrTruncated means that its end is missing. The records before it are good.
+	// ErrTruncated reports that the end of the file is missing. The records before it are
+	// valid.
 	ErrTruncated = errors.New("the file of summaries is truncated")
 )
 
-// Reader reads a file of summaries, compressed or not. It need not be trusted.
+// Reader reads a file of summaries, compressed or not, which need not be trusted.
 type Reader struct {
 	lines  *bufio.Scanner
 	n      int64
@@ -119,11 +120,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return out, nil
 }
 
-// Unread lists, after the end, what could not be summed up when the file was made.
+// Unread returns, after the end, the inputs that could not be summarized when the file
+// was made.
 func (r *Reader) Unread() []Problem { return r.unread }
 
-// Next returns the next record, or io.EOF after the last. Another error ends the file;
-// the records before it are good.
+// Next returns the next record, or io.EOF after the last. After another error the records
+// before it are valid.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err

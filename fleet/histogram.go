@@ -16,11 +16,11 @@ const bucketBits = 4
 // maxBuckets is how many buckets values up to math.MaxInt64 fill.
 const maxBuckets = (63-bucketBits)<<bucketBits + 1<<bucketBits
 
-// Histogram counts values that are not negative, by bucket, the smallest first. Buckets
-// without a value are left out. The zero value is empty.
+// Histogram counts non-negative values by bucket, smallest first, without empty buckets.
+// The zero value is empty.
 type Histogram []Bucket
 
-// Bucket is a bucket of a [Histogram], and how many values are in it.
+// Bucket is a bucket of a [Histogram] with its count.
 type Bucket struct {
 	At    int32
 	Count int64
@@ -37,7 +37,7 @@ func (b Bucket) value() int64 {
 // Add counts a value n times.
 func (h *Histogram) Add(v, n int64) { h.Merge(Histogram{{bucketOf(max(0, v)), n}}) }
 
-// Merge adds what another histogram has counted.
+// Merge adds the counts of another Histogram.
 func (h *Histogram) Merge(o Histogram) {
 	if len(o) == 0 {
 		return
@@ -58,7 +58,7 @@ func (h *Histogram) Merge(o Histogram) {
 	*h = append(append(out, a...), o...)
 }
 
-// Total is how many values there are.
+// Total returns the number of values.
 func (h Histogram) Total() int64 {
 	n := int64(0)
 	for _, b := range h {
@@ -67,7 +67,7 @@ func (h Histogram) Total() int64 {
 	return n
 }
 
-// Quantile returns a value that the share q of all values does not exceed, 0 of none.
+// Quantile returns the quantile q of the values; 0 if there are none.
 func (h Histogram) Quantile(q float64) int64 {
 	want, n := q*float64(h.Total()), 0.0
 	for i, b := range h {
@@ -78,8 +78,8 @@ func (h Histogram) Quantile(q float64) int64 {
 	return 0
 }
 
-// TimeQuantile returns a value such that the values up to it have the share q of the sum
-// of all: each nanosecond counts once, not each wait.
+// TimeQuantile returns the quantile q weighted by value: each nanosecond counts once, not
+// each wait.
 func (h Histogram) TimeQuantile(q float64) int64 {
 	total, sum := 0.0, 0.0
 	for _, b := range h {
@@ -93,7 +93,7 @@ func (h Histogram) TimeQuantile(q float64) int64 {
 	return 0
 }
 
-// Deviation returns the median of the values' distances from v: with their median, the
+// Deviation returns the median distance of the values from v: for their median, the
 // median absolute deviation.
 func (h Histogram) Deviation(v int64) int64 {
 	var d Histogram
@@ -119,7 +119,7 @@ func (h Histogram) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and nothing else.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (h *Histogram) UnmarshalJSON(b []byte) error {
 	var flat []int64
 	if err := json.Unmarshal(b, &flat); err != nil {

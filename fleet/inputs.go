@@ -81,7 +81,7 @@ func special(d fs.DirEntry, name string) bool {
 // summaryStart is how a file of summaries begins.
 const summaryStart = `{"gmpscope_summaries":`
 
-// IsSummaries reports whether a file is one of summaries, by how it begins.
+// IsSummaries reports whether a file is a file of summaries, by its first bytes.
 func IsSummaries(name string) bool { return beginsLike(name, summaryStart) }
 
 // beginsLike reports whether a regular file begins so, perhaps compressed with gzip.
@@ -107,7 +107,8 @@ func startsWith(r io.Reader, start string) bool {
 	return string(p) == start
 }
 
-// Shard is one part of N of the inputs, by their paths. The zero value is all of them.
+// Shard selects one of N parts of the inputs, by a hash of their paths. The zero value
+// selects all.
 type Shard struct{ I, N int }
 
 // ParseShard reads a shard as I/N, I from 1 to N.

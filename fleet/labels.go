@@ -17,10 +17,10 @@ import (
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
-// Sidecar is what is added to a trace's name for the file with its labels.
+// Sidecar is appended to a trace's name for the name of its file of labels.
 const Sidecar = ".labels"
 
-// MaxSidecar is how long that file may be, bytes.
+// MaxSidecar is the largest size of a file of labels, in bytes.
 const MaxSidecar = 16 << 10
 
 // derived are the labels that a trace has by itself.

@@ -13,8 +13,8 @@ import (
 
 var _ = [1]int{}[waits.NumCauses-9] // Row has a column for each
 
-// Row is a row of what WriteParquet writes: a trace. Times are ns; keys that have a unit
-// and a cause in their names add up over rows.
+// Row is a row of WriteParquet's table, for one trace. Times are ns; keys that have a
+// unit and a cause in their names add up over rows.
 type Row struct {
 	Key         string            `parquet:"key"` // SHA-256 of the uncompressed trace
 	Trace       string            `parquet:"trace"`
@@ -42,7 +42,7 @@ type Row struct {
 	P99Ns       int64             `parquet:"p99_ns"`
 	MaxNs       int64             `parquet:"max_ns"`
 	IdleNs      int64             `parquet:"idle_ns"` // of Ps
-	PNs         int64             `parquet:"p_ns"`    // there were Ps, and the trace shows what they did
+	PNs         int64             `parquet:"p_ns"`    // recorded P-time
 	Starts      int64             `parquet:"starts"`
 	Unexplained int64             `parquet:"unexplained"`
 	Steals      int64             `parquet:"steals"`
@@ -53,7 +53,7 @@ type Row struct {
 	Findings    []FindingRow      `parquet:"findings,list"`
 }
 
-// ClassRow is a class of goroutines of a trace.
+// ClassRow is a class of goroutines in a [Row].
 type ClassRow struct {
 	Name      string `parquet:"name"`
 	Creator   string `parquet:"creator"`
@@ -62,7 +62,7 @@ type ClassRow struct {
 	WaitingNs int64  `parquet:"waiting_ns"`
 }
 
-// FindingRow is a finding in a trace.
+// FindingRow is a finding in a [Row].
 type FindingRow struct {
 	ID       string `parquet:"id"`
 	Severity string `parquet:"severity"`

@@ -33,13 +33,13 @@ type Record struct {
 	// Sources are the names and labels under which the trace was found, in their order.
 	Sources     []Source `json:"sources"`
 	MoreSources bool     `json:"more_sources,omitempty"` // there were more than 64
-	// Conflict is set where records with this key had different contents: they were made
-	// with other settings or by another version. The one whose JSON is less is kept.
+	// Conflict is set if records with this key had different contents, from other settings or
+	// versions. The one whose JSON sorts first is kept.
 	Conflict bool `json:"conflict,omitempty"`
 	Content
 }
 
-// Content is what a record says about its trace, and equal for equal traces and settings.
+// Content is the part of a record that is equal for equal traces and settings.
 type Content struct {
 	Trace     Trace      `json:"trace"`
 	Starts    Starts     `json:"starts"`
@@ -53,7 +53,7 @@ type Content struct {
 	Findings  []Finding  `json:"findings"`            // in their order, at most 32
 	Worst     []LongWait `json:"worst"`               // the longest waits, at most 4
 	Anonymous bool       `json:"anonymous,omitempty"` // names that are not Go's own are replaced
-	// OwnNames is set where names are numbers that mean nothing beyond this trace.
+	// OwnNames is set if names are numbers without meaning beyond this trace.
 	OwnNames bool `json:"own_names,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type Source struct {
 	Labels []Label `json:"labels,omitempty"` // sorted by name
 }
 
-// Label is what a user says about a trace, such as its service.
+// Label is a label of a trace given by a user, such as its service.
 type Label struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -86,7 +86,7 @@ type Trace struct {
 	Reduced    bool   `json:"reduced,omitempty"` // of Go 1.21 or before: queues are not rebuilt
 }
 
-// Starts reports how far the hidden decisions could be explained.
+// Starts counts starts by whether the rules of the scheduler explain them.
 type Starts struct {
 	Count       int64 `json:"count"`
 	Explained   int64 `json:"explained"`
@@ -94,7 +94,7 @@ type Starts struct {
 	Unexplained int64 `json:"unexplained"`
 }
 
-// Waits is an account of waits. Causes add up to TotalNs.
+// Waits summarizes waits. Causes add up to TotalNs.
 type Waits struct {
 	Count     int64     `json:"count"`
 	TotalNs   int64     `json:"total_ns"`
@@ -109,7 +109,7 @@ type Waits struct {
 // Causes is waiting by cause, in the order of [waits.Causes], ns.
 type Causes [waits.NumCauses]int64
 
-// Ps sums up what the Ps did, ns, and counts what moved work between them.
+// Ps sums the states of the Ps, in ns, and counts movements of work.
 type Ps struct {
 	LifetimeNs    int64 `json:"lifetime_ns"`
 	RunningNs     int64 `json:"running_ns"` // goroutines of the program
@@ -131,8 +131,8 @@ type Ps struct {
 	GlobalTakes   int64 `json:"global_takes"`
 }
 
-// Spread is what does not add up: of many traces there is a distribution of each. All are
-// in millionths.
+// Spread holds the numbers that do not add up over traces, in millionths: many traces
+// have a distribution of each.
 type Spread struct {
 	Jain        int64 `json:"jain"`        // Jain's index of fairness
 	Pressure    int64 `json:"pressure"`    // share of the time in which a goroutine was runnable
@@ -148,13 +148,13 @@ type Class struct {
 	Waits      Waits  `json:"waits"`
 }
 
-// Finding is what a detector found.
+// Finding is a finding in a record.
 type Finding struct {
 	ID       string `json:"id"`
 	Severity string `json:"severity"`
-	Class    string `json:"class,omitempty"` // whom it is about
+	Class    string `json:"class,omitempty"` // class that it is about
 	CostNs   int64  `json:"cost_ns"`
-	FromNs   int64  `json:"from_ns"` // the window in which it shows worst
+	FromNs   int64  `json:"from_ns"` // window in which it is worst
 	ToNs     int64  `json:"to_ns"`
 	Basis    string `json:"basis"`
 }
@@ -169,7 +169,7 @@ type LongWait struct {
 	Causes Causes `json:"causes"`
 }
 
-// MarshalJSON writes the causes that are not 0 by their names.
+// MarshalJSON writes the non-zero causes by their names.
 func (c Causes) MarshalJSON() ([]byte, error) {
 	out := map[waits.Cause]int64{}
 	for i, cause := range waits.Causes() {
@@ -186,7 +186,7 @@ var renamed = map[waits.Cause]waits.Cause{
 	"behind": waits.CauseBehind, "residue": waits.CauseResidue,
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, now or in older versions. A cause that is not known is an error.
+// UnmarshalJSON reads the output of MarshalJSON of this or an older version. An unknown cause is an error.
 func (c *Causes) UnmarshalJSON(b []byte) error {
 	var in map[waits.Cause]int64
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -225,8 +225,7 @@ func (w *Waits) merge(o *Waits) {
 	w.Histogram.Merge(o.Histogram)
 }
 
-// Union returns what two records of one key are together. It is associative, commutative
-// and idempotent.
+// Union merges two records of one key. It is associative, commutative and idempotent.
 func (r *Record) Union(o *Record) (*Record, error) {
 	mine, err := json.Marshal(&r.Content)
 	if err != nil {

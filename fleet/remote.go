@@ -10,9 +10,9 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/input"
 )
 
-// Remote is an input that only its owner can open: one in an object store, for instance.
+// Remote is an input that the caller opens, such as one in an object store.
 type Remote struct {
-	Path string // where it lies; Options.Pattern takes labels from it
+	Path string // its path, for Options.Pattern
 	// Open opens it from its beginning, more than once.
 	Open func(context.Context) (io.ReadCloser, error)
 	// Labels is the text of the file beside it that is called like it and [Sidecar]; empty

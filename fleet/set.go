@@ -24,8 +24,8 @@ const (
 	maxRuns = 16
 )
 
-// Set is a set of records by key. Those beyond a number lie in temporary files, so that
-// its memory does not grow. It is not safe for concurrent use.
+// Set is a set of records by key, mostly in temporary files, so that its memory is
+// bounded. It is not safe for concurrent use.
 type Set struct {
 	ctx    context.Context // nil: none
 	held   []*Record
@@ -56,7 +56,7 @@ func weigh(r *Record) int {
 	return n
 }
 
-// Add adds a record. With one of its key the set has what both are together.
+// Add adds a record, merged by Union with one of its key.
 func (s *Set) Add(r *Record) error {
 	s.held, s.weight = append(s.held, r), s.weight+weigh(r)
 	if s.weight < cmp.Or(s.most, maxHeld) {

@@ -18,25 +18,25 @@ import (
 
 // Options of Summarize and Collect. The zero value is usable.
 type Options struct {
-	// Analyze is how each trace is analysed. Workers and MaxMemory are those of one trace;
-	// Anonymize and the functions in it are not looked at.
+	// Analyze are the options for each trace. Workers and MaxMemory apply to one trace;
+	// Anonymize and functions are ignored.
 	Analyze analyze.Options
-	// Settings names what else changes a summary, such as a configuration: what Cache may
-	// not mix.
+	// Settings identifies other settings that change a summary, such as a configuration, so
+	// that Cache does not mix them.
 	Settings string
-	// Labels are those of all traces, Pattern takes more from the path of each; nil for none.
+	// Labels are labels of all traces; Pattern, if set, takes more from the path of each.
 	Labels  []Label
 	Pattern *Pattern
-	// Anonymize has names replaced, by Key if there is one: then what is called the same
-	// has the same name in all traces.
+	// Anonymize replaces names, by Key if set: then equal names have equal replacements in
+	// all traces.
 	Anonymize bool
 	Key       []byte
 	FullPath  bool // name traces by their paths, not only by the last part
-	// Cache is a folder that keeps summaries by what they are of; empty for none.
+	// Cache is a folder of cached summaries; empty for none.
 	Cache string
 	Stdin io.Reader // for "-"
-	// Finish, if set, is called with each result, and the names that replace its own, before
-	// it is summed up; by several goroutines at once.
+	// Finish, if set, is called with each result, and its pseudonyms, before it is
+	// summarized; concurrently.
 	Finish func(*analyze.Result, *analyze.Pseudonyms)
 }
 

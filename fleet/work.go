@@ -37,7 +37,7 @@ type Part struct {
 	Ns int64 `json:"ns"`
 }
 
-// Activity is what the goroutines of units did, or waited for.
+// Activity is what the goroutines of units of work did, or waited for.
 type Activity struct {
 	What  string `json:"what"`            // as in the path of units
 	Cause string `json:"cause,omitempty"` // of runnable

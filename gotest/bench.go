@@ -11,8 +11,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/work"
 )
 
-// Bench is a benchmark with one number of Ps: a line of go test -bench, and what its measured run
-// consists of.
+// Bench is a benchmark with one number of Ps: a line of go test -bench, and the composition of
+// its measured run.
 type Bench struct {
 	Name    string // with the number of Ps, as go test prints it
 	N       int64  // iterations

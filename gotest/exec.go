@@ -29,12 +29,13 @@ type sample struct {
 	CPU       int64   `json:"cpu"`                 // ns on a CPU, of all threads
 	Child     int64   `json:"child,omitempty"`     // ns for which threads of processes that it started had or wanted a CPU
 	Delays    []int64 `json:"delays,omitempty"`    // ns for which a thread could have run and had no CPU, of each that had to wait
-	Throttled int64   `json:"throttled,omitempty"` // ns for which the CPU quota kept threads from running
+	Throttled int64   `json:"throttled,omitempty"` // ns for which time throttled by the CPU quota
 	Stopped   bool    `json:"stopped,omitempty"`   // by a signal
 }
 
 // Exec runs a test binary with its arguments, as go test -exec asks, and returns the exit code; or the
-// signal that ended the binary. Its trace goes into the folder traces, what the kernel counts into counts.
+// signal that ended the binary. It writes its trace into the folder traces, and the kernel's counts into
+// counts.
 func Exec(counts, traces string, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, by os.Signal, err error) {
 	r := ran{Package: packageOf(args[0])}
 	f, err := os.CreateTemp(traces, strings.NewReplacer("/", "_", "*", "_", "\\", "_").Replace(r.Package)+"-*.trace")

@@ -23,7 +23,7 @@ const (
 type Judged struct {
 	*Test
 	Ns      int64
-	Found   bool    // the trace shows it; if not, its time is what go test reported
+	Found   bool    // the trace shows the test; if not, its time is that of go test's output
 	Path    []Part  // what its time consists of, the most first
 	Wait    Wait    // of the one of its goroutines that waited longest
 	Machine Machine // while it ran
@@ -40,7 +40,7 @@ type Judged struct {
 	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable, and Ps were idle
 }
 
-// Wait is for how long a goroutine was runnable and did not run.
+// Wait is the time that a goroutine was runnable, in ns.
 type Wait struct {
 	Goroutine int64
 	Who       string

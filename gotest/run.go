@@ -28,13 +28,13 @@ type Options struct {
 	Done    func(ctx context.Context) // after it has ended; may be nil
 }
 
-// Result is what go test did.
+// Result is the result of a run of go test.
 type Result struct {
 	ExitCode int
 	Packages []Package
 }
 
-// Package is one that was tested.
+// Package is a tested package.
 type Package struct {
 	Path    string
 	Failed  bool
@@ -48,7 +48,7 @@ type Package struct {
 	ran     []ran
 }
 
-// Check returns an error if go test can not run by Run with such arguments.
+// Check returns an error if Run cannot run go test with these arguments.
 func Check(args []string) error {
 	for _, a := range args {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-"), "=")

@@ -134,15 +134,15 @@ func stopped(proc string) bool {
 	return ok && strings.HasPrefix(rest, "T")
 }
 
-// Machine is what the machine kept from a process in a time. Times are ns.
+// Machine is the CPU time that a process got and lacked during an interval. Times are ns.
 type Machine struct {
 	Counted     bool  // by the kernel; if not, the rest is not known
 	CPUNs       int64 // on a CPU, of all threads, and of processes that it started
-	DelayNs     int64 // threads could have run and had no CPU, summed
-	LongestNs   int64 // the longest of it at one time, about
-	ThrottledNs int64 // the CPU quota kept threads from running
-	StoppedNs   int64 // the process was stopped by a signal
-	PausedNs    int64 // neither the process nor gmpscope, which looks at it, ran, and both went on together
+	DelayNs     int64 // time that threads were ready but had no CPU, summed
+	LongestNs   int64 // longest such time, approximately
+	ThrottledNs int64 // time throttled by the CPU quota
+	StoppedNs   int64 // time stopped by a signal
+	PausedNs    int64 // time in which neither the process nor gmpscope, which watches it, ran, and both resumed together
 	childNs     int64 // processes that it started had or wanted a CPU
 	delays      []span
 	pauses      []span // what PausedNs may be made of

@@ -160,7 +160,7 @@ func (w *watcher) worksFor(g, test int64, tests map[int64]bool) bool {
 	return test < 0 || root < 0 || root == test
 }
 
-// Analyze finds what the tests of a package waited for, and judges those that failed.
+// Analyze determines what the tests of a package waited for, and judges failed ones.
 func (p *Package) Analyze(ctx context.Context) {
 	failed := map[string]int{}
 	for _, t := range p.log.tests {

@@ -24,7 +24,7 @@ func (t *Judged) outcome() string {
 	return t.Outcome
 }
 
-// InWords is the verdict in words: of a test that did not fail, what it waited for.
+// InWords returns the verdict in words; for a test that did not fail, what it waited for.
 func (t *Judged) InWords() string {
 	switch t.Verdict {
 	case "":

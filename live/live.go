@@ -52,13 +52,13 @@ type Options struct {
 	// besides localhost and IP addresses.
 	Hosts []string
 
-	// MaxMemory is how much memory, in bytes, an analysis should get by with, besides the trace:
-	// see analyze.Options. The default is 256 MiB; it is at least analyze.MinMemory. Where the
+	// MaxMemory limits the memory of an analysis, in bytes, besides the trace: see
+	// analyze.Options. The default is 256 MiB; it is at least analyze.MinMemory. Where the
 	// process has a memory limit (GOMEMLIMIT), an analysis gets what is left of it at most.
 	MaxMemory int64
 
-	// CPU is how many CPUs an analysis may use on average while it runs. The default is 0.5. It is
-	// kept by pauses, after estimates.
+	// CPU is the mean number of CPUs that an analysis may use while it runs, enforced by pauses,
+	// after estimates. The default is 0.5.
 	CPU float64
 }
 
@@ -85,8 +85,8 @@ type server struct {
 	answers *answers
 }
 
-// Handler returns what serves the last seconds of r, which may be nil: then each answer is that
-// there is no recorder.
+// Handler returns a handler that serves the analysis of the last seconds of r. If r is nil, it
+// answers that there is no recorder.
 func Handler(r *capture.Recorder, o Options) http.Handler { return handler(r, o) }
 
 func handler(r recorder, o Options) *server {

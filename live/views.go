@@ -52,8 +52,8 @@ func writePage(w io.Writer, analysis func(analyze.Options) (*analyze.Result, err
 type Work struct {
 	Schema     int        `json:"schema"` // as in the documents of gmpscope: report.Schema
 	Tool       string     `json:"tool"`
-	Wall       string     `json:"wall,omitempty"` // when the last seconds began, RFC 3339
-	DurationNs int64      `json:"duration_ns"`    // how long they are
+	Wall       string     `json:"wall,omitempty"` // beginning of the analysed time, RFC 3339
+	DurationNs int64      `json:"duration_ns"`    // length of the analysed time
 	Status     string     `json:"status"`         // of the verdict: "ok", "note", "warning" or "critical"
 	Headline   string     `json:"headline"`       // of the verdict
 	Warnings   []string   `json:"warnings"`       // what is missing or odd

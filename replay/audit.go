@@ -8,17 +8,17 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// AuditOptions are the choices of an Auditor. The zero value is usable, but for
-// the rules.
+// AuditOptions are the options of an Auditor. The zero value is usable, except for the
+// rules.
 type AuditOptions struct {
 	Rules reference.Rules
-	// Divergences is how many are kept; 0 means 100. At most a tenth of them,
+	// Divergences is the number of divergences kept; 0 means 100. At most a tenth of them,
 	// but at least 5, are alike.
 	Divergences int
 }
 
-// Auditor judges a stream of decisions. It is deterministic and not safe for
-// concurrent use. Its memory is bounded by what is alive.
+// Auditor checks a stream of decisions against the rules of the scheduler. It is
+// deterministic and not safe for concurrent use. Its memory is bounded by what is alive.
 type Auditor struct {
 	o   AuditOptions
 	q   *reference.Queues
@@ -145,7 +145,7 @@ func lacking(d *reference.Decision) string {
 	return ""
 }
 
-// Finish ends the stream and returns the account. It may be called again.
+// Finish ends the stream and returns the result. It may be called again.
 func (a *Auditor) Finish() AuditResult {
 	if !a.finished {
 		a.finished = true

@@ -50,7 +50,7 @@ func farOff(e Error) string {
 // beyond reports whether an error is known, and larger than that.
 func beyond(e *float64, limit float64) bool { return e != nil && math.Abs(*e) > limit }
 
-// OutOfBand names the metrics in which the simulation is out of its band: busy,
+// OutOfBand returns the names of the metrics whose error is outside its band: busy,
 // makespan, waited, p50, p99.
 func (r *Result) OutOfBand() []string { return outOfBand(r.Observed, r.Simulated.Simulated) }
 

@@ -68,7 +68,7 @@ const (
 	TimeLost      Invariant = "time-lost"      // the running time of a P is not the sum of its run intervals
 )
 
-// Invariants lists all of them.
+// Invariants returns all invariants.
 func Invariants() []Invariant {
 	return []Invariant{
 		Malformed, TimeBack, TwoPlaces, WrongQueue, NotRunnable, NotRunning, TwoOnP, NoThread,

@@ -19,26 +19,26 @@ import (
 	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
-// SimulateOptions are the choices of a simulation of the work. The zero value is usable.
+// SimulateOptions are the options of a simulation of the work. The zero value is usable.
 type SimulateOptions struct {
-	// Seeds is how many runs each scheduler does; 0 means 5.
+	// Seeds is the number of runs of each scheduler; 0 means 5.
 	Seeds int
 	// Rules is as in analyze.Options.
 	Rules reference.Rules
-	// From leaves out what happens before that time, in ns. Who runs then, or is
-	// runnable, is there from the start.
+	// From is the beginning of the simulated part, in ns. Goroutines that run or are runnable
+	// then exist from the start.
 	From int64
 	// Workload bounds what is taken from the trace. Its Until counts from the
 	// beginning of the trace, as From does.
 	Workload workload.Options
 	// MaxMemory is as in analyze.Options: with it, less may be taken from the trace.
 	MaxMemory int64
-	// WhatIf is what to try besides.
+	// WhatIf are the changes to simulate as well.
 	WhatIf []Change
 }
 
-// Change is something that could be different. The zero value of a field means
-// that it stays.
+// Change is a change of scheduler or program for a what-if. The zero value of a field
+// means no change.
 type Change struct {
 	Policy string // named policy, see sim.PolicyNames
 	Procs  int    // GOMAXPROCS
@@ -47,18 +47,18 @@ type Change struct {
 	// much faster its goroutines compute.
 	Class string
 	Speed float64
-	// Yield is after how long a computation, in ns, the goroutines of Class call
+	// Yield is the computing time, in ns, after which the goroutines of Class call
 	// runtime.Gosched.
 	Yield int64
 	// FreeLock is a function, or the last part of its name, whose mutexes nobody
 	// waits for: those that it locks itself (sync.Mutex, sync.RWMutex).
 	FreeLock string
-	// Unlocked has no goroutine locked to a thread.
+	// Unlocked unlocks all goroutines from their threads.
 	Unlocked bool
 	NoGC     bool
 }
 
-// String reports what is different, in the words of the command line.
+// String returns the change in the words of the command line.
 func (c Change) String() string {
 	out := ""
 	add := func(format string, v ...any) {
@@ -94,8 +94,8 @@ func (c Change) String() string {
 	return out
 }
 
-// Simulated is the account of a simulation: the work of the trace, scheduled by the
-// reference.
+// Simulated is the result of a simulation: the work of the trace, scheduled by package
+// reference/sim.
 type Simulated struct {
 	Workload Size `json:"workload"` // what was taken from the trace
 	// Simulated is the trace's own scheduler: median over the seeds, number by number; the
@@ -244,8 +244,8 @@ const (
 // topClasses is how many classes are shown.
 const topClasses = 20
 
-// Simulation simulates the work of a trace beside an analysis that is under way: it gets the
-// decisions, and then the result.
+// Simulation simulates the work of a trace alongside its analysis: it takes the decisions,
+// and then the result.
 type Simulation struct {
 	opt      SimulateOptions
 	rules    reference.Rules
@@ -258,7 +258,7 @@ type Simulation struct {
 	progress func(done, total int64)
 }
 
-// Check reports what is wrong with the options.
+// Check returns an error if the options are invalid.
 func (o SimulateOptions) Check() error {
 	if o.From < 0 || o.Workload.Until > 0 && o.From >= o.Workload.Until {
 		return fmt.Errorf("nothing lies between %v and %v", time.Duration(o.From), time.Duration(o.Workload.Until))
@@ -281,7 +281,7 @@ func (o SimulateOptions) Check() error {
 	return nil
 }
 
-// NewSimulation returns a Simulation for a trace with that header.
+// NewSimulation returns a Simulation for a trace with the given header.
 func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	if o.Seeds <= 0 {
 		o.Seeds = usualSeeds
@@ -305,7 +305,7 @@ func NewSimulation(h input.Header, o SimulateOptions) *Simulation {
 	return f
 }
 
-// Simulate analyses a trace and simulates its work, besides the guided replay.
+// Simulate audits a trace as [Audit] does, and simulates its work.
 func Simulate(ctx context.Context, src *input.Source, o SimulateOptions) (*Result, error) {
 	g, f := NewGuiding(src.Header(), Options{Rules: o.Rules}), NewSimulation(src.Header(), o)
 	res, err := analyze.Run(ctx, src, analyze.Options{Rules: o.Rules, NoTimeline: true, OnStacks: f.Stacks, OnDecision: func(d *reference.Decision) error {
@@ -332,12 +332,12 @@ func attempt(ctx context.Context, reasons *[]string, means string, simulate func
 	return simulate()
 }
 
-// OnProgress has tell called now and then while simulations run, with how much
-// of their time, in ns, is done. It may be nil.
+// OnProgress sets a function that is called from time to time during simulations with the
+// simulated time so far, in ns. It may be nil.
 func (f *Simulation) OnProgress(progress func(done, total int64)) { f.progress = progress }
 
-// Stacks sets how to read a stack's handle, which Change.FreeLock needs. It is
-// made for analyze.Options.OnStacks.
+// Stacks sets the resolver of stack handles, which Change.FreeLock needs. It serves as
+// analyze.Options.OnStacks.
 func (f *Simulation) Stacks(frames func(stack int32) []string) {
 	f.frames = frames
 	if f.extract != nil && slices.ContainsFunc(f.opt.WhatIf, func(c Change) bool { return c.Procs > 0 }) {
@@ -345,8 +345,8 @@ func (f *Simulation) Stacks(frames func(stack int32) []string) {
 	}
 }
 
-// Add processes the next decision. It is made for analyze.Options.OnDecision, and
-// never fails.
+// Add processes the next decision. It serves as analyze.Options.OnDecision, and never
+// fails.
 func (f *Simulation) Add(d *reference.Decision) error {
 	switch {
 	case f.extract == nil:
@@ -696,7 +696,7 @@ func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
 	return s
 }
 
-// ErrTooLong means that a simulation was given up: see [sim.ErrTooLong].
+// ErrTooLong reports that a simulation was abandoned: see [sim.ErrTooLong].
 var ErrTooLong = sim.ErrTooLong
 
 // budget returns how many steps all simulations of a trace of so many bytes as stored may take

@@ -75,16 +75,15 @@ type ClassSplit struct {
 // 18 times more where findings have advice to try.
 const splitSteps = 1 << 18
 
-// SplitOptions returns the options of a Simulation whose Split goes with an
-// analysis: its cost is bounded, whatever the length of the trace.
+// SplitOptions returns the options of a Simulation for Decompose, with a bounded cost
+// whatever the length of the trace.
 func SplitOptions() SimulateOptions {
 	return SimulateOptions{Seeds: 3, Workload: workload.Options{MaxSteps: splitSteps}}
 }
 
-// Decompose simulates, and holds the waiting that it was shown against the
-// reference, instead of Finish. It returns nil where there is nothing to
-// simulate: for a trace of Go 1.21 or before. It also returns nil if a simulation fails: then
-// it adds the reason to the warnings of the trace in res.
+// Decompose simulates, and compares the observed waiting with the simulated one; it replaces
+// Finish. It returns nil for a trace of Go 1.21 or before, and if a simulation fails: then it
+// adds the reason to the warnings of the trace in res.
 func (f *Simulation) Decompose(ctx context.Context, res *analyze.Result) (s *Decomposition, err error) {
 	r, err := f.begin(ctx, res, 0)
 	if r == nil || err != nil {

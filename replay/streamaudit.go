@@ -16,20 +16,19 @@ import (
 type Options struct {
 	// Workers is as in analyze.Options.
 	Workers int
-	// Divergences is how many are kept; 0 means 100.
+	// Divergences is the number of divergences kept; 0 means 100.
 	Divergences int
 	// Rules is as in analyze.Options.
 	Rules reference.Rules
 }
 
-// Result is what a replay found.
+// Result is the result of a replay.
 type Result struct {
 	Trace analyze.Trace `json:"trace"`
-	// Policy names the rules that the trace is held against.
+	// Policy is the name of the rules against which the trace is checked.
 	Policy     string `json:"policy"`
 	GOMAXPROCS int    `json:"gomaxprocs"` // the largest, where it changes
-	// Audit is nil where there is nothing to replay: a trace of Go 1.21 or
-	// older does not show enough to rebuild queues.
+	// Audit is nil for a trace of Go 1.21 or older, for which queues are not rebuilt.
 	Audit    *AuditResult `json:"guided"`
 	Observed Run          `json:"observed"`
 	// Simulated is nil unless a [Simulation] made it.
@@ -78,14 +77,14 @@ func policyName(r reference.Rules) string {
 	return name
 }
 
-// StreamAudit is a guided replay beside an analysis that is under way: it gets the
-// decisions, and then the result.
+// StreamAudit is a guided replay alongside an analysis: it takes the decisions, and then
+// the result.
 type StreamAudit struct {
 	rules reference.Rules
 	audit *Auditor // nil if there is nothing to replay
 }
 
-// NewGuiding returns a Guiding for a trace with that header.
+// NewGuiding returns a StreamAudit for a trace with the given header.
 func NewGuiding(h input.Header, o Options) *StreamAudit {
 	rules, _ := analyze.ChooseRules(h, o.Rules)
 	g := &StreamAudit{rules: rules}
@@ -95,8 +94,8 @@ func NewGuiding(h input.Header, o Options) *StreamAudit {
 	return g
 }
 
-// Add processes the next decision. It is made for analyze.Options.OnDecision, and
-// never fails.
+// Add processes the next decision. It serves as analyze.Options.OnDecision, and never
+// fails.
 func (g *StreamAudit) Add(d *reference.Decision) error {
 	if g.audit != nil {
 		g.audit.Add(d)
@@ -115,8 +114,8 @@ func (g *StreamAudit) Finish(res *analyze.Result) *Result {
 	return out
 }
 
-// Audit holds a trace against the rules of the scheduler: it analyses it and
-// audits the decisions. A damaged trace gives a result for what could be read.
+// Audit checks a trace against the rules of the scheduler: it analyses the trace and
+// audits the decisions. For a damaged trace the result covers what could be read.
 func Audit(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 	g := NewGuiding(src.Header(), o)
 	res, err := analyze.Run(ctx, src, analyze.Options{Workers: o.Workers, Rules: o.Rules, NoDetail: true, NoFindings: true, OnDecision: g.Add})

@@ -12,16 +12,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options are the limits of the coarse picture. The zero value means defaults.
+// Options are the limits of the timeline. The zero value means defaults.
 type Options struct {
 	// MaxBins is the most bins that the result may have, from 16 on. With more
 	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
 	MaxBins int
-	// Brief has windows show the last 64 Ki intervals of Ps at most, in place of 256 Ki. The rings
-	// for them take 10 MB then, else 40.
+	// Brief limits windows to the last 64 Ki intervals of Ps, instead of 256 Ki, for 10 MB of
+	// memory instead of 40.
 	Brief bool
-	// From is where the picture begins, ns: that of a window of a trace. What comes
-	// before it must be a gap.
+	// From is the beginning of the timeline, in ns. What precedes it must be a gap.
 	From int64
 }
 
@@ -63,8 +62,8 @@ var column = [...]int8{
 	ledger.NotRecorded: colNotRecorded,
 }
 
-// Accumulator paints the picture from one pass over a stream of decisions. Its
-// memory depends on the number of Ps and CPUs only: of all else a fixed number is kept.
+// Accumulator builds the timeline in one pass over a stream of decisions. Its memory
+// depends on the number of Ps and CPUs only: of all else a fixed number is kept.
 type Accumulator struct {
 	from    int64 // from here on all times count, until Finish
 	now     int64
@@ -118,14 +117,14 @@ func New(o Options) *Accumulator {
 	}
 }
 
-// Marked is a call of [Accumulator.Mark] that is due after decision At of a block.
+// Marked is a call of [Accumulator.Mark] to be made after decision At of a block.
 type Marked struct {
 	At       int
 	From, To int64
 	Title    string
 }
 
-// Waited are the waits that ended in a block, in the order of their starts. The number of
+// Waited are the waits that ended in a block, in the order of their starts. The index of
 // a start in the block is At plus Shift.
 type Waited struct {
 	Ended []waits.EndedWait
@@ -143,9 +142,9 @@ func (w *Waited) next(i int) *waits.EndedWait {
 	return &w.Ended[0]
 }
 
-// Add processes the next block of the stream, the waits that ended in it, and what is to be
-// marked in it, in the order of the decisions. It does not keep the block. Timestamps that
-// go backwards are clamped.
+// Add processes the next block of the stream, the waits that ended in it, and the marks in
+// it, in the order of the decisions. It does not retain the block. Timestamps that go
+// backwards are clamped.
 func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
 	a.ObserveCPUs(&b.CPUs)
@@ -490,7 +489,7 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 	}
 }
 
-// Names are what handles stand for.
+// Names resolve handles.
 type Names struct {
 	Frames  func(stack int32) []stacks.Frame // a stack, innermost frame first
 	Process func(name int32) string          // a thread of the machine, by its name; needed where there are records of the kernel

@@ -98,8 +98,7 @@ type cpuLane struct {
 // sums are ns by bin.
 type sums []uint64
 
-// ObserveCPUs processes what the kernel's records show. Add does so with that of each block: call it
-// with what the blocks did not hold, before Finish.
+// ObserveCPUs processes use of CPUs that was in no block. Call it before Finish.
 func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {
 		return

@@ -2,13 +2,13 @@ package timeline
 
 import "github.com/gmpscope/gmpscope/analyze/ledger"
 
-// Gaps follows what is not recorded, and nothing else, for a result without a picture.
+// Gaps collects the gaps alone, for a Result without a timeline.
 type Gaps struct {
 	from, now int64
 	spans     spans
 }
 
-// NewGaps returns one for a result that begins at from, ns: what comes before it must be a gap.
+// NewGaps returns Gaps for a result that begins at from, in ns. What precedes it must be a gap.
 func NewGaps(from int64) *Gaps { return &Gaps{from: max(0, from)} }
 
 // Add processes the next block of the stream.
@@ -25,8 +25,8 @@ func (g *Gaps) Add(b *ledger.Block) {
 
 func (g *Gaps) pass(t int64) { g.now = min(max(g.now, t), maxTime) }
 
-// Finish returns the result, of which the last event was at end, ns: it has no bins, lanes
-// and windows.
+// Finish returns the result, without bins, lanes and windows. end is the time of the last
+// event, in ns.
 func (g *Gaps) Finish(end int64) Result {
 	g.pass(end - g.from)
 	r := Result{EndNs: g.now, NotRecorded: g.spans.list()}

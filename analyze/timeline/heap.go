@@ -12,10 +12,10 @@ type Heap struct {
 	Sweep []float32 `json:"sweep"` // mean number of Ps that sweep in an allocation, per bin
 }
 
-// HeapAccumulator follows the heap from one pass over its events. Its memory depends on the
+// HeapAccumulator follows the heap in one pass over its events. Its memory depends on the
 // number of Ps only.
 type HeapAccumulator struct {
-	// OnSwept, if set, is called when a P has swept from one time to another, ns.
+	// OnSwept, if set, is called with each interval, in ns, in which a P swept.
 	OnSwept func(p int32, from, to int64)
 
 	from, now int64
@@ -28,19 +28,19 @@ type HeapAccumulator struct {
 	room      Headroom
 }
 
-// Headroom is by how much the heap may grow from one cycle to the next, over the whole trace.
+// Headroom summarizes how much the heap may grow from one GC cycle to the next.
 type Headroom struct {
-	Cycles int64 // ended, and of each the sizes are known
-	Tight  int64 // of them, those after which the goal is less than a quarter beyond what was alive
-	Alive  int64 // bytes when they ended, summed
-	Goal   int64 // bytes at which the next shall end, summed
+	Cycles int64 // finished cycles with known sizes
+	Tight  int64 // cycles after which the goal is less than a quarter above the live heap
+	Alive  int64 // live bytes at their ends, summed
+	Goal   int64 // goals for the next cycle, in bytes, summed
 }
 
-// Growth is by which part of what is alive the heap may grow.
+// Growth returns the mean growth that the heap may have, as a share of the live heap.
 func (r *Headroom) Growth() float64 { return float64(r.Goal-r.Alive) / float64(max(1, r.Alive)) }
 
-// LacksRoom reports whether most cycles left the heap next to nothing: GOGC is small, or a limit is
-// near (gcControllerState.heapGoalInternal, Go 1.22 to 1.27).
+// LacksRoom reports whether most cycles left the heap almost no room to grow: GOGC is small, or a
+// limit is near (gcControllerState.heapGoalInternal, Go 1.22 to 1.27).
 func (r *Headroom) LacksRoom() bool { return r.Cycles >= 5 && 2*r.Tight > r.Cycles }
 
 // heapBin is what happened to the heap in a bin.
@@ -53,20 +53,20 @@ type heapBin struct {
 
 var noHeap = heapBin{most: -1, last: -1, goal: -1}
 
-// NewHeap returns an accumulator for a picture that begins at from, ns.
+// NewHeap returns a HeapAccumulator for a timeline that begins at from, in ns.
 func NewHeap(from int64) *HeapAccumulator {
 	return &HeapAccumulator{from: max(0, from), shift: firstShift, before: noHeap}
 }
 
-// Alloc records the size of the heap at a time, ns and bytes. Times must not fall, here and in
-// what follows.
+// Alloc records the size of the heap at a time, in bytes and ns. Times must not decrease
+// between calls.
 func (h *HeapAccumulator) Alloc(at, bytes int64) {
 	h.seen, h.alive = true, bytes
 	b := h.at(at)
 	b.most, b.last = max(b.most, bytes), bytes
 }
 
-// Goal records the heap goal at a time, ns and bytes.
+// Goal records the heap goal at a time, in bytes and ns.
 func (h *HeapAccumulator) Goal(at, bytes int64) {
 	h.seen = true
 	h.at(at).goal = bytes
@@ -82,10 +82,10 @@ func (h *HeapAccumulator) Goal(at, bytes int64) {
 	h.alive = 0
 }
 
-// Headroom returns what the sizes say so far.
+// Headroom returns the Headroom so far.
 func (h *HeapAccumulator) Headroom() Headroom { return h.room }
 
-// Sweep records that P p begins or ends to sweep at a time, ns.
+// Sweep records the beginning or end of a sweep by P p, at a time in ns.
 func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {
 	if p < 0 || p >= maxLanes {
 		return
@@ -157,8 +157,8 @@ func (h *HeapAccumulator) merge() {
 	h.shift++
 }
 
-// Result returns the heap until end, ns; nil if the trace does not show it. Bins of which
-// nothing was told have the size that was told last.
+// Result returns the heap until end, in ns; nil if the trace does not show it. Bins
+// without a record have the size of the last one.
 func (h *HeapAccumulator) Result(end int64) *Heap {
 	if !h.seen {
 		return nil

@@ -49,7 +49,7 @@ type Result struct {
 	CPUs        *CPUs     `json:"cpus,omitempty"`        // absent without the kernel's records
 }
 
-// RecordedNs is how many ns of [from, to) are recorded.
+// RecordedNs returns the recorded part of [from, to), in ns.
 func (r *Result) RecordedNs(from, to int64) int64 {
 	ns := to - from
 	for _, s := range r.NotRecorded {
@@ -106,7 +106,7 @@ type Window struct {
 	CPUsFromNs int64    `json:"cpus_from_ns,omitempty"` // time from which on OnCPU and OffCPU are complete; absent if 0
 }
 
-// State is what a P did during an interval.
+// State is the state of a P during an interval.
 type State uint8
 
 // The states of a P, as the accounting in package procs names them.

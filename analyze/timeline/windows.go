@@ -230,12 +230,11 @@ func (a *Accumulator) arrow(kind arrowKind, from, to, n int32) {
 	*a.arrows.next() = arrow{at: a.now, from: from, to: to, n: n, kind: kind}
 }
 
-// Mark asks for exact detail of [from, to], ns, with a tenth of it on either
-// side. Call it when something noteworthy, such as one of the longest waits so
-// far, has just ended: to should be the time of the last decision added. Only
-// the recent past is at hand, and a window has at most 2,500 intervals, so of a
-// long interval the end is kept. The longest 8 marks are kept; of marks that
-// overlap, the longest.
+// Mark requests a window of exact detail for [from, to], in ns, with a tenth on either
+// side. Call it when something noteworthy, such as one of the longest waits so far, has
+// just ended: to should be the time of the last decision added. Only the recent past is
+// at hand, and a window has at most 2,500 intervals, so of a long interval the end is
+// kept. The longest 8 marks are kept; of marks that overlap, the longest.
 func (a *Accumulator) Mark(from, to int64, title string) {
 	from, to = max(0, from), min(to, a.now)
 	if to <= from {
@@ -289,11 +288,10 @@ func (a *Accumulator) room() Window {
 	return Window{Intervals: w.Intervals[:0], Depths: w.Depths[:0], Arrows: w.Arrows[:0]}
 }
 
-// Keep asks for exact detail of [from, to], ns, with a twentieth of it on either
-// side, as far as it is still at hand: name what the end of the analysis found,
-// most important first, before Finish. Of an interval
-// with more than 8,000 intervals the end is kept, and if that is less than half, nothing.
-// Intervals that overlap have one window together.
+// Keep requests a window of exact detail for [from, to], in ns, with a twentieth on
+// either side, as far as still in memory. Call it before Finish, most important windows
+// first. Of an interval with more than 8,000 intervals the end is kept, and if that is
+// less than half, nothing. Intervals that overlap have one window together.
 func (a *Accumulator) Keep(from, to int64, title string) {
 	if from, to = max(0, from-a.from), min(to-a.from, maxTime); to > from {
 		a.wanted = append(a.wanted, span{from, to, title})

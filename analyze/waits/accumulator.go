@@ -8,30 +8,29 @@ import (
 
 // Options of an [Accumulator]. The zero value of a field means its default.
 type Options struct {
-	// SliceNs is the time slice in ns: what is longer counts in
-	// [Summary.BehindLongNs]. Default 10 ms (reference.Rules.Slice).
+	// SliceNs is the time slice, in ns, for [Summary.BehindLongNs]. Default 10 ms
+	// (reference.Rules.Slice).
 	SliceNs int64
-	// Worst is the number of longest waits that are shown, WorstPerClass that of
-	// each of the WorstClasses classes with the longest ones. Defaults 20, 3
-	// and 50; negative for none.
+	// Worst is the number of longest waits kept, WorstPerClass that for each of the
+	// WorstClasses classes with the longest ones. Defaults 20, 3 and 50; negative for none.
 	Worst, WorstPerClass, WorstClasses int
 	// Classes is the number of classes with an account of their own, first come,
 	// first served; all further ones share that of class [ClassOthers]. Default 2000.
 	Classes int
-	// PastPerP and Past bound the memory of the Ps' recent states, in intervals
-	// of about 60 bytes, per P (a power of two) and in total. Defaults 4096 and 1<<19.
+	// PastPerP (a power of two) and Past bound the history of the Ps' states, in intervals of
+	// about 60 bytes, per P and in total. Defaults 4096 and 1<<19.
 	PastPerP, Past int
-	// From and To bound the window of what is counted, ns; To of 0 is the end of the
-	// stream. Of what reaches out of it, the part inside counts: the accounts of
-	// neighbouring windows add up to that of both. See package focus.
+	// From and To bound the window of what is counted, ns; To of 0 is the end of the stream.
+	// Of waits that reach out of it, the part inside counts, so that neighbouring windows add
+	// up. See package focus.
 	From, To int64
 	// Only, if set, selects the goroutines and classes (handles) whose running, starts
 	// and waits are counted.
 	Only func(g int64, class int32) bool
-	// Ended has Accumulator.Ended filled.
+	// Ended enables Accumulator.Ended.
 	Ended bool
-	// Text and Frames read a handle of the trace's tables: a text, and a stack as
-	// lines, innermost frame first. Without them the result lacks these.
+	// Text and Frames resolve handles of strings, and of stacks as lines, innermost frame
+	// first. They may be nil.
 	Text   func(handle int32) string
 	Frames func(handle int32) []string
 }
@@ -60,29 +59,29 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// EndedWait is a wait that has ended, or what of it lies in the window, for accumulators that
-// divide waits otherwise.
+// EndedWait is a wait that has ended, or its part in the window, for accumulators that divide
+// waits otherwise.
 type EndedWait struct {
-	From   int64            // since when it counts, ns
-	To     int64            // until when, ns
+	From   int64            // beginning of the counted part, ns
+	To     int64            // end of the counted part, ns
 	Causes [NumCauses]int64 // ns, in the order of Causes; they sum to To-From
 	By     int64            // goroutine that made it runnable, or reference.NoG
 	Waker  int32            // handle of the class of By; 0 if that is not known, or there is no By
-	At     int32            // number of its start in the block of decisions
+	At     int32            // index of its start in the block of decisions
 	Woken  int32            // handle of the stack at which By made it runnable; 0 if that is not known, or there is no By
 	Kind   Kind
 	Why    reference.Why // what made its goroutine runnable
-	Begins bool          // it began in the window: where it counts in Summary.Count
+	Begins bool          // it began in the window, where it counts in Summary.Count
 }
 
 // LongWait is the wait of goroutine G from From to To, ns.
 type LongWait struct {
 	G        int64
 	From, To int64
-	At       int // number of its start in the block
+	At       int // index of its start in the block
 }
 
-// AddTo adds what each cause has to a sum.
+// AddTo adds its time by cause to a sum.
 func (w *EndedWait) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
 
 // Bounds against hostile input.
@@ -96,10 +95,11 @@ const (
 // Accumulator builds the account of all waits from a stream of decisions. It is
 // not safe for concurrent use.
 type Accumulator struct {
-	// Ended are the waits that ended in the last block and count, in order, with Options.Ended.
-	// The caller may keep it, and put another in its place.
+	// Ended are the counted waits that ended in the last block, in order, with Options.Ended.
+	// The caller may take the slice and replace it.
 	Ended []EndedWait
-	// Longest are those that were among the longest user waits when they ended.
+	// Longest are the waits in the last block that were among the longest user waits when
+	// they ended.
 	Longest []LongWait
 
 	machine

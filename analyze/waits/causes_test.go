@@ -385,8 +385,8 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// TestAntagonists checks who ran while a class waited, and how much of that was
-// one interval longer than a slice.
+// TestAntagonists checks goroutine that ran while a class waited, and how much of that
+// was one interval longer than a slice.
 func TestAntagonists(t *testing.T) {
 	ds := parse(t, `
 		0 gomaxprocs 1

@@ -1,7 +1,6 @@
 package waits
 
-// ClassOthers is the ID of the account that all classes share for which there
-// is no account of their own: see [Options.Classes].
+// ClassOthers is the ID of the account shared by all classes beyond [Options.Classes].
 const ClassOthers = int32(-1)
 
 const classOthers = int32(0) // its index

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// DistinctWait is a wait worth telling, with how many others are like it.
+// DistinctWait is a long wait, with the number of similar ones.
 type DistinctWait struct {
 	WaitDetail
-	Like int // of the same class, most of their time at the same time
+	Like int // waits of the same class that overlap most of it
 }
 
 // distinct leaves out those waits that are like one before them: of the same
@@ -31,8 +31,8 @@ next:
 	return out
 }
 
-// LongestWaits are the longest waits of all, and of each class, longest first, those
-// left out that are like one before.
+// LongestWaits returns the longest waits of all goroutines and of each class, longest
+// first, without ones similar to an earlier one.
 func (r *Result) LongestWaits() []DistinctWait {
 	type key struct{ g, from int64 }
 	seen := map[key]bool{}

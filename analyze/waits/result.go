@@ -26,7 +26,7 @@ func Causes() []Cause {
 	}
 }
 
-// NumCauses is how many there are.
+// NumCauses is the number of causes.
 const NumCauses = numCauses
 
 // CauseTime is the waiting time due to one cause.
@@ -35,7 +35,7 @@ type CauseTime struct {
 	Ns    int64 `json:"ns"` // goroutine-time
 }
 
-// CauseNs is the time, ns, that a cause owns.
+// CauseNs returns the waiting time due to a cause, in ns.
 func CauseNs(cs []CauseTime, c Cause) int64 {
 	for _, e := range cs {
 		if e.Cause == c {
@@ -72,19 +72,18 @@ type Summary struct {
 	OpenNs       int64              `json:"open_ns"`             // time waited in these; not in TotalNs
 	CutNs        int64              `json:"cut_ns,omitempty"`    // observed part of waits whose end a gap hides; not in Count and TotalNs; absent if none
 	Histogram    []Bucket           `json:"histogram,omitempty"` // absent in classes
-	// Levels are the distribution that the quantiles were taken of, shortest first: what
-	// adds up over traces.
+	// Levels are the distribution behind the quantiles, shortest first, for sums over traces.
 	Levels []FilledBucket `json:"-"`
 }
 
 // FilledBucket is a bucket of a distribution that is not empty.
 type FilledBucket struct {
-	Ns    int64 // a wait of it: of a [Class] the least, else the middle
+	Ns    int64 // length of its waits: the least for a [Class], else the middle
 	Count int64 // waits in it
 }
 
-// SeenNs is all waiting that the trace shows: also that which was not over when
-// it ended, or whose end it does not show.
+// SeenNs returns all waiting in the trace, in ns: TotalNs, and open waits and ones whose
+// end a gap hides.
 func (s *Summary) SeenNs() int64 { return s.TotalNs + s.OpenNs + s.CutNs }
 
 // Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a power of two.
@@ -108,8 +107,8 @@ type Result struct {
 	OverTime OverTime `json:"over_time"`
 }
 
-// Class is the set of goroutines with equal start function and creator. The one
-// with ID [ClassOthers] stands for all that have no account of their own.
+// Class is the account of the goroutines with equal start function and creator. The one
+// with ID [ClassOthers] stands for all further classes.
 type Class struct {
 	ID          int32        `json:"id"`
 	Name        string       `json:"name"`                 // start function, or what it was given and what it is; "" if unknown
@@ -120,26 +119,25 @@ type Class struct {
 	Starts      int64        `json:"starts"`
 	RunningNs   int64        `json:"running_ns"`
 	Waits       Summary      `json:"waits"`
-	Unasked     *Summary     `json:"-"` // of Waits, those that it did not ask for; nil for all
+	Unasked     *Summary     `json:"-"` // Waits without those after runtime.Gosched; nil if there are none of these
 	Causes      []CauseTime  `json:"causes"`
-	Antagonists []Antagonist `json:"antagonists"`     // who held the P while this class waited in its queue, most first
+	Antagonists []Antagonist `json:"antagonists"`     // classes that ran on the P while this class waited in its queue, most first
 	Held        []PHold      `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
 	Worst       []WaitDetail `json:"worst,omitempty"` // its longest waits, user goroutines only
-	// WokenBy reports who made its goroutines runnable, and BlockedBefore what they were
-	// blocked on before, both by the waiting that followed, most first.
+	// WokenBy is what made its goroutines runnable, and BlockedBefore what they were blocked
+	// on before, both by the waiting that followed, most first.
 	WokenBy       []Waker         `json:"woken_by"`
 	BlockedBefore []BlockedBefore `json:"blocked_before"`
 	// Tasks and Regions are the types of the user tasks and regions that its
 	// goroutines began, those begun most often first. Not all, if they are many.
 	Tasks   []string `json:"tasks,omitempty"`
 	Regions []string `json:"regions,omitempty"`
-	// Series are those of its waits that count in [Result.User] over time, for drawings; nil if there
-	// are none.
+	// Series are its waits in [Result.User] over time, for drawings; nil if there are none.
 	Series *Series `json:"-"`
 }
 
-// User are the waits of a class that count in [Result.User]: without those after runtime.Gosched.
-// Where it has such, the summary has no quantiles.
+// User returns the waits of a class that count in [Result.User], without those after
+// runtime.Gosched. If it has such, the summary has no quantiles.
 func (c *Class) User() *Summary {
 	if c.Unasked != nil {
 		return c.Unasked
@@ -220,7 +218,7 @@ type By struct {
 
 // Run is the part of a run interval that lies within a wait.
 type Run struct {
-	G      int64  `json:"g"`       // who ran
+	G      int64  `json:"g"`       // goroutine that ran
 	Class  int32  `json:"class"`   // ID of its class
 	Name   string `json:"name"`    // start function of the class
 	FromNs int64  `json:"from_ns"` // beginning of the overlap

@@ -1,9 +1,9 @@
 package waits
 
-// Series are the waits of a class by when they ended, in bins of equal width.
+// Series are the waits of a class by their ends, in bins of equal width.
 type Series struct {
-	FromNs, BinNs int64   // where the first bin begins in the trace, and how wide each is
-	Count, Ns     []int64 // waits, and how long they took
+	FromNs, BinNs int64   // beginning of the first bin, and width of each, ns
+	Count, Ns     []int64 // waits per bin, and their sum in ns
 }
 
 const (

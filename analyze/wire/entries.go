@@ -1,6 +1,6 @@
 package wire
 
-// Entries counts what is wrong with a table of a damaged trace.
+// Entries counts entries of a table of a damaged trace.
 type Entries struct {
 	Found   int // entries that are there, damaged or not
 	Damaged int
@@ -12,7 +12,7 @@ type Entries struct {
 // maxMissing bounds the entries that are counted as missing.
 const maxMissing = 1 << 16
 
-// Miss notes that something refers to an entry that is not there.
+// Miss records a reference to a missing entry.
 func (e *Entries) Miss(id uint64) {
 	if e.missing == nil {
 		e.missing = map[uint64]struct{}{}
@@ -23,5 +23,5 @@ func (e *Entries) Miss(id uint64) {
 	}
 }
 
-// Whole reports whether nothing is wrong.
+// Whole reports whether no entry is missing.
 func (e *Entries) Whole() bool { return e.Damaged+e.Missing == 0 }

@@ -1,5 +1,5 @@
-// Package wire has the numbers of the trace format since Go 1.22, for steps 1 and
-// 2 of [github.com/gmpscope/gmpscope/analyze]. Newer formats only added to it.
+// Package wire defines the numbers of the trace format since Go 1.22, for steps 1 and 2
+// of [github.com/gmpscope/gmpscope/analyze]. Newer formats only added to it.
 //
 // Source: internal/trace/tracev2 (Go 1.26), internal/trace/event/go122 (Go 1.22).
 //
@@ -82,9 +82,8 @@ const (
 // AllocFree is the only experiment there is.
 const AllocFree = 1
 
-// TimedArgs is how many numbers follow the type of an event of a thread, the
-// first of them the time since the event before. 0 are types that do not stand
-// in a thread's batch.
+// TimedArgs is the number of arguments of each type of event of a thread, the first of
+// which is the time since the event before; 0 for types that are not in a thread's batch.
 var TimedArgs = [256]uint8{
 	ProcsChange: 3, ProcStart: 3, ProcStop: 1, ProcSteal: 4, ProcStatus: 3,
 	GoCreate: 4, GoCreateSyscall: 2, GoStart: 3, GoDestroy: 1, GoDestroySyscall: 1,

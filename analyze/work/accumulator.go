@@ -18,34 +18,34 @@ type Options struct {
 	Class func(class int32) Class
 	// Label returns a type of tasks or regions.
 	Label func(label int32) string
-	// IsHome reports whether goroutines with a start function wait for something to do where a
-	// function is called. It overrules what is found; it may be nil.
+	// IsHome, if set, reports whether goroutines with a start function wait for the next unit
+	// in a function. It overrides what is found.
 	IsHome func(start, function string) bool
 	// From and To bound the window, ns; To of 0 is the end of the stream. A unit belongs to
 	// the window in which it ends: From < end ≤ To.
 	From, To int64
-	// Only, if set, reports whether the units of a goroutine, of a class (a handle), count.
+	// Only, if set, reports whether the units of a goroutine and its class (a handle) count.
 	Only func(g int64, class int32) bool
-	// OnUnit, if set, is called with each unit that was found whole.
+	// OnUnit, if set, is called with each whole unit.
 	OnUnit func(Unit)
 	Limits
 }
 
-// Class is what is known of a class of goroutines. Of each but Call it is empty where that is nothing.
+// Class is what is known of a class of goroutines. Unknown fields are empty.
 type Class struct {
-	Name    string // that people read
+	Name    string // name for outputs
 	Start   string // start function
-	Does    string // what that was given to run
+	Does    string // function that Start was given to run
 	Creator string // function that executed the go statement
 	// Call is set where Start is a literal of a library, as that of sync.(*WaitGroup).Go, and Creator
 	// the program's function that gave it what it runs: which of its calls did, from 1.
 	Call int
 }
 
-// Limits bound what is kept. A zero stands for the usual bound.
+// Limits bound what is kept. Zero means the default.
 type Limits struct {
 	Slowest   int   // units of a kind that are kept with their paths
-	Intervals int64 // how far paths look back: a power of two
+	Intervals int64 // horizon of paths, in intervals: a power of two
 	Octaves   bool  // an octave of latency is one bin instead of four, from which typical and slow units are told apart
 }
 

@@ -22,17 +22,17 @@ const (
 // Slow reports whether slow units take much longer than typical ones, in all or for the bucket.
 func (b *Bucket) Slow() bool { return b.SlowNs >= slowTimes*b.TypicalNs && b.MoreNs() >= slowByNs }
 
-// MoreNs is how much longer a slow unit spends on it than a typical one, ns.
+// MoreNs returns how much longer a slow unit spends on it than a typical one, in ns.
 func (b *Bucket) MoreNs() int64 { return b.SlowNs - b.TypicalNs }
 
-// What is what the units' own goroutines do.
+// What returns what the units' own goroutines do.
 func (b *Bucket) What() string {
 	what, _ := b.Chief.Own()
 	return what
 }
 
-// Buckets sums the parts of the path by what the units' own goroutines do, in the order of the
-// path, and all of them.
+// Buckets returns the parts of the path summed by what the units' own goroutines do, in the
+// order of the path, and their total.
 func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 	type key struct {
 		waits       bool
@@ -61,7 +61,7 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 	return out, all
 }
 
-// Tests are the kinds of tests, those left out that another test runs which ended, too.
+// Tests returns the kinds of tests, without subtests.
 func (u *Units) Tests() (out []*UnitKind) {
 	names := map[string]bool{}
 	for i := range u.Kinds {
@@ -99,8 +99,8 @@ func (u *Units) Benchmarks() (out []*UnitKind) {
 	return out
 }
 
-// Entries are the kinds that begin from outside, of which there are enough to tell slow units from
-// typical ones. Package testing decides how often tests and benchmarks run: they are none.
+// Entries returns the kinds that begin from outside, except tests and benchmarks, with enough
+// units to compare slow with typical ones.
 func (u *Units) Entries() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]

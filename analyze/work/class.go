@@ -70,7 +70,7 @@ func (c *class) runs() int32 {
 	return c.name
 }
 
-// How specifies how units were found.
+// How is how units were found.
 //
 // OPT: with 32 bits a kindKey has no gaps, and is hashed at once.
 type How uint32

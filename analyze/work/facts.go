@@ -10,7 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Frame is a frame of a stack, of one [Accumulator], which keeps in it what it learns of it.
+// Frame is a frame of a stack. It caches facts of one [Accumulator].
 type Frame struct {
 	Function, File string
 	Line           uint64

@@ -19,8 +19,8 @@ type stretch struct {
 	does activity
 }
 
-// Swept processes when goroutines swept, in the order of the ends. What ends in a block comes
-// before it.
+// Swept processes sweeps by goroutines, in the order of their ends, before the block in which
+// they end.
 func (a *Accumulator) Swept(ss []Stretch) {
 	for _, s := range ss {
 		a.over = append(a.over, stretch{s, sweep})

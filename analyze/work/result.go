@@ -53,7 +53,7 @@ type UnitKind struct {
 	Slowest     []Slow     `json:"slowest"`     // at most 5
 	// Bins are the units by latency, for drawings: an octave has 4 bins. Empty ones are left out.
 	Bins []Bin `json:"-"`
-	// Series are the units by when they ended, for drawings.
+	// Series are the units by their ends, for drawings.
 	Series Series `json:"-"`
 }
 
@@ -61,8 +61,7 @@ type UnitKind struct {
 type Bin struct {
 	FromNs, ToNs int64
 	Count        int64
-	// Parts are what their own goroutines did or waited for, the longest first, in ns of all
-	// of them.
+	// Parts are what their own goroutines did or waited for, longest first, in ns, summed.
 	Parts []BinPart
 }
 
@@ -72,7 +71,7 @@ type BinPart struct {
 	Ns   int64
 }
 
-// Share is a number that is not whole.
+// Share is a ratio.
 type Share = float64
 
 // Home is where the goroutines of a class wait for the next unit of work.
@@ -90,7 +89,8 @@ type Latency struct {
 	Histogram []int64 `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
 }
 
-// Below returns how many units took less than so many ns. It is exact for powers of two.
+// Below returns the number of units that took less than ns. It is exact for powers of
+// two.
 func (l *Latency) Below(ns int64) (n int64) {
 	for i := 0; i+1 < len(l.Histogram); i += 2 {
 		if least(int(l.Histogram[i])) < ns {
@@ -100,8 +100,8 @@ func (l *Latency) Below(ns int64) (n int64) {
 	return n
 }
 
-// At returns how long the unit with a rank takes, from 1 for the fastest: what is not known
-// within a bucket is shared out evenly.
+// At returns the latency, in ns, of the unit with a rank, from 1 for the fastest,
+// interpolated within a bucket.
 func (l *Latency) At(rank int64) int64 {
 	for i := 0; i+1 < len(l.Histogram); i += 2 {
 		from, n := int(l.Histogram[i]), l.Histogram[i+1]
@@ -143,7 +143,7 @@ type TimePart struct {
 	Tested    bool   `json:"-"`               // Where is a function of the module that is tested, or was built, and in no file of tests
 }
 
-// Own returns what the unit's own goroutine did meanwhile, or waited for, and in which function.
+// Own returns what the unit's own goroutine did, or waited for, and in which function.
 func (p *TimePart) Own() (what, where string) {
 	if p.Via != nil {
 		return p.Via.What, p.Via.Site
@@ -157,7 +157,7 @@ type Via struct {
 	Site string `json:"site"` // function
 }
 
-// Leaf is who did what meanwhile.
+// Leaf is an activity: which class did what, and where.
 type Leaf struct {
 	Who string `json:"who,omitempty"` // class of the goroutine; absent if unknown
 	// What it did: "running", "off-cpu" (its thread was on no CPU, by the kernel's records),
@@ -230,7 +230,7 @@ const mostKinds = 100
 // mostResources is how many resources it has.
 const mostResources = 20
 
-// Names make the names of a result.
+// Names resolve handles for a result.
 type Names struct {
 	Function func(name string) string
 	Class    func(class int32) string // a class (a handle)
@@ -238,8 +238,8 @@ type Names struct {
 	Log      func(label int32) string // a message
 }
 
-// Finish ends the stream at a time, ns, and returns the result. recorded is how much of the
-// window is recorded, ns.
+// Finish ends the stream at a time, in ns, and returns the result. recorded is the recorded
+// part of the window, in ns.
 func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	a.now = max(a.now, end)
 	written, function := map[string]string{}, n.Function

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Series are the units of a kind by when they ended, in at most 64 bins of equal width, and by
+// Series are the units of a kind by their ends, in at most 64 bins of equal width, and by
 // latency.
 type Series struct {
-	FromNs, BinNs int64 // where the first bin begins in the trace, and how wide each is
+	FromNs, BinNs int64 // beginning of the first bin, and width of each, ns
 	Cells         []SeriesCell
 }
 

@@ -1,13 +1,13 @@
 package work
 
-// For stands between the name of a kind and the class of those who ask for its units, where the
-// kinds of one function are told apart by that.
+// For separates the name of a kind from the class that asks for its units, where several kinds
+// have one function.
 const For = " for "
 
-// Unit is a unit of work that was found whole.
+// Unit is a whole unit of work.
 type Unit struct {
 	Class    string // start function of its goroutine
-	Kind     string // handler or test, or what is annotated; the class if no stack shows one
+	Kind     string // handler, test function or annotation; else the class
 	How      How
 	G        int64
 	From, To int64 // ns

@@ -22,7 +22,7 @@ type Document map[string]any
 // maxDocument bounds the size of a document, bytes.
 const maxDocument = 1 << 30
 
-// ReadDocument reads what `analyze --format json` wrote. It refuses another schema than the present
+// ReadDocument reads the output of `analyze --format json`. It rejects any schema but the current
 // one.
 func ReadDocument(r io.Reader, name string) (Document, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxDocument))
@@ -41,8 +41,8 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 	return d, nil
 }
 
-// Only returns what Check, with these rules, and Propose look at in a document:
-// a small part of it. So the analyses of many traces can be held at once.
+// Only returns the small part of a document that Check, with these rules, and Propose
+// need, so that many can be kept.
 func (d Document) Only(rules []Rule) Document {
 	paths := make([][]step, 0, len(rules)+len(proposed)+len(proposedOfKinds))
 	for i := range rules {
@@ -156,8 +156,8 @@ type Outcome struct {
 	Why          string `json:"why,omitempty"`          // error that prevented the check, which counts as a breach
 }
 
-// Check holds rules against the documents of traces, and of a baseline, which
-// may be empty if no rule needs it. Outcomes are in the order of the rules.
+// Check evaluates rules for the documents of traces and of a baseline, which may be empty
+// if no rule needs it. Outcomes are in the order of the rules.
 func Check(rules []Rule, docs, baseline []Document) []Outcome {
 	out := make([]Outcome, 0, len(rules))
 	for i := range rules {
@@ -420,9 +420,9 @@ var proposedOfKinds = []kindNumber{
 	{"count", 0, true}, {"per_s", 20, true}, {"latency.p50_ns", 20, false}, {"latency.p99_ns", 100, false}, {"running_ns", 20, false},
 }
 
-// Propose writes a budget that the given traces keep: each bound is the largest value, and on top
-// of that a quarter, or the spread (largest less smallest) if that is more; what is bounded from
-// below likewise. A comment behind each rule says which change of the median it notices.
+// Propose writes a budget that the given traces meet: each bound is the largest value plus a
+// quarter, or plus the spread (largest less smallest) if that is more; lower bounds likewise. A
+// comment behind each rule gives the change of the median that it notices.
 func Propose(w io.Writer, docs []Document) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Proposed from %d good traces. The median of the traces that are checked is held\n# against it; relax what is too tight for your machines.\n", len(docs))

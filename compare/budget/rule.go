@@ -57,7 +57,7 @@ const (
 	maxLine  = 4096
 )
 
-// Error is a line that is no rule.
+// Error is an invalid line of a budget.
 type Error struct {
 	Name string
 	Line int
@@ -68,8 +68,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("budget %s, line %d: %s", e.Name, e.Line, e.Why)
 }
 
-// Parse reads a budget; name is for errors, which are of type *[Error] where a
-// line is wrong.
+// Parse reads a budget; name is for errors, which are of type *[Error] for invalid lines.
 func Parse(r io.Reader, name string) ([]Rule, error) {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxLine)

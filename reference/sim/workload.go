@@ -46,7 +46,7 @@ type workload struct {
 
 var errStuck = errors.New("no progress: the goroutines go on without using time")
 
-// ErrTooLong means that a run would have taken more steps than its budget had.
+// ErrTooLong reports that a run exceeded its budget of steps.
 var ErrTooLong = errors.New("it takes more steps than are allowed for a trace of that size: its times may be damaged")
 
 const (

@@ -7,7 +7,7 @@ import (
 
 // Options of an [Extractor]. The zero value is usable.
 type Options struct {
-	// Until leaves out what happens after that time, in ns; 0 is nothing.
+	// Until is the end of the workload, in ns; 0 means none.
 	Until int64
 	// MaxSteps bounds the memory: steps (24 bytes each), goroutines and arrivals
 	// (about 100) together. What comes when they are used up is left out. 0 means
@@ -58,8 +58,8 @@ type live struct {
 	sent   lastSend         // the last that others noticed of it, if that is one
 }
 
-// Extractor builds a [Workload] from a stream of decisions. It never fails:
-// what contradicts itself is counted, and passed over.
+// Extractor builds a [Workload] from a stream of decisions. It never fails: contradictory
+// decisions are counted and skipped.
 type Extractor struct {
 	opt Options
 	w   Workload
@@ -91,7 +91,7 @@ type Extractor struct {
 	puts     struct{ runnext, local int } // by a goroutine that creates or wakes
 }
 
-// NewExtractor returns an Extractor.
+// NewExtractor returns an Extractor at the beginning of a stream.
 func NewExtractor(o Options) *Extractor {
 	if o.MaxSteps <= 0 {
 		o.MaxSteps = 1 << 22

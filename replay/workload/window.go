@@ -6,10 +6,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Window makes a stream of decisions begin later, as a trace does whose
-// recording began then: it tells what there is at the beginning, as
-// [focus.Snapshot] does; and then goes on with the decisions, their times counted
-// from the beginning.
+// Window cuts the beginning off a stream of decisions: it emits the state at its
+// beginning, as [focus.Snapshot] does, and then the further decisions, with times from
+// its beginning.
 type Window struct {
 	from int64
 	emit func(*reference.Decision)
@@ -17,8 +16,8 @@ type Window struct {
 	feed *ledger.Feed    // of past
 }
 
-// NewWindow returns a Window from a time on, in ns. emit gets the stream, and
-// must not keep its decisions.
+// NewWindow returns a Window from a time on, in ns. emit is called with the stream, and
+// must not retain its decisions.
 func NewWindow(from int64, emit func(*reference.Decision)) *Window {
 	past := focus.NewSnapshot()
 	return &Window{from: from, emit: emit, past: past, feed: ledger.NewFeed(func(b *ledger.Block) {

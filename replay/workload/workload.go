@@ -9,22 +9,21 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Workload is the work of a run. It does not change any more, and serves any
-// number of simulations at once.
+// Workload is the work of a run. It is read-only, and serves any number of simulations at
+// once.
 type Workload struct {
 	// Procs is the GOMAXPROCS that held for the longest time, FirstProcs that at
 	// the beginning. Those after it come with the stop-the-worlds that set them.
 	Procs, FirstProcs int
 	// ProcsChanged reports whether GOMAXPROCS changed.
 	ProcsChanged bool
-	// EndNs is the time up to which decisions were taken in, Omitted how many
-	// came after that, because of Options.Until or Options.MaxSteps. Capped says
-	// that it was the latter.
+	// EndNs is the time up to which decisions were taken in, Omitted how many came after
+	// that, because of Options.Until or Options.MaxSteps. Capped reports the latter.
 	EndNs   int64
 	Omitted int64
 	Capped  bool
-	// TailNs is from when a goroutine of the program, and not of the runtime or
-	// the tracer, stopped last to EndNs; 0 if one was at work then.
+	// TailNs is the time from the last stop of a goroutine of the program to EndNs; 0 if one
+	// was at work then.
 	TailNs int64
 	// StopperNs is for how long goroutines of running time of the program that had stopped
 	// the world, GCStopperNs the part of it for the garbage collector.
@@ -33,16 +32,16 @@ type Workload struct {
 	Goroutines, Steps, Arrivals int
 	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
 	Cycles, Stops int
-	// Network is how many waits the network ended, Sent how many of those a system call of
-	// another goroutine may have, and Peers those of them that who answered last time sent,
-	// or who waited for the goroutine's own.
+	// Network is the number of waits that the network ended; Sent of these, which a system
+	// call of another goroutine may have ended; Peers of Sent, from the goroutine that
+	// answered last time, or that waited for this one's own call.
 	Network, Sent, Peers int
-	// Meetings is how many wake-ups are on unbuffered channels: the first to come waits.
+	// Meetings is the number of wake-ups on unbuffered channels.
 	Meetings int
 	MarkNs   int64
-	// SwitchNs is how long a P typically takes from one goroutine to the next in
-	// its own queue, and ThreadWakeNs how long a locked thread takes to run when
-	// it was handed a P: sim.Costs, as far as the trace shows them, else 0.
+	// SwitchNs is the typical time from one goroutine to the next in a P's own queue, and
+	// ThreadWakeNs that from handing a P to a locked thread until it runs: values for
+	// sim.Costs, 0 if the trace does not show them.
 	SwitchNs, ThreadWakeNs int64
 	// Switches and ThreadWakes are the measurements behind them: waits for the
 	// kernel make their tails. Yields, Timers and Polls are those of three more costs. Empty if
@@ -51,8 +50,8 @@ type Workload struct {
 	// Ticks are sim.Options.Ticks: when a P first looked at the global queue before its own
 	// says how many slices had passed on it at the beginning.
 	Ticks []int32
-	// NoRunnext reports whether nobody was put into a P's runnext, though many were put
-	// into its queue: wasm has none (runqput).
+	// NoRunnext reports whether no goroutine was put into a runnext, though many were put
+	// into local queues, as on wasm (runqput).
 	NoRunnext bool
 	// Odd counts decisions that contradict those before them, as in damaged traces.
 	Odd int64
@@ -162,30 +161,30 @@ func (s *slab) add(x step) int32 {
 	return i
 }
 
-// Change is what is different from the run that the work was taken from.
+// Change is a change of the work for one simulation.
 type Change struct {
 	// Speed divides the computing of the goroutines of a class, by its handle.
 	Speed map[int32]float64
-	// Work is by what all computing and marking is multiplied, Calls by what the time in
-	// system calls is; 0 is 1.
+	// Work is a factor on all computing and marking, Calls one on the time in system calls; 0
+	// means 1.
 	Work, Calls float64
 	// FreeLocks are handles of stacks: a goroutine that blocked on a semaphore
 	// there does not block.
 	FreeLocks map[int32]bool
-	// YieldNs has the goroutines of a class, by its handle, call runtime.Gosched
-	// each time that they have computed for so long without a pause.
+	// YieldNs is the computing time, in ns, after which the goroutines of a class, by its
+	// handle, call runtime.Gosched.
 	YieldNs map[int32]int64
 	// AtOnce has timers of the program be due when they are set, where the schedule may
 	// decide whether they are waited for: see timers.go.
 	AtOnce bool
-	// Unlocked leaves out that goroutines are locked to threads.
+	// Unlocked unlocks all goroutines from their threads.
 	Unlocked bool
 	// FixedProcs leaves out that GOMAXPROCS changes, and is for another one than the
 	// trace's: what the program sent to itself through the network comes when it is sent,
 	// and not at the time of the trace if that is later.
 	FixedProcs bool
-	// NoGC leaves the cycles of the garbage collector out. Assists and sweeping
-	// are part of the goroutines' work, and stay.
+	// NoGC omits the cycles of the garbage collector. Assists and sweeping are part of the
+	// goroutines' work, and stay.
 	NoGC bool
 }
 
@@ -216,9 +215,8 @@ func (w *Workload) Load(c Change) sim.Arrivals {
 	return &load{w: w, c: c, outer: outer, wake: make([]*sim.Chan, len(w.gs)), meet: map[int32]*sim.Chan{}, net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
 }
 
-// Invents reports whether a decision of a simulation is one that the trace could not
-// have: that a goroutine becomes runnable which already ran when the trace began.
-// The model has to begin somewhere.
+// Invents reports whether a decision of a simulation cannot be in the trace: that a
+// goroutine becomes runnable which already ran when the trace began.
 func (w *Workload) Invents(d *reference.Decision) bool {
 	return d.Kind == reference.KindReady && d.Why == reference.WhyCreate && d.By == reference.NoG && w.ran[d.G]
 }

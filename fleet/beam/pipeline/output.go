@@ -15,7 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/html"
 )
 
-// Output is what is written of all records.
+// Output is one output of all records.
 type Output struct {
 	Path  string   // with the scheme of its file system; what it is follows from its extension
 	By    []string // labels that make a group; nil means fleet.DefaultGrouping
@@ -51,7 +51,7 @@ func reported(write func(io.Writer, *fleet.Report) error) func(io.Writer, *fleet
 	}
 }
 
-// Check reports whether it is known how to write the output.
+// Check returns an error if the format of the output is unknown.
 func (o *Output) Check() error {
 	if formats[path.Ext(o.Path)] == nil {
 		return fmt.Errorf("%s: must end in .sum, .json, .html, .txt or .parquet", o.Path)

@@ -41,7 +41,7 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// Settings are what a job is to do. They travel to the workers as JSON, with the job.
+// Settings configure a job. They travel to the workers as JSON, with the job.
 type Settings struct {
 	// Patterns name traces and files of summaries, with the scheme of their file system.
 	Patterns   []string
@@ -89,7 +89,7 @@ func (s *Settings) options() (o fleet.Options, err error) {
 	return o, nil
 }
 
-// Check reports what is wrong with the settings and outputs, before a job is started.
+// Check returns an error for invalid settings or outputs, before a job is started.
 func (s *Settings) Check(outputs []Output) error {
 	if len(s.Patterns) == 0 {
 		return errors.New("name traces, or files of summaries")
@@ -109,7 +109,7 @@ func (s *Settings) Check(outputs []Output) error {
 	return err
 }
 
-// Build adds to a pipeline what the settings ask for, which [Settings.Check] has let pass.
+// Build adds the job to a pipeline. [Settings.Check] must have succeeded.
 func Build(s beam.Scope, in Settings, outputs []Output) {
 	s = s.Scope("gmpscope.fleet")
 	patterns := beam.Reshuffle(s, beam.CreateList(s, in.Patterns))

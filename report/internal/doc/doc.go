@@ -171,7 +171,7 @@ type Fold struct {
 	Where          Where
 }
 
-// A Finding is what a detector found. Text and page show it whole, or its headline and the rest
+// A Finding is a finding in a record. Text and page show it whole, or its headline and the rest
 // on demand.
 type Finding struct {
 	N               int  // place among the findings, from 1 on
