@@ -46,8 +46,8 @@ type Result struct {
 
 // Trace describes the input.
 type Trace struct {
-	// Name is base name, with more of the path where that is ambiguous; with --full the path
-	// as given; with --anonymize "trace"; of a URL, no user name, password, fragment, or
+	// Name is the base name, with more of the path where that is ambiguous; with --full the
+	// path as given; with --anonymize "trace"; of a URL, no user name, password, fragment, or
 	// parameters other than seconds and debug.
 	Name      string       `json:"name"`
 	Format    string       `json:"format"`     // from the header: "go 1.26"

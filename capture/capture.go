@@ -51,14 +51,14 @@ type Options struct {
 	// Programs that share a folder need different ones.
 	Name string
 
-	// Budget is what is tolerated. The zero value tolerates everything.
+	// Budget is the tolerated latency. The zero value tolerates everything.
 	Budget Budget
 
-	// Signal, if set, is asked once per Interval. See also [Runnable], [Any] and [All].
+	// Signal, if set, is called once per Interval. See also [Runnable], [Any] and [All].
 	Signal Signal
 
-	// Interval is how often Budget and Signal are looked at. The default is one
-	// second; it is at least 10 ms.
+	// Interval is the time between checks of Budget and Signal. The default is one second; it
+	// is at least 10 ms.
 	Interval time.Duration
 
 	// Window is how far back a trace goes, at least, unless WindowBytes is less.
@@ -69,9 +69,9 @@ type Options struct {
 	// over Window. The default is 16 MiB.
 	WindowBytes uint64
 
-	// Cooldown is the time after a capture during which neither Budget, Signal nor OnSlow
-	// causes another. The default is five minutes. After one that failed it is ten
-	// Intervals, if they are less.
+	// Cooldown is the time after a capture during which Budget, Signal and OnSlow cause no
+	// other. The default is five minutes. After one that failed it is ten Intervals, if they
+	// are less.
 	Cooldown time.Duration
 
 	// MaxFiles and MaxBytes bound what is kept in Dir under Name: the traces that
@@ -126,7 +126,7 @@ type flightRecorder interface {
 	Stop()
 }
 
-// ErrStopped is the error of what is asked of a Recorder that was stopped.
+// ErrStopped is the error of calls of a stopped Recorder.
 var ErrStopped = errors.New("capture: the recorder was stopped")
 
 var errNoDir = errors.New("capture: Options.Dir is empty: name the folder for the traces")

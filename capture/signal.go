@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Signal reports whether a trace is to be captured; reason, a few words, says why.
+// Signal reports whether to capture a trace, with a reason in a few words.
 type Signal func() (reason string, ok bool)
 
 // Any returns a Signal that is raised if one of the signals is: its reason is that of the

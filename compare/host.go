@@ -16,9 +16,9 @@ import (
 // sides.
 type Conditions struct {
 	Differs []string `json:"differs"` // differences, in sentences
-	// Slower is factor by which the machine alone may have slowed the after side, at most;
-	// below 1: sped up; 1 if nothing is known to differ; 1000 or 0.001 if all that is known
-	// is that one side was short of CPUs.
+	// Slower is the factor by which the machine alone may have slowed the after side, at
+	// most; below 1: sped up; 1 if nothing is known to differ; 1000 or 0.001 if all that is
+	// known is that one side was short of CPUs.
 	Slower float64 `json:"slower"`
 	Turns  bool    `json:"turns"` // sides were recorded in turns; if not, or if times are unknown, drift of the machine counts as a difference
 	Busy   bool    `json:"busy"`  // threads lacked CPUs on either side

@@ -10,8 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Names returns what classes are called, by their handles. They are fit to be shown: a
-// trace may name its functions as it likes.
+// Names returns names of classes by their handles, safe to display.
 type Names struct {
 	lookup analyze.Lookup
 	known  map[int32]string
@@ -38,13 +37,14 @@ func (n *Names) Class(class int32) string {
 	return name
 }
 
-// NoWaker stands for the class of a waker where no goroutine was it, but what "why" says.
+// NoWaker returns the replacement for the class of a waker that was no goroutine, by
+// "why" of the decision.
 func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
 
-// Shown is a text of the trace as it may be shown.
+// Shown returns a text of the trace, safe to display.
 func Shown(text string) string { return term.Visible(text) }
 
-// Function returns the name of a function of the trace as it may be shown.
+// Function returns the name of a function of the trace, safe to display.
 func Function(name string) string {
 	if name == "" {
 		return unknown
@@ -52,8 +52,8 @@ func Function(name string) string {
 	return Shown(name)
 }
 
-// Comments are lines about the result that each export holds: what it is of, by which
-// rules it was made, and what is missing.
+// Comments returns lines about a result for each export: its trace, its rules, and what
+// is missing.
 func Comments(res *analyze.Result) []string {
 	t := &res.Trace
 	out := []string{"trace: " + Shown(t.Name), "rules: Go " + t.Rules.GoVersion}
@@ -63,7 +63,7 @@ func Comments(res *analyze.Result) []string {
 	return out
 }
 
-// Evidence are lines about the numbers of a finding.
+// Evidence returns lines about the numbers of a finding.
 func Evidence(f *findings.Finding) []string {
 	out := make([]string, len(f.Evidence))
 	for i, e := range f.Evidence {

@@ -7,8 +7,8 @@ type Window struct{ From, To int64 }
 // Has reports whether an instant lies in the window.
 func (w Window) Has(t int64) bool { return t >= w.From && (w.To <= 0 || t < w.To) }
 
-// Cut returns the part of an interval that lies in the window, and whether there is one.
-// An interval without a duration is there if its instant is.
+// Cut returns the part of an interval in the window, and whether there is one. An empty
+// interval is in the window if its instant is.
 func (w Window) Cut(from, to int64) (int64, int64, bool) {
 	if from == to {
 		return from, to, w.Has(from)

@@ -36,11 +36,11 @@ type Decision struct {
 	Flags  Flags
 }
 
-// BriefCalls returns how many decisions at the beginning of ds are system calls of
-// one goroutine of the program, one after the other, that kept its P, and while
-// which nothing else happened: KindSyscall and KindSyscallExit in turns. An
-// accumulator can take them all at once. Of programs that read and write much, half
-// of the decisions are such.
+// BriefCalls returns the number of decisions at the beginning of ds that are system calls
+// of one goroutine of the program, one after the other, that kept its P, and while which
+// nothing else happened: KindSyscall and KindSyscallExit in turns. An accumulator can
+// take them all at once. Of programs that read and write much, half of the decisions are
+// such.
 func BriefCalls(ds []Decision) int {
 	n := 0
 	for n+1 < len(ds) && ds[n].Kind == KindSyscall && briefCall(&ds[0], &ds[n], &ds[n+1]) {
@@ -121,7 +121,7 @@ func (k Kind) String() string { return name(kindNames[:], int(k)) }
 // about itself.
 func (k Kind) Annotates() bool { return k >= KindTaskBegin && k <= KindLog }
 
-// Kinds is how many kinds there are, KindNone included.
+// Kinds is the number of kinds, KindNone included.
 const Kinds = int(numKinds)
 
 // Source specifies where a started goroutine was taken from.
@@ -285,8 +285,8 @@ var reasonNames = [numReasons]string{
 
 func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
-// Basis specifies how a fact is known. The level is the upper part, the rule that
-// led to it the lower. The zero Basis is unknown.
+// Basis is how a fact is known. The level is the upper part, the rule that led to it the
+// lower. The zero Basis is unknown.
 type Basis uint8
 
 // Level of knowledge, from none to certain.

@@ -8,7 +8,7 @@ type AuditResult struct {
 	Unexplained int64            `json:"unexplained"` // no rule holds
 	ByRule      map[string]Tally `json:"by_rule"`     // starts by "src" of dump
 	Races       map[Race]int64   `json:"races"`       // ambiguous starts by race
-	// Puts is puts by receiving queue: "runnext", "local", "global", "direct", "unknown",
+	// Puts counts puts by receiving queue: "runnext", "local", "global", "direct", "unknown",
 	// "initial" (first shown), and "overflow".
 	Puts            map[string]Tally    `json:"puts"`
 	Corrections     int64               `json:"corrections"`      // moves that are no operation of the scheduler: corrections by the reconstruction

@@ -108,8 +108,8 @@ type Simulated struct {
 	// Ps than CPUs, by --cpus, or the model is off by more than 10 % in the makespan, or 30
 	// % in the time waited.
 	Untrusted string `json:"untrusted,omitempty"`
-	// Causes is waiting time by cause; what only the observed run has is due to the machine
-	// if it is idle-p-available or scheduler-overhead.
+	// Causes is the waiting time by cause; what only the observed run has is due to the
+	// machine if it is idle-p-available or scheduler-overhead.
 	Causes        []CauseRun     `json:"causes"`
 	Classes       []ClassRun     `json:"classes"` // at most 20, those that waited longest in the trace
 	Decomposition *Decomposition `json:"split"`   // absent if that failed, as the notes say
@@ -125,8 +125,8 @@ type Size struct {
 	GCCycles   int   `json:"gc_cycles"`  // garbage collections
 	MarkNs     int64 `json:"mark_ns"`    // P-time of mark workers
 	GOMAXPROCS int   `json:"gomaxprocs"` // value that held longest
-	// SwitchNs is median cost of a goroutine switch in the trace, from which each simulation
-	// draws; 0 if not measured: then the default of sim.Costs holds.
+	// SwitchNs is the median cost of a goroutine switch in the trace, from which each
+	// simulation draws; 0 if not measured: then the default of sim.Costs holds.
 	SwitchNs     int64 `json:"switch_ns"`
 	ThreadWakeNs int64 `json:"thread_wake_ns"` // median cost of waking a thread; 0 as in SwitchNs
 	FromNs       int64 `json:"from_ns"`        // beginning of the part taken
@@ -192,9 +192,9 @@ type WhatIf struct {
 	Change    string `json:"change"`    // what is different
 	Simulated Run    `json:"simulated"` // median over the seeds
 	Spread    Range  `json:"spread"`    // over the seeds
-	// LockBoundNs is for more Ps, time for which a mutex is known to be held: a lower bound
-	// of the makespan that the simulation may not know; the notes name the mutex; 0 if not
-	// in the trace.
+	// LockBoundNs is, for more Ps, the time for which a mutex is known to be held: a lower
+	// bound of the makespan that the simulation may not know; the notes name the mutex; 0 if
+	// not in the trace.
 	LockBoundNs int64        `json:"lock_bound_ns"`
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"` // dependence of the makespan on what the trace cannot show about another GOMAXPROCS; absent with the same
 	// Untrusted is why it cannot be trusted: it or the recording has more Ps than --cpus has
@@ -214,8 +214,8 @@ type Sensitivity struct {
 	WorkNs     int64   `json:"work_ns"`     // makespan with that factor
 	WorkWaited float64 `json:"work_waited"` // time waited with that factor, relative to that without
 	CallsNs    int64   `json:"calls_ns"`    // makespan if system calls take twice as long, and waking a thread twice, or four times if it is not measured
-	// DeadlinesNs is makespan if timers are due when set that woke goroutines which waited
-	// for something else too, or ran a function.
+	// DeadlinesNs is the makespan if timers are due when set that woke goroutines which
+	// waited for something else too, or ran a function.
 	DeadlinesNs int64 `json:"deadlines_ns"`
 	makespan    int64 // without
 }

@@ -25,13 +25,13 @@ type Decomposition struct {
 	GOMAXPROCS int    `json:"gomaxprocs"`  // value that held longest
 	Seeds      int    `json:"seeds"`       // simulations of the trace's own scheduler
 	Ideal      string `json:"ideal"`       // "gps" or "fifo": the one that waits less; it stands for capacity
-	// GPSNs is waiting under ideal fair sharing, with the demand of the run behind
+	// GPSNs is the waiting under ideal fair sharing, with the demand of the run behind
 	// ReferenceNs: goroutines become runnable when they do there, and compute as much until
-	// they block. Demand is held fixed, since waiting would otherwise move to where the
-	// trace cannot show it.
+	// they block. Demand is held fixed, since waiting would otherwise move to where the trace
+	// cannot show it.
 	GPSNs  int64 `json:"gps_ns"`
 	FIFONs int64 `json:"fifo_ns"` // waiting in one ideal queue, with the same demand
-	// ReferenceNs is waiting in the median simulation of the trace's own scheduler, with
+	// ReferenceNs is the waiting in the median simulation of the trace's own scheduler, with
 	// typical costs, measured in the trace where possible.
 	ReferenceNs int64        `json:"reference_ns"`
 	Total       Parts        `json:"total"`
@@ -46,14 +46,14 @@ type Decomposition struct {
 // Parts split the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs, exactly.
 type Parts struct {
 	ObservedNs int64 `json:"observed_ns"` // waited in the trace
-	// CapacityNs is waited under the ideal scheduler with the same demand and Ps and no cost
-	// of its own: unavoidable without less work or more Ps.
+	// CapacityNs is the time waited under the ideal scheduler with the same demand and Ps and
+	// no cost of its own: unavoidable without less work or more Ps.
 	CapacityNs int64 `json:"capacity_ns"`
-	// PolicyNs is added by the rules and costs of the trace's own scheduler, as simulated;
-	// negative if these wait less, as one class may at the expense of others.
+	// PolicyNs is the time added by the rules and costs of the trace's own scheduler, as
+	// simulated; negative if these wait less, as one class may at the expense of others.
 	PolicyNs int64 `json:"policy_ns"`
-	// ExcessNs is observed beyond the simulation: the machine, or what the model does not
-	// know; negative if the model waits longer.
+	// ExcessNs is the time observed beyond the simulation: the machine, or what the model
+	// does not know; negative if the model waits longer.
 	ExcessNs int64 `json:"excess_ns"`
 }
 

@@ -37,8 +37,8 @@ type Result struct {
 
 // Run is a summary of a run.
 type Run struct {
-	// MakespanNs is from the first event to the last; simulated, to the last stop of a
-	// goroutine of the program, and as long after it as in the trace, since the tracer's
+	// MakespanNs is the time from the first event to the last; simulated, to the last stop of
+	// a goroutine of the program, and as long after it as in the trace, since the tracer's
 	// timers end no program.
 	MakespanNs  int64  `json:"makespan_ns"`
 	BusyNs      int64  `json:"busy_ns"` // P-time of the program's goroutines

@@ -22,21 +22,21 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Check is the outcome of a gate.
+// Check is the outcome of the command check: whether findings and budgets pass.
 type Check struct {
 	Traces []string
 	Rules  []analyze.RulesApplied // that some of them were analysed by
-	// FailOn is the severity from which on findings fail; "" for none.
+	// FailOn is the least severity of findings that fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
 	// Suppressed are those of any trace: of each detector and class the costliest.
 	Suppressed []findings.Suppressed
 	Budget     []budget.Outcome
-	// Repository is where annotations may point; nowhere if it is zero.
+	// Repository is the source to which annotations refer; zero for none.
 	Repository Repository
 }
 
-// Repository is the source that a person who reads annotations has before them.
+// Repository is the source tree to which annotations of findings refer.
 type Repository struct {
 	Dir    string // absolute
 	Module string // its module's path; "" if it has none
@@ -56,13 +56,13 @@ func (r Repository) file(function, file string) (name string, ok bool) {
 	return rest, ok && r.Module != ""
 }
 
-// CheckInput returns a result with what NewCheck looks at and nothing else.
+// CheckInput returns the part of a result that NewCheck needs.
 func CheckInput(r *analyze.Result) *analyze.Result {
 	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name, Rules: r.Trace.Rules}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
 }
 
-// NewCheck gathers what a gate judges: a finding counts if at least half of the
-// traces have its detector find something; the costliest is kept.
+// NewCheck returns the Check of some traces: a finding counts if its detector finds
+// something in at least half of them; the costliest is kept.
 func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.Outcome) *Check {
 	c := &Check{FailOn: failOn, Budget: outcomes}
 	count := map[string]int{}
@@ -120,7 +120,7 @@ func excuse(f *findings.Finding) string {
 	return ""
 }
 
-// Failed reports whether the gate is closed.
+// Failed reports whether the check fails.
 func (c *Check) Failed() bool {
 	for i := range c.Findings {
 		if c.fails(&c.Findings[i]) {
@@ -133,8 +133,7 @@ func (c *Check) Failed() bool {
 // broken reports whether a rule does not hold, and that is the program's doing.
 func broken(o *budget.Outcome) bool { return !o.OK && o.Inconclusive == "" }
 
-// Inconclusive reports whether the gate is neither open nor closed: rules do not hold, but not surely by
-// the program's doing.
+// Inconclusive reports whether rules are broken, but perhaps not by the program.
 func (c *Check) Inconclusive() bool {
 	return !c.Failed() && slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return o.Inconclusive != "" })
 }

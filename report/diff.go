@@ -58,7 +58,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// DiffNames reports what functions are called in a comparison: the same on both sides.
+// DiffNames returns the names of functions in a comparison, the same on both sides.
 func DiffNames(c *compare.Result, full bool) *words.Names {
 	var classes []string
 	for _, x := range c.Classes {
@@ -212,7 +212,7 @@ func (t *text) diffWork(c *compare.Result) {
 	}
 }
 
-// KindInWords is the name of a kind, with what became of it.
+// KindInWords returns the name of a changed kind, with its change.
 func KindInWords(names *words.Names, k *compare.KindChange) string {
 	s := names.Shortened(cmp.Or(k.Name, words.Unknown), 60)
 	switch {

@@ -38,8 +38,8 @@ type Document struct {
 	Tool    string // gmpscope and its version
 	Verdict Verdict
 	Result  *analyze.Result
-	// Split holds the waiting against the reference; nil if that was not asked
-	// for, or the trace does not allow it.
+	// Split compares the waiting with simulated schedulers; nil if not requested, or
+	// impossible for the trace.
 	Split *replay.Decomposition
 
 	names     *words.Names
@@ -50,12 +50,11 @@ type Document struct {
 type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical".
 	Status string
-	// Label is what kind of trouble there is, and how much: "Scheduling delays: warning".
+	// Label is kind and degree of the trouble: "Scheduling delays: warning".
 	Label string
-	// Headline describes in some 90 characters who does what.
+	// Headline is the answer in some 90 characters.
 	Headline string
-	// Finding is the place in Result.Findings of the one that the headline is about; -1 if
-	// it is about none.
+	// Finding is the index in Result.Findings of the subject of the headline; -1 if none.
 	Finding int
 	// Detail is the headline in full, and Try what to do first; both are among the Lines.
 	// Either may be empty.
@@ -65,9 +64,9 @@ type Verdict struct {
 	Lines []string
 }
 
-// Build makes the document of a result. Tool is what made it, which the document names:
-// gmpscope with its version, or the program that embeds it; "" is "gmpscope". The document
-// shares r, which must not change any more.
+// Build returns the document of a result. tool is named in it: gmpscope with its version,
+// or the program that embeds it; "" means "gmpscope". The document retains r, which must
+// not change afterwards.
 func Build(r *analyze.Result, tool string) *Document {
 	tool = cmp.Or(tool, "gmpscope")
 	d := &Document{Schema: Schema, Tool: tool, Result: r, diagnosis: diagnosis.Diagnose(r)}
@@ -78,9 +77,8 @@ func Build(r *analyze.Result, tool string) *Document {
 	return d
 }
 
-// ShowFullNames has text, page and verdict call functions by their full names, with
-// the paths of their packages. Without it they have short names, with as much of the
-// path as tells them apart.
+// ShowFullNames makes text, page and verdict use full names of functions, with the paths
+// of their packages, instead of the shortest unique names.
 func (d *Document) ShowFullNames() {
 	d.names = d.names.Full()
 	d.phrase()
@@ -92,7 +90,7 @@ func (d *Document) phrase() {
 	d.Verdict = w.verdict()
 }
 
-// Names reports what functions are called in the document; nil if it is.
+// Names returns the names of functions in the document; nil for a nil document.
 func (d *Document) Names() *words.Names {
 	if d == nil {
 		return nil

@@ -11,9 +11,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Dump writes decisions as JSON Lines, one object a decision, in the order in
-// which it gets them. The keys are described in docs/json.md. Buffering is the
-// writer's business; one decision is one Write.
+// Dump writes decisions as JSON Lines, one object a decision, in order. docs/json.md
+// describes the keys. Buffering is the writer's business; one decision is one Write.
 type Dump struct {
 	w   io.Writer
 	o   DumpOptions
@@ -25,8 +24,7 @@ type Dump struct {
 
 // DumpOptions are the choices of a Dump.
 type DumpOptions struct {
-	// NoQueues leaves out what a trace without rebuilt queues cannot tell: the
-	// queue lengths.
+	// NoQueues omits the queue lengths, for a trace without rebuilt queues.
 	NoQueues bool
 	// Class returns the name of a decision's class, empty if it is unknown: that of
 	// [analyze.Options.OnClasses]. If it is nil, lines say none.
@@ -34,7 +32,7 @@ type DumpOptions struct {
 	// Stack returns the frames of a decision's stack: that of
 	// [analyze.Options.OnStacks]. If it is nil, lines say none.
 	Stack func(stack int32) []string
-	// Rules are said in the first line; the zero value is not.
+	// Rules are written in the first line, unless zero.
 	Rules analyze.RulesApplied
 }
 
@@ -43,7 +41,7 @@ func NewDump(w io.Writer, o DumpOptions) *Dump {
 	return &Dump{w: w, o: o, say: newFragments(), buf: make([]byte, 0, 256)}
 }
 
-// Write writes one decision. It does not keep d.
+// Write writes one decision. It does not retain d.
 func (u *Dump) Write(d *reference.Decision) error {
 	u.buf = u.append(u.buf[:0], d)
 	if u.n++; u.n == 1 && u.o.Rules.GoVersion != "" {

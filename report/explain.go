@@ -31,7 +31,7 @@ func (e *UnknownName) Error() string {
 	return s
 }
 
-// Names returns all that can be explained: the detectors, then the terms.
+// Names returns all names that can be explained: detectors, then terms.
 func Names() []string {
 	var out []string
 	for _, d := range all.Docs() {

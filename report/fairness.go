@@ -14,8 +14,8 @@ import (
 
 const fairClasses = 40
 
-// FairnessSection reports how evenly running time was given out, and how often goroutines waited
-// at all.
+// FairnessSection returns the section about how evenly running time was shared, and how often
+// goroutines waited.
 func FairnessSection(r *analyze.Result) *doc.Section {
 	f, p := &r.Fairness, &r.Pressure
 	lead := "Fairness was not measured: there was too little to share, or the trace does not show enough."

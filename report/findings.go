@@ -13,15 +13,16 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// MaxFindings bounds the findings that text and page show, MaxFrames the frames of a stack.
+// MaxFindings is the number of findings that text and page show, MaxFrames that of the
+// frames of a stack.
 const (
 	MaxFindings = 60
 	MaxFrames   = 24
 	maxActors   = 12
 )
 
-// FindingsSection reports what was found, and what looked for it: the finding that the headline
-// is about first, and notes on demand.
+// FindingsSection returns the section about findings and detectors: the finding of the headline
+// first, and notes on demand.
 func FindingsSection(d *Document) *doc.Section {
 	r, names := d.Result, d.Names()
 	s := &doc.Section{ID: "findings", Title: "Findings"}
@@ -64,7 +65,7 @@ func FindingsSection(d *Document) *doc.Section {
 	return detectorsThatRan(s, r)
 }
 
-// Suppressed names the findings that the configuration accepts; nil if there are none.
+// Suppressed returns lines about the suppressed findings; nil if there are none.
 func Suppressed(names *words.Names, list []findings.Suppressed) []doc.Block {
 	if line, items := names.Suppressed(list); line != "" {
 		return []doc.Block{doc.Para{Text: line}, doc.List{Items: items}}

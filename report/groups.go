@@ -26,8 +26,8 @@ const (
 	mostTypes   = 8 // of tasks, and of regions
 )
 
-// GroupsSection reports how long the goroutines of each group waited, why, and what ran instead;
-// nil if there are none.
+// GroupsSection returns the section about how long the goroutines of each class waited, why, and
+// what ran instead; nil without classes.
 func GroupsSection(r *analyze.Result, names *words.Names) *doc.Section {
 	cs := slices.Clone(r.Waits.Classes)
 	if len(cs) == 0 {

@@ -24,7 +24,7 @@ import (
 
 // JSONOptions are the choices of WriteJSON.
 type JSONOptions struct {
-	// Timeline adds the picture over time, which is large.
+	// Timeline adds the timeline, which is large.
 	Timeline bool
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// PageWaits is how many of the longest waits the page describes.
+// PageWaits is the number of longest waits that the page describes.
 const PageWaits = 20
 
 const shownWaits = 5 // in text, and on the page without being asked
 
-// LongestSection describes the longest waits; nil if there are none.
+// LongestSection returns the section about the longest waits; nil if there are none.
 func LongestSection(r *analyze.Result, names *words.Names) *doc.Section {
 	longest := r.Waits.LongestWaits()
 	if len(longest) == 0 {

@@ -22,7 +22,7 @@ const (
 	maxProcessLetter = 40 // letters of the name of a process
 )
 
-// MachineSection reports what the kernel's records show; nil if there are none.
+// MachineSection returns the section about the kernel's records; nil without records.
 func MachineSection(r *analyze.Result) *doc.Section {
 	k := r.Kernel
 	if k == nil {
@@ -108,7 +108,7 @@ func processName(p *kernel.ProcessUse) string {
 	return name
 }
 
-// MachineLead reports in sentences what the kernel's records show.
+// MachineLead returns sentences about the kernel's records.
 func MachineLead(k *kernel.Machine) []string {
 	out := []string{fmt.Sprintf("By the kernel's records, goroutines had a CPU for %s of the %s for which they ran by the trace, %s of %s; for %s (%s) their thread had none.",
 		quantity.Duration(k.OnCPUNs), quantity.Duration(k.RunningNs), quantity.Number(k.HadCPUs), quantity.Amount(k.NeededCPUs, "CPU", "CPUs"), quantity.Duration(k.OffCPUNs), quantity.Percent(k.OffShare()))}

@@ -7,10 +7,8 @@ import (
 	"strings"
 )
 
-// TraceNames returns what traces with those paths are called in a document: the
-// last part of each, since the folders of a machine are nobody else's business.
-// Where that is the same for some of them, these have as many more parts as tell
-// them apart, and a number where nothing does. URLs stay as they are.
+// TraceNames returns the names of traces in a document, by their paths: base names, with
+// as much more of the path as makes them unique, or else a number. URLs are unchanged.
 func TraceNames(paths []string) []string {
 	parts := make([][]string, len(paths))
 	shown := make([]int, len(paths)) // of the parts, the last

@@ -22,16 +22,16 @@ const (
 	pagePs = 512
 )
 
-// StateKeys are the colours of the states of a P, in the order of the vocabulary.
+// StateKeys are the colour keys of the states of a P, in the order of the vocabulary.
 var StateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused", "gap"}
 
-// PStates are a P's times by state, in the order of [StateKeys].
+// PStates returns a P's times by state, in ns, in the order of [StateKeys].
 func PStates(p *procs.Proc) [len(StateKeys)]int64 {
 	return [...]int64{p.RunningNs, p.SystemNs, p.GCNs, p.TracerNs, p.SyscallNs, p.SchedNs, p.StoppedNs, p.IdleNs, p.UnusedNs, p.NotRecordedNs}
 }
 
-// ProcessorsSection reports what the Ps did, and how work moved between them; nil if none is
-// known.
+// ProcessorsSection returns the section about the Ps, and how work moved between them; nil
+// if no P is known.
 func ProcessorsSection(r *analyze.Result) *doc.Section {
 	ps := r.Procs.Ps
 	if len(ps) == 0 {

@@ -10,9 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// SplitLines reports in sentences what a split of the waiting comes to: what would
-// be waited anyway, what the scheduler's rules add, what neither explains, and
-// how far that can be trusted.
+// SplitLines returns sentences about a split of the waiting: the unavoidable part, the
+// part of the scheduler's rules, the rest, and how far that can be trusted.
 func SplitLines(s *replay.Decomposition) []string {
 	p := s.Total
 	if p.ObservedNs == 0 {
@@ -59,7 +58,8 @@ func errorLine(makespan, waited *float64) string {
 	return fmt.Sprintf("makespan %s, time waited %s", signed(makespan), signed(waited))
 }
 
-// SplitSection reports where the waiting came from, held against the reference; nil if it was not.
+// SplitSection returns the section about the comparison of the waiting with simulated schedulers;
+// nil without one.
 func SplitSection(s *replay.Decomposition) *doc.Section {
 	if s == nil {
 		return nil

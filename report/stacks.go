@@ -26,7 +26,8 @@ func stacksOf(r stacks.Result) stacks.Result {
 	return r
 }
 
-// StacksSection reports where the goroutines had stopped that waited most; nil if that is not known.
+// StacksSection returns the section about the stacks at which waiting goroutines had stopped; nil if
+// unknown.
 func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 	if len(r.Stacks.Rows) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func frameLines(frames []stacks.Frame) (out []string) {
 	return out
 }
 
-// StacksHref links to the stacks of one class; "" if there are none.
+// StacksHref returns a link to the stacks of one class; "" if there are none.
 func StacksHref(r *analyze.Result, class int32) string {
 	for i := range r.Stacks.Rows {
 		if row := &r.Stacks.Rows[i]; row.Class == class && row.WaitNs > 0 {

@@ -20,7 +20,7 @@ type BlockedFor struct {
 	Ns     int64
 }
 
-// BlockedBySize returns for what goroutines were blocked, the longest first.
+// BlockedBySize returns the reasons for blocking with their times, longest first.
 func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	var out []BlockedFor
 	for r, ns := range s.BlockedNs {
@@ -32,7 +32,7 @@ func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	return out
 }
 
-// BlockedKey is the colour of a reason for which goroutines are blocked.
+// BlockedKey returns the colour key of a reason for blocking.
 func BlockedKey(reason string) string { return cmp.Or(blockedKeys[reason], "notknown") }
 
 var blockedKeys = func() map[string]string {
@@ -61,9 +61,8 @@ func blockedKey(r breakdown.Reason) string {
 	return ""
 }
 
-// ClassesByWaiting returns the classes with a life: those of the program, then those of the
-// runtime, each beginning with those that waited longest for a P, and of those that did not
-// the ones that lived longest.
+// ClassesByWaiting returns the classes with a life, the program's before the runtime's, by
+// waiting for a P, then by life, longest first.
 func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
@@ -78,8 +77,8 @@ func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
 	return cs
 }
 
-// BlockedInWords lists the reasons that matter most, with their shares of the life: at
-// most so many, and after the first only those of 1 % or more.
+// BlockedInWords returns the main reasons for blocking with their shares of the life: at
+// most n, and after the first only those of at least 1 %.
 func BlockedInWords(s *breakdown.TimeByState, most int) string {
 	var parts []string
 	by := BlockedBySize(s)
@@ -92,8 +91,7 @@ func BlockedInWords(s *breakdown.TimeByState, most int) string {
 	return words.List(parts)
 }
 
-// StatesSection reports what the goroutines of each group did all the time; nil if that is not
-// known.
+// StatesSection returns the section about the time in each state, by class; nil if unknown.
 func StatesSection(r *analyze.Result) *doc.Section {
 	cs := ClassesByWaiting(r)
 	if len(cs) == 0 {
@@ -118,7 +116,8 @@ func StatesSection(r *analyze.Result) *doc.Section {
 		Blocks: []doc.Block{doc.Legend(states(&breakdown.TimeByState{})), t}}}}
 }
 
-// StatesLead reports how much of their life goroutines of the program waited for a P.
+// StatesLead returns a sentence about the share of their life that goroutines of the
+// program waited for a P.
 func StatesLead(r *analyze.Result) string {
 	s := &r.Breakdown.Program
 	if s.LifeNs() == 0 {

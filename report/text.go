@@ -25,14 +25,14 @@ const (
 
 // TextOptions are the choices of WriteText.
 type TextOptions struct {
-	// Color sets colours by the codes of ECMA-48, for terminals.
+	// Color enables colours by the codes of ECMA-48, for terminals.
 	Color bool
 	// AllFindings shows each finding in full.
 	AllFindings bool
 	// Top, if not 0, has an analysis print only the verdict, and so many kinds of work and
 	// findings, a line each.
 	Top int
-	// FullNames has comparisons call functions by their full names. For analyses, see
+	// FullNames selects full names of functions in comparisons. For analyses, see
 	// Document.ShowFullNames.
 	FullNames bool
 }

@@ -20,7 +20,7 @@ const (
 	maxPhases   = 6 // values of GOMAXPROCS
 )
 
-// TraceSection reports what was analysed, and how sure the result is.
+// TraceSection returns the section about the trace, and how sure the result is.
 func TraceSection(r *analyze.Result) *doc.Section {
 	s := &doc.Section{ID: "trace", Title: "The trace"}
 	if ws := r.Trace.Warnings; len(ws) > 0 {

@@ -29,10 +29,11 @@ var causeKeys = map[waits.Cause]string{
 	waits.CauseResidue: "sched",
 }
 
-// CauseKey is the colour of a cause.
+// CauseKey returns the colour key of a cause.
 func CauseKey(c waits.Cause) string { return cmp.Or(causeKeys[c], "sched") }
 
-// WaitingSection reports for what goroutines waited that were runnable.
+// WaitingSection returns the section about the causes for which runnable goroutines
+// waited.
 func WaitingSection(r *analyze.Result) *doc.Section {
 	s := &doc.Section{ID: "waiting", Title: "Waiting in run queues"}
 	w := &r.Waits

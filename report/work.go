@@ -17,7 +17,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// OpenKinds is how many kinds of units can be opened on the page.
+// OpenKinds is the number of kinds of units that can be opened on the page.
 const OpenKinds = 12
 
 // Bounds on what is shown of units of work.
@@ -41,11 +41,11 @@ func WorkLead(kinds []*work.UnitKind) string {
 	return lead
 }
 
-// TraceIDPlace is what stands for the ID in a link to the page of a distributed trace.
+// TraceIDPlace is the placeholder of the ID in a link to the page of a distributed trace.
 const TraceIDPlace = "{trace_id}"
 
-// WorkSection is the section about units of work; nil if there are none. link, if set, is the URL of the
-// page of a distributed trace, with TraceIDPlace.
+// WorkSection returns the section about units of work; nil if there are none. link, if set, is the URL
+// of the page of a distributed trace, with TraceIDPlace.
 func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Section {
 	kinds := WorkKinds(&r.Work)
 	if len(kinds) == 0 {
@@ -200,7 +200,7 @@ func kindNote(names *words.Names, k *work.UnitKind) string {
 	return s
 }
 
-// LatencyParts is what the time of the units in a bin consists of, the longest first.
+// LatencyParts returns the parts of the time of the units in a bin, longest first.
 func LatencyParts(b *work.Bin) []doc.Part {
 	var p parts
 	for _, x := range b.Parts {
@@ -209,7 +209,7 @@ func LatencyParts(b *work.Bin) []doc.Part {
 	return p.sorted()
 }
 
-// Waterfall is a unit over time; false if it has no path.
+// Waterfall returns a drawing of a unit over time; false if it has no path.
 func Waterfall(names *words.Names, k *work.UnitKind, u *work.Slow) (doc.Waterfall, bool) {
 	w := doc.Waterfall{G: u.G, FromNs: u.BeginNs, ToNs: u.EndNs, Href: fmt.Sprintf("#frame=%d-%d-%d", u.BeginNs, u.EndNs, u.G),
 		Title: fmt.Sprintf("G%d took %s at %s", u.G, quantity.Duration(u.EndNs-u.BeginNs), quantity.Instant(u.BeginNs)), Lanes: []doc.Lane{{Name: k.Class}}}
@@ -302,7 +302,7 @@ func (p parts) sorted() (out []doc.Part) {
 // taskNotes is how many regions of a task are shown, and how many log messages.
 const taskNotes = 6
 
-// TaskInWords reports when a task was under way, and lists its regions and what was logged for it.
+// TaskInWords returns, in words, the time of a task, its regions and its log messages.
 func TaskInWords(s *work.Slow) (lead string, items []string) {
 	from, to := quantity.Window(s.BeginNs, s.EndNs)
 	lead = fmt.Sprintf("The slowest, task %d, took %s, from %s to %s, and ended on goroutine %d.", s.Task, quantity.Duration(s.EndNs-s.BeginNs), from, to, s.G)
@@ -336,7 +336,7 @@ func traceID(s *work.Slow) string {
 // testing says that they are units.
 const fewUnits = 3
 
-// WorkKinds are the kinds that are shown.
+// WorkKinds returns the kinds of units that are shown.
 func WorkKinds(u *work.Units) (out []*work.UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]
@@ -369,7 +369,8 @@ func lost(k *work.UnitKind) int64 {
 	return max(0, all.MoreNs()) * k.Count
 }
 
-// SlowKinds are the kinds whose slow units are explained: the first that begin from outside.
+// SlowKinds returns the kinds whose slow units are explained: the first that begin from
+// outside.
 func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
 	for _, k := range kinds {
 		if k.Entry && len(out) < slowKinds {
@@ -379,7 +380,7 @@ func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
 	return out
 }
 
-// KindName is what a kind is called, with its class where that is another function.
+// KindName returns the name of a kind, with its class if that is another function.
 func KindName(names *words.Names, k *work.UnitKind) string {
 	if k.How == work.Task.String() || k.How == work.Region.String() {
 		return cmp.Or(k.Name, words.Unknown)
@@ -391,8 +392,8 @@ func KindName(names *words.Names, k *work.UnitKind) string {
 // what is explained.
 const much = 1.5
 
-// SlowInWords reports what slow units of a kind spend their time on that typical ones do not,
-// or, if slow ones are not much slower, what all do.
+// SlowInWords returns, in words, what makes slow units of a kind slower than typical ones,
+// or, if they are not much slower, what all units spend their time on.
 func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []string) {
 	buckets, all := k.Buckets()
 	typical, slow := all.TypicalNs, all.SlowNs
@@ -466,7 +467,7 @@ var doing = map[string]string{
 	"unknown": "not known", "rest": "many other things",
 }
 
-// WorkKey is the colour of what goroutines do.
+// WorkKey returns the colour key of an activity of goroutines.
 func WorkKey(what string) string {
 	switch what {
 	case "off-cpu":
@@ -504,7 +505,7 @@ func doingIn(names *words.Names, what, function string) string {
 	return doing[what] + " in " + words.Visible(names.Function(function))
 }
 
-// ChiefPart reports on what units in many traces spend most of their time.
+// ChiefPart returns, in words, the main part of the time of units in many traces.
 func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	if len(k.Parts) == 0 {
 		return ""
@@ -513,8 +514,8 @@ func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	return quantity.Part(p.Ns, k.TotalNs) + " " + doingIn(names, p.What, p.Where)
 }
 
-// HeldInWords reports who holds the resource that slow units of a kind wait for, where that is a fifth
-// of their time; "" if there is none.
+// HeldInWords returns, in words, the holders of the resource on which slow units of a kind spend at
+// least a fifth of their time; "" if there is none.
 func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 	buckets, all := k.Buckets()
 	for i := range buckets {

@@ -16,7 +16,7 @@ type Pressure struct {
 	Some          float64 `json:"some"`           // at least one goroutine was runnable
 	Full          float64 `json:"full"`           // at least one was runnable and none of running time of the program
 	UnclaimedIdle float64 `json:"unclaimed_idle"` // share of P-time that was idle while work was queued: the integral of min(idle Ps, queued goroutines)
-	// Windows is the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
+	// Windows are the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
 	// second of a calm trace; only windows that are whole and fully recorded count.
 	Windows []PressureWindow `json:"windows"`
 	Age     Age              `json:"starvation_age"`
@@ -67,7 +67,7 @@ type Bypass struct {
 	P50 int64 `json:"p50"` // median, over waits, of the goroutines that became runnable later but started earlier; within 0.1 %
 	P99 int64 `json:"p99"` // 99th percentile of the same
 	Max int64 `json:"max"` // maximum
-	// Inversions is share of starts, except from runnext, at which a goroutine that had
+	// Inversions is the share of starts, except from runnext, at which a goroutine that had
 	// become runnable earlier still waited in any queue.
 	Inversions float64 `json:"inversions"`
 }

@@ -48,8 +48,8 @@ type Finding struct {
 	CostOf   CostBase `json:"cost_of"`   // whole of which CostNs is a part
 	WholeNs  int64    `json:"whole_ns"`  // size of that whole; never less than CostNs
 	BookedNs int64    `json:"booked_ns"` // part of CostNs that no other finding has booked; these never exceed the whole
-	// WorkShare is share of the time of slow units of work, or of all if these are not slow,
-	// that it explains; absent if none, or the program is neither a server nor tests.
+	// WorkShare is the share of the time of slow units of work, or of all if these are not
+	// slow, that it explains; absent if none, or the program is neither a server nor tests.
 	WorkShare float64    `json:"work_share,omitempty"`
 	SymptomOf []string   `json:"symptom_of,omitempty"` // IDs of findings that explain at least half of this one
 	FromNs    int64      `json:"from_ns"`              // beginning of the window in which it is worst

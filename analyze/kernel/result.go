@@ -30,7 +30,7 @@ type Machine struct {
 	HadCPUs    float64 `json:"had_cpus"`    // OnCPUNs per recorded ns
 	Off        OffBy   `json:"off"`         // of all goroutines
 	Wakeups    Wakeups `json:"wakeups"`     // of threads that run goroutines
-	// IdleWaits is waiting of the program due to p-waking-up and idle-p-available, split
+	// IdleWaits is the waiting of the program due to p-waking-up and idle-p-available, split
 	// into the runtime's part and the kernel's, which sum to each exactly.
 	IdleWaits []IdleWait   `json:"idle_waits"`
 	WakePaths []WakePath   `json:"wake_paths"`       // kinds that did not occur are left out

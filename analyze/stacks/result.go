@@ -12,7 +12,7 @@ import (
 type Result struct {
 	Frames []Frame `json:"frames"` // at most 4096; a stack ends before a frame that is not among them
 	Rows   []Row   `json:"rows"`   // all waiting, by class and stack, most first; sums to the waiting of the classes exactly
-	// Woken is stacks that made goroutines of each class runnable, by the waiting that
+	// Woken are stacks that made goroutines of each class runnable, by the waiting that
 	// followed: at most 3 a class, and 100 in all; go statements are in Rows.
 	Woken []Woken `json:"woken"`
 }

@@ -6,8 +6,8 @@ type Heap struct {
 	BinNs int64   `json:"bin_ns"` // width of a bin
 	Bins  int     `json:"bins"`   // number of bins
 	Alloc []int64 `json:"alloc"`  // largest size of objects in the bin, bytes; -1 before the trace shows it
-	// Goal is size at which the next cycle shall end, last in the bin, bytes; -1 before the
-	// trace shows it; 0 if the collector is off.
+	// Goal is the size at which the next cycle shall end, last in the bin, bytes; -1 before
+	// the trace shows it; 0 if the collector is off.
 	Goal  []int64   `json:"goal"`
 	Sweep []float32 `json:"sweep"` // mean number of Ps that sweep in an allocation, per bin
 }

@@ -40,8 +40,8 @@ type Result struct {
 	Windows     []Window       `json:"windows"`
 	NotRecorded []Span         `json:"not_recorded,omitempty"` // gaps; at most 2,000, the longest; absent if none
 	Frames      []stacks.Frame `json:"frames,omitempty"`       // frames of Stacks, at most 4,096
-	// Stacks is stacks of the run intervals in Windows, at most 2,048, as indices in frames,
-	// innermost first; the first is empty and stands for unknown.
+	// Stacks are the stacks of the run intervals in Windows, at most 2,048, as indices in
+	// frames, innermost first; the first is empty and stands for unknown.
 	Stacks      [][]int32 `json:"stacks,omitempty"`
 	OmittedPs   int32     `json:"omitted_ps,omitempty"`  // Ps beyond the 1,024 lanes; IdleP and the counts include them; absent if none
 	Annotations []string  `json:"annotations,omitempty"` // types of the tasks and regions in windows, at most 256; the first stands for further ones; absent if none
@@ -95,11 +95,11 @@ type Window struct {
 	Intervals []PInterval `json:"stints"`
 	Depths    []Depth     `json:"depths"`
 	Arrows    []Arrow     `json:"arrows"`
-	// Annotations is tasks and regions that begin in the trace, by goroutine and time: at
-	// most 2,500 for each 2,500 intervals, the longest; absent if none.
+	// Annotations are the tasks and regions that begin in the trace, by goroutine and time:
+	// at most 2,500 for each 2,500 intervals, the longest; absent if none.
 	Annotations     []Annotation `json:"annotations,omitempty"`
 	MoreAnnotations int          `json:"more_annotations,omitempty"` // number left out; absent if none
-	// OnCPU is use of the CPUs from CPUsFromNs on: at most 16,384 stretches for a whole
+	// OnCPU is the use of the CPUs from CPUsFromNs on: at most 16,384 stretches for a whole
 	// trace, else 4,096 for each 2,500 intervals; absent without the kernel's records.
 	OnCPU      []OnCPU  `json:"on_cpu,omitempty"`
 	OffCPU     []OffCPU `json:"off_cpu,omitempty"`      // run intervals that lacked a CPU; absent if none known

@@ -155,15 +155,16 @@ func (c *Class) User() *Summary {
 // wait it is what its P, or for the global queue the P on which it started, did meanwhile.
 type PHold struct {
 	Cause Cause `json:"cause"` // "world-stopped", "p-unavailable", "garbage-collector" or "idle-p-available"
-	// Reason is of "world-stopped": the runtime's reason; of "p-unavailable": "system call",
-	// or "locked" for a hand-over to a locked thread; of "garbage-collector": "mark worker".
+	// Reason is, for "world-stopped": the runtime's reason; for "p-unavailable": "system
+	// call", or "locked" for a hand-over to a locked thread; for "garbage-collector": "mark
+	// worker".
 	Reason  string   `json:"reason"`
 	Class   int32    `json:"class"`   // class in the system call, or of the mark worker; else 0
 	Name    string   `json:"name"`    // start function of the class; empty if none
 	Creator string   `json:"creator"` // function that executed the go statement; empty if none
 	Stack   []string `json:"stack"`   // where the longest such system call was made, innermost frame first, at most 8
-	// P is of "idle-p-available": P that had been idle longest at the end of the wait; else,
-	// or if that never had a thread, -1.
+	// P is, for "idle-p-available", the P that had been idle longest at the end of the wait;
+	// else, or if that never had a thread, -1.
 	P  int32 `json:"p"`
 	Ns int64 `json:"ns"` // goroutine-time
 }
@@ -194,8 +195,8 @@ type WaitDetail struct {
 	Path      []Step      `json:"path"`                 // queues in which it stood, at most 16
 	Ahead     []RanAhead  `json:"ahead"`                // classes that ran on its P meanwhile, most first, at most 8
 	MoreSteps int         `json:"more_steps,omitempty"` // number of further steps; absent if none
-	// AheadFromNs is time from which on Ahead, Runs and Held are complete; later than FromNs
-	// if the history of the P does not reach back that far.
+	// AheadFromNs is the time from which on Ahead, Runs and Held are complete; later than
+	// FromNs if the history of the P does not reach back that far.
 	AheadFromNs int64   `json:"ahead_from_ns"`
 	Runs        []Run   `json:"runs"`                 // the at most 32 longest run intervals in Ahead, in order
 	MoreRuns    int     `json:"more_runs,omitempty"`  // number of the others; absent if none

@@ -21,12 +21,12 @@ type Units struct {
 type UnitKind struct {
 	Name  string `json:"name"`  // handler, test function or annotation; else the class; with -N for GOMAXPROCS N, as go test prints it, if benchmarks ran with several
 	Basis string `json:"basis"` // "observed", "inferred", "ambiguous" (Alternative has the other reading), or "assumed" if --home sets it
-	// How is how units were found: "task", "region", "cycle", "lifetime", "producer",
-	// "test", "benchmark", "calibration" (a benchmark run that determines b.N), "phase" or
-	// "run" (of the program, or of a looping goroutine without a home).
+	// How is the way in which units were found: "task", "region", "cycle", "lifetime",
+	// "producer", "test", "benchmark", "calibration" (a benchmark run that determines b.N),
+	// "phase" or "run" (of the program, or of a looping goroutine without a home).
 	How string `json:"how"`
-	// Entry is units begin from outside: by the network, a timer, or a goroutine that does
-	// not wait for them; others are parts of units of other kinds.
+	// Entry is set if units begin from outside: by the network, a timer, or a goroutine that
+	// does not wait for them; others are parts of units of other kinds.
 	Entry           bool   `json:"entry"`
 	Server          bool   `json:"server,omitempty"`            // units are requests: they begin with input from the network or an accepted connection
 	Merged          bool   `json:"merged,omitempty"`            // a unit may hold several that followed each other without a wait between
@@ -35,14 +35,14 @@ type UnitKind struct {
 	SinceNs         int64  `json:"since_ns,omitempty"`          // time from which on another home was found
 	Open            int64  `json:"open"`                        // units that begin before the trace or a gap, or end after it; only in Concurrency
 	Class           string `json:"class"`                       // start function of the goroutines
-	// GivenBy is calling function, and which of its calls if not the first, where one call
-	// gave sync or errgroup the functions to run.
+	// GivenBy is the calling function, and which of its calls if not the first, where one
+	// call gave sync or errgroup the functions to run.
 	GivenBy string `json:"given_by,omitempty"`
 	Runs    string `json:"-"`              // then, what they run
 	Home    *Home  `json:"home,omitempty"` // absent if the goroutines do not come back to one
 	Count   int64  `json:"count"`          // whole units that end in the window
-	// Unnamed is units of the class for which no stack shows the handler: of this kind or
-	// another, mostly short, so that the latencies may be too long.
+	// Unnamed is the number of units of the class for which no stack shows the handler: of
+	// this kind or another, mostly short, so that the latencies may be too long.
 	Unnamed     int64      `json:"unnamed,omitempty"`
 	PerS        Share      `json:"per_s"`       // whole units per second
 	Concurrency Share      `json:"concurrency"` // mean number under way
@@ -132,8 +132,8 @@ func (l *Latency) Merge(o *Latency) {
 type TimePart struct {
 	Via *Via `json:"via,omitempty"` // absent if the unit's own goroutine did not wait
 	Leaf
-	// From is the function of the program's own module that leads to the library function of the
-	// wait or call, most often; absent if that is its own, or none does.
+	// From is the function of the program's own module that leads to the library function of
+	// the wait or call, most often; absent if that is its own, or none does.
 	From      string `json:"from,omitempty"`
 	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which the awaited thing passed
 	Waits     int64  `json:"waits,omitempty"` // least number of waits for Via, by the goroutines of all units; the same in all parts with that Via
@@ -176,7 +176,7 @@ type Resource struct {
 	Waits  int64  `json:"waits"`   // waits that ended
 	WaitNs int64  `json:"wait_ns"` // sum
 	LineNs int64  `json:"line_ns"` // time with at least one goroutine waiting
-	// Places is mean number of holders while there was a line, inferred from what ends
+	// Places is the mean number of holders while there was a line, inferred from what ends
 	// waits: rather too few, or several locks at one site.
 	Places  Share    `json:"places"`
 	Holders []Holder `json:"holders"` // longest first, at most 8

@@ -149,7 +149,7 @@ func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
 	return w.runs.add(&row)
 }
 
-// Finish writes what is known in the end only, and ends the files.
+// Finish writes classes and findings, and completes the files.
 func (w *Writer) Finish(res *analyze.Result) error {
 	for i := range res.Waits.Classes {
 		if err := w.class(&res.Waits.Classes[i]); err != nil {

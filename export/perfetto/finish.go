@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/export"
 )
 
-// Finish writes what is known in the end only: the run intervals that are not over, the
-// findings, and what the trace is.
+// Finish writes the open run intervals, the findings, and the description of the trace,
+// and completes the file.
 func (w *Writer) Finish(res *analyze.Result) error {
 	if err := w.findings(res.Findings); err != nil {
 		return err

@@ -38,13 +38,13 @@ type Options struct {
 	All bool
 	// Blocked adds the time for which goroutines were blocked until something made them runnable.
 	Blocked bool
-	// Accounts is how many combinations of class, stack, source and waker are told apart.
-	// Default 1<<13.
+	// Accounts is the number of combinations of class, stack, source and waker with a sample
+	// of their own. Default 1<<13.
 	Accounts int
 }
 
-// Writer sums up the waits of an analysis, of which it is the [analyze.Observer], and
-// writes the profile. Its memory does not depend on the length of the trace.
+// Writer sums the waits of an analysis, of which it is the [analyze.Observer], and writes
+// the profile. Its memory does not depend on the length of the trace.
 type Writer struct {
 	out      io.Writer
 	opt      Options
@@ -53,7 +53,7 @@ type Writer struct {
 	gap      int64 // when the trace had one last, ns; -1 if it had none
 }
 
-// NewWriter returns a Writer to out that has seen nothing.
+// NewWriter returns a Writer to out.
 func NewWriter(out io.Writer, o Options) *Writer {
 	if o.Accounts <= 0 {
 		o.Accounts = 1 << 13

@@ -105,12 +105,11 @@ type Fairness struct {
 // Class is the goroutines with equal start function and creator.
 type Class struct {
 	ID int32 `json:"id"` // handle in this document
-	// Name is start function with the path of its package; "FUNCTION, started by START"
-	// where that calls a function that it is given; if unknown, what else is known, or
-	// empty.
+	// Name is the start function with the path of its package; "FUNCTION, started by START"
+	// where that calls a function that it is given; if unknown, what else is known, or empty.
 	Name string `json:"name"`
-	// Short is short name: as much of the path as is unambiguous in this document, without
-	// the library function that started it.
+	// Short is the short name: as much of the path as is unambiguous in this document,
+	// without the library function that started it.
 	Short         string                `json:"short"`
 	Creator       string                `json:"creator"`              // function that executed the go statement
 	StartedBy     string                `json:"started_by,omitempty"` // start function, where the class is named by a function given to it
@@ -137,17 +136,18 @@ type Decision struct {
 	Time int64          `json:"t"` // ns since the first event
 	Kind reference.Kind `json:"k"`
 	G    int64          `json:"g,omitempty"` // goroutine
-	// P is processor that acted; for "ready" and "move", owner of the queue that received
-	// the goroutine, absent for the global one; for "syscall-exit", the one that was kept.
+	// P is the processor that acted; for "ready" and "move", the owner of the queue that
+	// received the goroutine, absent for the global one; for "syscall-exit", the one that was
+	// kept.
 	P      *int32           `json:"p,omitempty"`
 	M      *int64           `json:"m,omitempty"`      // thread that acted
 	Src    reference.Source `json:"src,omitempty"`    // "start": where the goroutine was taken from
 	Locked bool             `json:"locked,omitempty"` // the P was handed to a locked thread; Src still is where the goroutine was taken from
-	// Victim is for "steal", and "start" by steal, the P stolen from; for "move", owner of
-	// the queue that the goroutine left, absent for the global one.
+	// Victim is, for "steal" and "start" by steal, the P stolen from; for "move", the owner
+	// of the queue that the goroutine left, absent for the global one.
 	Victim *int32 `json:"victim,omitempty"`
-	// Batch is number of goroutines moved by "steal", "overflow", "global-batch" and their
-	// "start", the one that ran included; for "gomaxprocs", its new value.
+	// Batch is the number of goroutines moved by "steal", "overflow", "global-batch" and
+	// their "start", the one that ran included; for "gomaxprocs", its new value.
 	Batch  int32            `json:"batch,omitempty"`
 	Wait   *int64           `json:"wait,omitempty"`   // "start": ns since the goroutine became runnable, if known; "lost": ns until the trace goes on
 	To     reference.Queue  `json:"to,omitempty"`     // "ready", "move": queue
@@ -155,7 +155,7 @@ type Decision struct {
 	Reason reference.Reason `json:"reason,omitempty"` // for "stop" with the cause "block", what the goroutine waits for; for the "start" of a mark worker, its mode
 	By     int64            `json:"by,omitempty"`     // "ready": goroutine that made it runnable; absent for a timer, the network poller and the runtime
 	Class  string           `json:"class,omitempty"`  // name of the goroutine's class, as far as known when the class came up
-	// Stack is only with --stacks: frames, innermost first, for "ready" of the goroutine
+	// Stack is, with --stacks only, the frames, innermost first, for "ready" of the goroutine
 	// that made it runnable, for "stop" of the one that stopped.
 	Stack  []string              `json:"stack,omitempty"`
 	Local  *int32                `json:"ll,omitempty"`    // length of that P's local run queue afterwards, ring plus runnext

@@ -83,7 +83,7 @@ const (
 // Version returns the scheduler of a Go release.
 func Version(r reference.Rules) Policy { return Policy{Name: "go" + r.Release, Rules: r} }
 
-// PolicyNames lists the named policies.
+// PolicyNames returns the names of the policies.
 func PolicyNames() []string {
 	names := make([]string, len(policies))
 	for i, p := range policies {
@@ -105,7 +105,7 @@ func PolicyFor(name string) (Policy, Costs, bool) {
 	return Policy{}, Costs{}, false
 }
 
-// About reports in a line what a named policy is.
+// About returns a one-line description of a named policy.
 func About(name string) string {
 	for _, p := range policies {
 		if p.name == name {
@@ -216,7 +216,7 @@ type Costs struct {
 	Create, Ready int64
 }
 
-// WithThreadWakes returns costs in which the wake-up of a thread takes so many times as long.
+// WithThreadWakes returns costs with the wake-up of threads multiplied by a factor.
 func (c Costs) WithThreadWakes(times int64) Costs {
 	c.ThreadWake *= times
 	c.ThreadWakes = slices.Clone(c.ThreadWakes)

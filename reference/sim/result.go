@@ -1,6 +1,6 @@
 package sim
 
-// Result is the account of a run. All times are in ns.
+// Result is the result of a run. All times are in ns.
 type Result struct {
 	// EndNs is when the last goroutine ended, or nothing happened any more, or
 	// Options.Until if the run was cut off there: the makespan.
@@ -40,7 +40,7 @@ type Result struct {
 // NumSources is the number of reference.Sources.
 const NumSources = 13
 
-// Class is the account of the goroutines of one class.
+// Class is the result for the goroutines of one class.
 type Class struct {
 	Goroutines int
 	RunningNs  int64
@@ -59,7 +59,7 @@ func (r *Result) TotalStarts() int64 {
 	return n
 }
 
-// Utilisation is the share of the P-time that the workload's goroutines ran.
+// Utilisation returns the share of the P-time in which the workload's goroutines ran.
 func (r *Result) Utilisation() float64 {
 	if r.EndNs == 0 {
 		return 0

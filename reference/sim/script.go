@@ -72,7 +72,7 @@ func (o *Op) reason() reference.Reason {
 // Run returns the step that computes for ns.
 func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 
-// Go returns the step that starts a goroutine of a class, which does s.
+// Go returns the step that starts a goroutine of a class that runs s.
 func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
 
 // Send returns the step that sends on c.

@@ -23,13 +23,13 @@ type Options struct {
 	Ticks []int32
 	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
 	Until int64
-	// Budget is how many steps may still be taken, by this run and others that are given it:
-	// events, steps of goroutines and decisions. The run ends with [ErrTooLong] if that does
-	// not suffice. nil is no bound. Times may come from a damaged trace: a run of a year is a
-	// run of sysmon's for a year.
+	// Budget is the number of steps left for this run and others that share it: events, steps
+	// of goroutines and decisions. The run ends with [ErrTooLong] when it is used up. nil
+	// means no bound. Times may come from a damaged trace: a run of a year is a run of
+	// sysmon's for a year.
 	Budget *int64
-	// Emit gets each decision, with times in ns since the beginning. It must not
-	// keep d. May be nil.
+	// Emit, if set, is called with each decision, with times in ns since the beginning. It
+	// must not retain d.
 	Emit func(d *reference.Decision)
 	// Waited is called, in ideal fair sharing, which has no decisions, each time
 	// that a goroutine blocks or ends: when, with which flags, and for how many ns

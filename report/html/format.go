@@ -37,7 +37,7 @@ var receiverBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>")
 
 var nameBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
-// Name is a string from a trace, safe to be looked at.
+// Name is a string from a trace, safe to display.
 type Name struct {
 	Short string // what is shown
 	Full  string // the whole of it, where Short is not

@@ -39,7 +39,7 @@ import (
 // Script is JavaScript source.
 type Script []byte
 
-// Options are the choices that a writer of HTML has.
+// Options are the options of the writers of HTML.
 type Options struct {
 	// ECharts is the source of Apache ECharts, put into the page for its
 	// interactive charts. Without it the page shows its own drawings of the same
@@ -54,8 +54,8 @@ type Options struct {
 	Link string
 }
 
-// CheckLink returns an error if a text is no Options.Link: an http or https URL with a host and
-// [report.TraceIDPlace] behind that.
+// CheckLink returns an error unless a text is a valid Options.Link: an http or https URL with a
+// host and [report.TraceIDPlace] behind that.
 func CheckLink(link string) error {
 	u, err := url.Parse(strings.ReplaceAll(link, report.TraceIDPlace, "ID"))
 	_, host, _ := strings.Cut(link, "//")
@@ -102,8 +102,8 @@ type island struct {
 	JSON template.JS
 }
 
-// Write renders doc to w. Equal input gives equal bytes. While it makes the page, empty
-// writes ask w whether to go on.
+// Write renders doc to w. Equal input gives equal bytes. During the work, empty writes to
+// w test whether to go on.
 func Write(w io.Writer, doc *report.Document, o Options) error {
 	if doc == nil {
 		return errors.New("html: no document")

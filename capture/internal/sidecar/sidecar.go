@@ -46,33 +46,30 @@ const (
 	Version = 1
 )
 
-// Meta is what the file holds. Whatever is not known is absent.
+// Meta is the content of the file. Unknown values are absent.
 type Meta struct {
-	Version    int    `json:"version"`              // of this format: 1
-	Time       string `json:"time,omitempty"`       // when the recording ended, RFC 3339
-	GoVersion  string `json:"go_version,omitempty"` // that the program was built with, such as go1.26.8
-	GOOS       string `json:"goos,omitempty"`       // operating system
-	GOARCH     string `json:"goarch,omitempty"`     // architecture
-	GOMAXPROCS int    `json:"gomaxprocs,omitempty"` // when the recording ended
-	// CPUs is how many CPUs the process may use, by its affinity mask.
-	CPUs int `json:"cpus,omitempty"`
-	// Quota is the CPU quota of the process's control group, or of the one around it that
-	// allows least; absent if there is none, or it cannot be seen.
-	Quota       *Quota            `json:"cpu_quota,omitempty"`
-	MemoryLimit int64             `json:"memory_limit,omitempty"` // soft limit of the Go runtime (GOMEMLIMIT), bytes
+	Version     int               `json:"version"`                // version of this format: 1
+	Time        string            `json:"time,omitempty"`         // end of the recording, RFC 3339
+	GoVersion   string            `json:"go_version,omitempty"`   // toolchain of the program, such as go1.26.8
+	GOOS        string            `json:"goos,omitempty"`         // operating system
+	GOARCH      string            `json:"goarch,omitempty"`       // architecture
+	GOMAXPROCS  int               `json:"gomaxprocs,omitempty"`   // at the end of the recording
+	CPUs        int               `json:"cpus,omitempty"`         // CPUs in the affinity mask of the process
+	Quota       *Quota            `json:"cpu_quota,omitempty"`    // tightest CPU quota of the process's control group and its parents
+	MemoryLimit int64             `json:"memory_limit,omitempty"` // GOMEMLIMIT, bytes
 	MemoryMax   int64             `json:"memory_max,omitempty"`   // limit of the control group, bytes
-	Host        *Host             `json:"host,omitempty"`         // where it ran
-	Build       *Build            `json:"build,omitempty"`        // what was built
-	Labels      map[string]string `json:"labels,omitempty"`       // given by whoever recorded
-	Request     *SlowRequest      `json:"request,omitempty"`      // that took too long, so that the trace was captured
+	Host        *Host             `json:"host,omitempty"`
+	Build       *Build            `json:"build,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`  // given by the recorder
+	Request     *SlowRequest      `json:"request,omitempty"` // the slow request for which the trace was captured
 }
 
-// SlowRequest is a request, or what else the program measured, that took too long.
+// SlowRequest is a request, or other measured operation, that took too long.
 type SlowRequest struct {
 	Name    string `json:"name,omitempty"`     // of its task
-	TraceID string `json:"trace_id,omitempty"` // of a distributed trace
-	Ns      int64  `json:"ns"`                 // how long it had taken when the trace was captured
-	LimitNs int64  `json:"limit_ns"`           // how long it may take
+	TraceID string `json:"trace_id,omitempty"` // of its distributed trace
+	Ns      int64  `json:"ns"`                 // duration so far, when the trace was captured
+	LimitNs int64  `json:"limit_ns"`           // duration from which on it is slow
 }
 
 // TraceIDKey is the category of a log message that gives a task the ID of a distributed trace.
@@ -84,44 +81,44 @@ func IsTraceID(id string) bool {
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }
 
-// Quota is a CPU quota and what it did meanwhile.
+// Quota is a CPU quota and its use.
 type Quota struct {
-	CPUs     float64 `json:"cpus"`      // CPU time for each time of a period
-	PeriodNs int64   `json:"period_ns"` // its period
+	CPUs     float64 `json:"cpus"`      // CPU time per period, divided by the period
+	PeriodNs int64   `json:"period_ns"` // length of a period
 	Before   Counted `json:"before"`    // near the beginning of the recording
 	After    Counted `json:"after"`     // at its end
 }
 
-// Counted is the cpu.stat of a control group at a time: sums since it was created.
+// Counted is the cpu.stat of a control group at one time: sums since its creation.
 type Counted struct {
-	AtNs        int64 `json:"at_ns"`        // the time: ns since 1970
-	Periods     int64 `json:"periods"`      // that have passed
-	Throttled   int64 `json:"throttled"`    // of them, in which the quota was used up
-	ThrottledNs int64 `json:"throttled_ns"` // for how long threads were kept from running, summed over CPUs
+	AtNs        int64 `json:"at_ns"`        // ns since 1970
+	Periods     int64 `json:"periods"`      // elapsed periods
+	Throttled   int64 `json:"throttled"`    // periods in which the quota was used up
+	ThrottledNs int64 `json:"throttled_ns"` // time that threads were throttled, summed over CPUs
 }
 
 // Host is the machine on which a process ran.
 type Host struct {
 	CPU  string `json:"cpu,omitempty"`  // model of its CPUs
-	CPUs int    `json:"cpus,omitempty"` // that are online
-	Boot string `json:"boot,omitempty"` // hash of the boot's ID: recordings with the same are of one machine
-	Use  *Use   `json:"use,omitempty"`  // what its CPUs did during the recording; only by gmpscope record
+	CPUs int    `json:"cpus,omitempty"` // CPUs online
+	Boot string `json:"boot,omitempty"` // hash of the boot ID: equal for recordings of one machine
+	Use  *Use   `json:"use,omitempty"`  // use of its CPUs during the recording; only by gmpscope record
 }
 
 // Use is the use of all CPUs over a time.
 type Use struct {
-	Ns     int64 `json:"ns"`      // how long
+	Ns     int64 `json:"ns"`      // length of that time
 	BusyNs int64 `json:"busy_ns"` // CPU time of all processes
-	OwnNs  int64 `json:"own_ns"`  // of it, that of the process that was recorded and of its children
+	OwnNs  int64 `json:"own_ns"`  // part of BusyNs by the recorded process and its children
 }
 
 // Build is a Go program's build information.
 type Build struct {
 	Path     string `json:"path,omitempty"`     // of package main
 	Module   string `json:"module,omitempty"`   // main module
-	Version  string `json:"version,omitempty"`  // of that
+	Version  string `json:"version,omitempty"`  // of the main module
 	Revision string `json:"revision,omitempty"` // in version control
-	Modified bool   `json:"modified,omitempty"` // with changes that were not committed
+	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
 }
 
 // Built sets Build from a program's build information.
