@@ -239,6 +239,8 @@ func (d *document) kindOf(t reflect.Type) string {
 	switch {
 	case t == bytesType:
 		return "base64"
+	case t == textType:
+		return "string"
 	case t == basisType:
 		return d.kindOf(levelType) + ", or it and `:` and " + d.kindOf(ruleType)
 	case d.byType[t] != nil:

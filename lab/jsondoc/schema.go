@@ -17,6 +17,7 @@ import (
 func schemaOf(d *document) ([]byte, error) {
 	types := map[reflect.Type]*jsonschema.Schema{
 		bytesType: {Type: "string", ContentEncoding: "base64"},
+		textType:  {Type: "string"},
 		basisType: {Type: "string", Pattern: basisPattern()},
 	}
 	for _, s := range d.shapes[1:] {

@@ -207,7 +207,7 @@ func (c *collector) fields(t reflect.Type) ([]field, error) {
 // named returns the types with a definition of their own that t is made of.
 func named(t reflect.Type) []reflect.Type {
 	switch {
-	case t == bytesType:
+	case t == bytesType, t == textType:
 		return nil
 	case t == basisType:
 		return []reflect.Type{levelType, ruleType}
@@ -231,6 +231,7 @@ func isWord(t reflect.Type) bool {
 
 var (
 	bytesType = reflect.TypeFor[[]uint8]()         // JSON has them in base64
+	textType  = reflect.TypeFor[findings.Text]()   // a string
 	basisType = reflect.TypeFor[reference.Basis]() // a level, and perhaps a rule
 	levelType = reflect.TypeFor[reference.Level]()
 	ruleType  = reflect.TypeFor[reference.Rule]()
