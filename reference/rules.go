@@ -170,25 +170,25 @@ func RulesFor(minor int) Rules {
 }
 
 // Same reports whether two releases have the same rules.
-func (r Rules) Same(o Rules) bool {
+func (r *Rules) Same(o Rules) bool {
 	o.Release, o.TraceFormat = r.Release, r.TraceFormat
-	return r == o
+	return *r == o
 }
 
 // SameQueues reports whether two releases have the same rules for the run queues: who goes into
 // which, and when and how many are taken.
-func (r Rules) SameQueues(o Rules) bool {
+func (r *Rules) SameQueues(o Rules) bool {
 	return r.RingSize == o.RingSize && r.GlobalPoll == o.GlobalPoll && r.GlobalBatchMax == o.GlobalBatchMax && r.Slice == o.Slice &&
 		r.STWKeepsRunnext == o.STWKeepsRunnext && r.NoRunnext == o.NoRunnext
 }
 
 // Overflow is the number of goroutines that a put on a full ring moves to the
 // global queue, the newcomer included (runqputslow).
-func (r Rules) Overflow() int { return r.RingSize/2 + 1 }
+func (r *Rules) Overflow() int { return r.RingSize/2 + 1 }
 
 // GlobalBatch is the number of goroutines that a P with an empty local queue
 // takes from a global queue of length n (globrunqget, globrunqgetbatch).
-func (r Rules) GlobalBatch(n, procs int) int {
+func (r *Rules) GlobalBatch(n, procs int) int {
 	if procs < 1 {
 		procs = 1
 	}
@@ -197,7 +197,7 @@ func (r Rules) GlobalBatch(n, procs int) int {
 
 // StealBatch is the number of goroutines that a thief takes from a ring of
 // length n: half, rounded up (runqgrab).
-func (r Rules) StealBatch(n int) int { return n - n/2 }
+func (r *Rules) StealBatch(n int) int { return n - n/2 }
 
 // MarkWorkers is the number of dedicated mark workers that the garbage collector
 // wants, and the share of each P's time that fractional ones are to mark: a
@@ -217,7 +217,7 @@ func (r Rules) MarkWorkers(procs int) (dedicated int, share float64) {
 }
 
 // Local returns where runqput puts a goroutine: runnext, or the tail of the ring.
-func (r Rules) Local(next bool) Queue {
+func (r *Rules) Local(next bool) Queue {
 	if next && !r.NoRunnext {
 		return QueueRunnext
 	}

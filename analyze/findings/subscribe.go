@@ -518,11 +518,15 @@ func (l *subscriptions) emitSome(d *reference.Decision, k reference.Kind) {
 	}
 }
 
-// emitMarked calls those who have marked g, d's goroutine, and subscribed to the kind.
+// emitMarked calls those who have marked g, d's goroutine, and subscribed to the kind. It is small,
+// as wantsSome.
 func (l *subscriptions) emitMarked(d *reference.Decision, g *Goroutine, k reference.Kind) {
-	if g == nil {
-		return
+	if g != nil && g.marks&l.markBits[k] != 0 {
+		l.emitToMarkers(d, g, k)
 	}
+}
+
+func (l *subscriptions) emitToMarkers(d *reference.Decision, g *Goroutine, k reference.Kind) {
 	for m := g.marks & l.markBits[k]; m != 0; m &= m - 1 {
 		l.marked[bits.TrailingZeros8(uint8(m))].emit(d)
 	}
