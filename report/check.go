@@ -89,9 +89,12 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	return c
 }
 
-// names reports what the classes of the suppressed findings are called.
+// names reports what the classes of the findings are called.
 func (c *Check) names() *words.Names {
 	var classes []string
+	for i := range c.Findings {
+		classes = append(classes, words.OfActors(&c.Findings[i])...)
+	}
 	for i := range c.Suppressed {
 		class, _ := c.Suppressed[i].Finding.Subject()
 		classes = append(classes, class)
@@ -166,16 +169,18 @@ func WriteCheckText(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, "broken: line %d: %s\n", o.Line, words.Visible(message(o)))
 		}
 	}
-	failed := 0
+	failed, names := 0, c.names()
 	for i := range c.Findings {
-		if f := &c.Findings[i]; c.fails(f) {
+		f := &c.Findings[i]
+		x := findingOf(names, f)
+		if c.fails(f) {
 			failed++
-			fmt.Fprintf(bw, "%s: %s: %s\n", f.Severity, f.ID, words.Cut(words.Visible(f.Title.String()), 600))
+			fmt.Fprintf(bw, "%s: %s: %s\n", x.Severity, x.ID, x.Title)
 		} else if c.severe(f) {
-			fmt.Fprintf(bw, "not counted, %s: %s: %s: %s\n", excuse(f), f.Severity, f.ID, words.Cut(words.Visible(f.Title.String()), 600))
+			fmt.Fprintf(bw, "not counted, %s: %s: %s: %s\n", excuse(f), x.Severity, x.ID, x.Title)
 		}
 	}
-	line, items := c.names().Suppressed(c.Suppressed)
+	line, items := names.Suppressed(c.Suppressed)
 	if line != "" {
 		fmt.Fprintln(bw, line)
 	}
@@ -225,8 +230,10 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 			fmt.Fprintf(bw, "::%s title=%s::%s\n", level, property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
 		}
 	}
+	names := c.names()
 	for i := range c.Findings {
 		f := &c.Findings[i]
+		x := findingOf(names, f)
 		level := "notice"
 		switch {
 		case c.fails(f):
@@ -238,9 +245,9 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 		if file, line := c.Repository.place(f); file != "" {
 			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
 		}
-		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+words.Visible(f.ID)), at, data.Replace(words.Cut(words.Visible(f.Title.String()), 600)))
+		fmt.Fprintf(bw, "::%s title=%s%s::%s\n", level, property.Replace("gmpscope: "+x.ID), at, data.Replace(x.Title))
 	}
-	if line, items := c.names().Suppressed(c.Suppressed); line != "" {
+	if line, items := names.Suppressed(c.Suppressed); line != "" {
 		text := strings.Join(append([]string{line}, items...), "\n")
 		fmt.Fprintf(bw, "::notice title=%s::%s\n", property.Replace("gmpscope: suppressed"), data.Replace(text))
 	}
@@ -299,6 +306,7 @@ type (
 // WriteCheckJUnit writes the outcome as a JUnit test suite: a case for each rule
 // of the budget and each finding; suppressed ones are skipped.
 func WriteCheckJUnit(w io.Writer, c *Check) error {
+	names := c.names()
 	s := junitSuite{Name: "gmpscope check", Out: "rules: " + words.AllRules(c.Rules)}
 	add := func(class, name, problem string) {
 		x := junitCase{Class: class, Name: name}
@@ -322,15 +330,15 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 		}
 	}
 	for i := range c.Findings {
-		f := &c.Findings[i]
+		x := findingOf(names, &c.Findings[i])
 		problem := ""
-		if c.fails(f) {
-			problem = fmt.Sprintf("%s: %s", f.Severity, words.Cut(words.Visible(f.Title.String()), 600))
+		if c.fails(&c.Findings[i]) {
+			problem = x.Severity + ": " + x.Title
 		}
-		add("findings", fmt.Sprintf("%d %s", i+1, words.Visible(f.ID)), problem)
+		add("findings", fmt.Sprintf("%d %s", i+1, x.ID), problem)
 	}
 	for i := range c.Suppressed {
-		line, _ := c.names().Suppressed(c.Suppressed[i : i+1])
+		line, _ := names.Suppressed(c.Suppressed[i : i+1])
 		add("findings", fmt.Sprintf("%d %s", len(c.Findings)+i+1, words.Visible(c.Suppressed[i].Finding.ID)), "")
 		s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{line}
 		s.Skipped++
@@ -450,12 +458,13 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 			})
 		}
 	}
+	names := c.names()
 	for i := range c.Findings {
-		run.Results = append(run.Results, c.sarif(&c.Findings[i]))
+		run.Results = append(run.Results, c.sarif(names, &c.Findings[i]))
 	}
 	for i := range c.Suppressed {
 		s := &c.Suppressed[i]
-		x := c.sarif(&s.Finding)
+		x := c.sarif(names, &s.Finding)
 		x.Suppressions = []sarifSuppression{{
 			Kind: "external", Status: "accepted", Justification: words.Written(s.By.Reason, 600),
 			Properties: sarifSuppressedBy{words.Written(s.By.Owner, 200), s.By.Until},
@@ -478,10 +487,10 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 }
 
 // sarif is the result of a finding.
-func (c *Check) sarif(f *findings.Finding) sarifResult {
+func (c *Check) sarif(names *words.Names, f *findings.Finding) sarifResult {
 	class, _ := f.Subject()
 	x := sarifResult{
-		Rule: f.ID, Level: "note", Message: sarifText{words.Cut(words.Visible(f.Title.String()), 600)}, Fingerprints: fingerprints(f.ID, class, site(f)),
+		Rule: f.ID, Level: "note", Message: sarifText{findingOf(names, f).Title}, Fingerprints: fingerprints(f.ID, class, site(f)),
 	}
 	switch {
 	case c.fails(f):

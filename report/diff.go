@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/compare"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -27,9 +28,9 @@ func WriteDiffJSON(w io.Writer, c *compare.Result, tool string) error {
 	if c == nil {
 		return fmt.Errorf("json: no result")
 	}
-	doc := jsondoc.Diff{Schema: Schema, Tool: tool, Result: *c}
-	doc.Suppressed = suppressedOf(c.Suppressed)
-	return writeObject(w, &doc)
+	d := jsondoc.Diff{Schema: Schema, Tool: tool, Result: *c}
+	d.Suppressed = suppressedOf(c.Suppressed)
+	return writeObject(w, &d)
 }
 
 var verdictStyle = map[compare.Verdict]style{
@@ -51,7 +52,7 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	}
 	t.diffWork(c)
 	t.diffMetrics(c)
-	t.diffFindings(c)
+	t.section(DiffFindings(c, t.names))
 	t.diffCauses(c)
 	t.diffClasses(c)
 	t.diffSides(c)
@@ -229,21 +230,26 @@ func KindInWords(names *words.Names, k *compare.KindChange) string {
 	return s
 }
 
-func (t *text) diffFindings(c *compare.Result) {
-	t.head("Findings")
-	defer t.blocks(Suppressed(t.names, c.Suppressed))
-	if len(c.Findings) == 0 {
-		t.line("  None on either side.")
+// DiffFindings is what became of the findings of both sides.
+func DiffFindings(c *compare.Result, names *words.Names) *doc.Section {
+	s := &doc.Section{ID: "findings", Title: "Findings"}
+	suppressed := Suppressed(names, c.Suppressed)
+	list := doc.Outcomes{Most: textFindingChanges}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		list.List = append(list.List, doc.Outcome{
+			Change: string(f.Change), Severity: words.Visible(f.Severity), ID: words.Visible(f.ID), Titles: names.Titles(f), Cost: words.CostChange(f),
+			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
+		})
 	}
-	for i, f := range c.Findings {
-		if i == textFindingChanges {
-			t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(len(c.Findings)-i), "more", "more")))
-			break
-		}
-		t.line(fmt.Sprintf("  %s  %s %s  in %d of %d before, %d of %d after; cost %s", t.in(bold, fmt.Sprintf("%-6s", f.Change)),
-			words.Visible(f.Severity), words.Visible(f.ID), f.BeforeN, c.Before.N, f.AfterN, c.After.N, words.CostChange(&f)))
-		for _, l := range t.names.Titles(&f) {
-			t.para(10, ended(l))
-		}
+	switch {
+	case len(list.List) > 0:
+		s.Blocks = append(s.Blocks, list)
+	case len(suppressed) > 0:
+		s.Blocks = append(s.Blocks, doc.Para{Text: "No detector found anything else on either side."})
+	default:
+		s.Blocks = append(s.Blocks, doc.Para{Text: "No detector found anything on either side."})
 	}
+	s.Blocks = append(s.Blocks, suppressed...)
+	return s
 }

@@ -107,8 +107,28 @@ func detectorsThatRan(s *doc.Section, r *analyze.Result) *doc.Section {
 // finding puts finding i into words.
 func (d *Document) finding(i int) doc.Finding {
 	x, names := &d.Result.Findings[i], d.Names()
+	f := findingOf(names, x)
+	f.N = i + 1
+	f.MoreActors = max(0, len(x.Actors)-maxActors)
+	for j := range x.Actors[:len(x.Actors)-f.MoreActors] {
+		f.Actors = append(f.Actors, actorOf(d.Result, names, &x.Actors[j]))
+	}
+	for _, t := range x.Advice {
+		// The first screen has what to try first.
+		if a := sentence(names, t); i != d.Verdict.Finding || !strings.Contains(strings.ToLower(d.Verdict.Try), strings.ToLower(strings.TrimSuffix(a.String(), "."))) {
+			f.Advice = append(f.Advice, a)
+		}
+	}
+	if p := gainOf(d.Split, i); p != nil {
+		f.Gain = gainLines(names, d.Split, p)
+	}
+	return f
+}
+
+// findingOf puts into words what a finding says by itself.
+func findingOf(names *words.Names, x *findings.Finding) doc.Finding {
 	f := doc.Finding{
-		N: i + 1, ID: words.Visible(x.ID), Severity: string(findings.Note), Headline: words.Cut(names.Text(x.InBrief()), 200), Title: ended(words.Cut(names.Text(x.Title), 600)),
+		ID: words.Visible(x.ID), Severity: string(findings.Note), Headline: words.Cut(names.Text(x.InBrief()), 200), Title: words.Ended(words.Cut(names.Text(x.Title), 600)),
 		Doubts: words.Doubts(x.Doubts), Basis: words.Basis(x.Basis), FromNs: x.FromNs, ToNs: x.ToNs,
 	}
 	if x.Severity == findings.Warning || x.Severity == findings.Critical {
@@ -124,20 +144,17 @@ func (d *Document) finding(i int) doc.Finding {
 	for _, e := range x.Evidence {
 		f.Evidence = append(f.Evidence, [3]string{words.Cut(names.Text(e.What), 400), words.Cut(names.Text(e.Value), 400), words.Cut(names.Text(e.Limit), 200)})
 	}
-	f.MoreActors = max(0, len(x.Actors)-maxActors)
-	for j := range x.Actors[:len(x.Actors)-f.MoreActors] {
-		f.Actors = append(f.Actors, actorOf(d.Result, names, &x.Actors[j]))
-	}
-	for _, t := range x.Advice {
-		// The first screen has what to try first.
-		if a := sentence(names, t); i != d.Verdict.Finding || !strings.Contains(strings.ToLower(d.Verdict.Try), strings.ToLower(strings.TrimSuffix(a.String(), "."))) {
-			f.Advice = append(f.Advice, a)
-		}
-	}
-	if p := gainOf(d.Split, i); p != nil {
-		f.Gain = gainLines(names, d.Split, p)
-	}
 	return f
+}
+
+// InShort are the first findings of a document.
+func InShort(d *Document, most int) (out doc.Outcomes) {
+	out.More = max(0, len(d.Result.Findings)-most)
+	for i := range d.Result.Findings[:len(d.Result.Findings)-out.More] {
+		f := findingOf(d.Names(), &d.Result.Findings[i])
+		out.List = append(out.List, doc.Outcome{Severity: f.Severity, ID: f.ID, Titles: []string{f.Title}, Cost: f.Cost})
+	}
+	return out
 }
 
 // sentence is a text whose detectors the page links.

@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -18,6 +19,7 @@ const (
 	textGroups        = 24
 	textOutliers      = 12
 	textFleetFindings = 12
+	maxFleetFindings  = 100
 	textFleetClasses  = 12
 	textTrend         = 24
 	textFleetKinds    = 16
@@ -50,7 +52,7 @@ func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	t.fleetSums(f)
 	t.fleetOutliers(f)
 	t.fleetGroups(f)
-	t.fleetFindings(f)
+	t.section(FleetFindings(f))
 	t.fleetKinds(f)
 	t.fleetTrend("By version", f.Versions)
 	t.fleetTrend("Over time (UTC)", f.Times)
@@ -139,33 +141,32 @@ func (t *text) fleetGroups(f *jsondoc.Fleet) {
 	t.more(len(f.Groups)-textGroups, "more group", "more groups")
 }
 
-func (t *text) fleetFindings(f *jsondoc.Fleet) {
-	t.head("Findings")
+// FleetFindings are the findings of many traces.
+func FleetFindings(f *jsondoc.Fleet) *doc.Section {
+	s := &doc.Section{ID: "findings", Title: "Findings", Blocks: []doc.Block{doc.Para{
+		Text: "Warnings and worse, over all versions of a group; new ones first, which no trace of an earlier version has.", Where: doc.Page,
+	}}}
 	if len(f.Findings) == 0 {
-		t.line("  None of warning or worse.")
+		s.Blocks = append(s.Blocks, doc.Para{Text: "None of warning or worse."})
+		return s
 	}
-	for i := range f.Findings {
+	list := doc.Outcomes{Most: textFleetFindings, More: max(0, len(f.Findings)-maxFleetFindings)}
+	for i := range f.Findings[:len(f.Findings)-list.More] {
 		x := &f.Findings[i]
-		if i == textFleetFindings {
-			break
+		y := doc.Outcome{
+			Severity: words.Visible(x.Severity), ID: words.Visible(x.ID), Class: x.Class, Cost: quantity.Duration(x.CostNs), Command: words.FleetCommand(&x.Worst),
+			Where: words.Cut(words.FleetGroup(x.Labels), 96) + ", " + quantity.Plural(x.Traces, "trace", "traces"),
 		}
-		lead := "      "
 		if x.New {
-			lead = "  NEW "
+			y.Change = "new"
 		}
-		in := ""
-		if len(x.Versions) > 0 && x.Versions[len(x.Versions)-1] != "" {
-			in = " in " + words.Cut(words.Visible(strings.Join(x.Versions, ", ")), 60)
+		if versions := strings.Join(x.Versions, ", "); versions != "" {
+			y.Where += ", versions " + words.Cut(words.Visible(versions), 96)
 		}
-		of := ""
-		if x.Class != "" {
-			of = " of " + t.names.Shortened(x.Class, 60)
-		}
-		t.hang(lead, 6, fmt.Sprintf("%s %s%s: %s, %s%s; cost %s", words.Visible(x.Severity), t.in(bold, words.Visible(x.ID)), of,
-			words.FleetGroup(x.Labels), quantity.Plural(x.Traces, "trace", "traces"), in, quantity.Duration(x.CostNs)))
-		t.line("      " + words.FleetCommand(&x.Worst))
+		list.List = append(list.List, y)
 	}
-	t.more(len(f.Findings)-textFleetFindings, "more", "more")
+	s.Blocks = append(s.Blocks, list)
+	return s
 }
 
 func (t *text) fleetTrend(title string, list []jsondoc.FleetTrend) {

@@ -21,7 +21,7 @@ func (t *text) replaySimulation(r *replay.Result) {
 		quantity.Plural(int64(w.Goroutines), "goroutine", "goroutines"), quantity.Plural(int64(w.Steps), "step", "steps"), quantity.Plural(int64(w.Arrivals), "arrival", "arrivals"),
 		quantity.Plural(int64(w.GCCycles), "cycle", "cycles"), r.Policy, w.GOMAXPROCS, quantity.Plural(int64(w.Seeds), "run", "runs")))
 	if f.Untrusted != "" {
-		t.para(2, ended(words.Sentence(f.Untrusted)))
+		t.para(2, words.Ended(words.Sentence(f.Untrusted)))
 	}
 	o, s, e := r.Observed, f.Simulated, f.Error
 	lo, hi := f.Spread.Min, f.Spread.Max
@@ -92,11 +92,11 @@ func (t *text) whatIf(f *replay.Simulated) {
 	}
 	for _, x := range f.WhatIf {
 		if x.Untrusted != "" && x.Untrusted != f.Untrusted {
-			t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+ended(x.Untrusted))
+			t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+words.Ended(x.Untrusted))
 		}
 		switch s := x.Sensitivity; {
 		case x.UntrustedMakespan != "" && x.UntrustedMakespan != x.Untrusted && x.UntrustedMakespan != f.Untrusted:
-			t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+ended(x.UntrustedMakespan))
+			t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+words.Ended(x.UntrustedMakespan))
 		case x.UntrustedMakespan == "" && x.Untrusted != "" && s != nil:
 			t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", words.Cut(words.Visible(x.Change), 30), quantity.Duration(s.WorkNs), s.Work))
 		}

@@ -66,7 +66,7 @@ func SplitSection(s *replay.Decomposition) *doc.Section {
 	}
 	out := &doc.Section{ID: "reference", Title: "Against the reference"}
 	for _, l := range SplitLines(s) {
-		out.Blocks = append(out.Blocks, doc.Para{Text: ended(words.Sentence(words.Cut(words.Visible(l), 1200)))})
+		out.Blocks = append(out.Blocks, doc.Para{Text: words.Ended(words.Sentence(words.Cut(words.Visible(l), 1200)))})
 	}
 	if s.Untrusted != "" {
 		return out

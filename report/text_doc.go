@@ -67,6 +67,8 @@ func (t *text) blocks(bs []doc.Block) {
 				t.line("")
 			}
 			t.finding(&b)
+		case doc.Outcomes:
+			t.outcomes(&b)
 		case doc.Table:
 			if b.Where != doc.Page {
 				if was {

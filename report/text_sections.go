@@ -65,7 +65,28 @@ func (t *text) brief(f *doc.Finding) {
 	if f.Cost != "" {
 		s += ", costs " + f.Cost
 	}
-	t.hang("  - ", 4, s+": "+ended(words.Cut(f.Title, 300)))
+	t.hang("  - ", 4, s+": "+words.Ended(words.Cut(f.Title, 300)))
+}
+
+func (t *text) outcomes(b *doc.Outcomes) {
+	list := b.List
+	if b.Most > 0 {
+		list = list[:min(len(list), b.Most)]
+	}
+	for _, x := range list {
+		of := ""
+		if x.Class != "" {
+			of = " of " + t.names.Shortened(x.Class, 60)
+		}
+		t.hang("  "+t.in(bold, fmt.Sprintf("%-6s", x.Change))+"  ", 10, fmt.Sprintf("%s %s%s: %s; cost %s", x.Severity, t.in(bold, x.ID), of, x.Where, x.Cost))
+		for _, l := range x.Titles {
+			t.para(10, l)
+		}
+		if x.Command != "" {
+			t.line("          " + x.Command)
+		}
+	}
+	t.more(len(b.List)-len(list)+b.More, "more", "more")
 }
 
 func (t *text) actor(a *doc.Actor) string {

@@ -168,8 +168,8 @@ func TestFormat(t *testing.T) {
 		{w.lowered(findings.Say("GOMAXPROCS is low")), "GOMAXPROCS is low"},
 		{w.lowered(findings.Say("P3 was idle")), "P3 was idle"},
 		{w.lowered(findings.Say("%s waits", findings.Name("Serve"))), "Serve waits"},
-		{ended("x"), "x."},
-		{ended("x?"), "x?"},
+		{words.Ended("x"), "x."},
+		{words.Ended("x?"), "x?"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

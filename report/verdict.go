@@ -53,7 +53,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 
@@ -88,7 +88,7 @@ func (w *wording) known() map[string]string {
 		}
 		if f := s.Machine; f != nil {
 			m["doing"] += ", maybe without a CPU"
-			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + ended(w.lowered(f.InBrief()))
+			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + words.Ended(w.lowered(f.InBrief()))
 		}
 	}
 	if x := w.Asleep; x != nil {
@@ -143,7 +143,7 @@ func (w *wording) detail() string {
 		if w.Noted == nil {
 			return ""
 		}
-		return "Only noted: " + ended(w.names.Text(w.Noted.InBrief()))
+		return "Only noted: " + words.Ended(w.names.Text(w.Noted.InBrief()))
 	}
 	s := w.inWords()
 	switch {
@@ -167,7 +167,7 @@ func (w *wording) inWords() string {
 		by = words.BySize(v.Waits.Causes)
 	}
 	if len(by) == 0 {
-		return ended(words.Cut(w.names.Text(w.Subject.Title), 600))
+		return words.Ended(words.Cut(w.names.Text(w.Subject.Title), 600))
 	}
 	s := fmt.Sprintf("%s waited %s in all, up to %s at a time: %s of it %s", w.class(v.Name), quantity.Duration(v.Waits.TotalNs), quantity.Duration(v.Waits.MaxNs),
 		quantity.Part(by[0].Ns, v.Waits.TotalNs), words.Lost(by[0].Cause))
@@ -184,7 +184,7 @@ func (w *wording) inWords() string {
 // against the cause that owns most of the waiting, and against the next if neither owns half.
 func (w *wording) advice() string {
 	if len(w.Advice) > 0 {
-		return ended(words.Cut(w.lowered(w.Advice), 600))
+		return words.Ended(words.Cut(w.lowered(w.Advice), 600))
 	}
 	u := w.r.Waits.User
 	cs := words.BySize(u.Causes)
@@ -195,7 +195,7 @@ func (w *wording) advice() string {
 	if 2*cs[0].Ns < u.TotalNs && len(cs) > 1 && 4*cs[1].Ns >= u.TotalNs {
 		do += "; and " + words.Advice(cs[1].Cause)
 	}
-	return ended(do)
+	return words.Ended(do)
 }
 
 // whereToLook reports where to look if a program is slow, though scheduling is not why; "" if that is
@@ -462,12 +462,4 @@ func (w *wording) lowered(t findings.Text) string {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
-}
-
-// ended makes sure that a sentence ends.
-func ended(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
-		return s
-	}
-	return s + "."
 }

@@ -43,8 +43,7 @@ type diffPage struct {
 	MoreClasses          int
 	Kinds, OtherKinds    []diffKind
 	Renames              []diffRename
-	Findings             []diffFinding
-	Suppressed           []blockView
+	Findings             *sectionView
 	Docs                 []diffDoc
 	charts               map[string]*chart
 }
@@ -83,19 +82,13 @@ type diffRename struct {
 	Why           string
 }
 
-type diffFinding struct {
-	Change, Severity, ID string
-	Titles               []string
-	Where, Cost          string
-}
-
 // diffDoc is the verdict on one side's first trace.
 type diffDoc struct {
 	Side     string
 	Name     Name
 	Headline string
 	Lines    []string
-	Findings []diffFinding
+	Findings []blockView
 	Text     string // the report as text
 }
 
@@ -211,14 +204,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	for _, r := range c.Renames {
 		p.Renames = append(p.Renames, diffRename{name(r.Before, names), name(r.After, names), r.Why})
 	}
-	for i := range c.Findings {
-		f := &c.Findings[i]
-		x := diffFinding{Change: string(f.Change), Severity: f.Severity, ID: words.Visible(f.ID), Titles: names.Titles(f),
-			Where: fmt.Sprintf("in %d of %d before, in %d of %d after", f.BeforeN, c.Before.N, f.AfterN, c.After.N),
-			Cost:  words.CostChange(f)}
-		p.Findings = append(p.Findings, x)
-	}
-	p.Suppressed = newBlocks(report.Suppressed(names, c.Suppressed), names)
+	p.Findings = newSection(report.DiffFindings(c, names), names)
 	return p
 }
 
@@ -231,18 +217,12 @@ func orUnnamed(s string) string {
 
 func lasting(ns int64) cell { return intCell(quantity.Duration(ns), ns) }
 
-func newDiffDoc(side string, doc *report.Document) diffDoc {
-	d := diffDoc{Side: side, Name: wholeName(doc.Result.Trace.Name), Headline: words.Cut(words.Visible(doc.Verdict.Headline), 1200)}
-	for _, l := range doc.Verdict.Lines {
+func newDiffDoc(side string, of *report.Document) diffDoc {
+	d := diffDoc{Side: side, Name: wholeName(of.Result.Trace.Name), Headline: words.Cut(words.Visible(of.Verdict.Headline), 1200)}
+	for _, l := range of.Verdict.Lines {
 		d.Lines = append(d.Lines, words.Cut(words.Visible(l), 1200))
 	}
-	for i, f := range doc.Result.Findings {
-		if i == sideFindings {
-			break
-		}
-		x := diffFinding{Severity: string(f.Severity), ID: words.Visible(f.ID), Titles: []string{words.Cut(doc.Names().Text(f.Title), 600)}, Cost: quantity.Duration(f.CostNs)}
-		d.Findings = append(d.Findings, x)
-	}
+	d.Findings = newBlocks([]doc.Block{report.InShort(of, sideFindings)}, of.Names())
 	return d
 }
 

@@ -26,7 +26,6 @@ const (
 	maxFleetOutliers = 30
 	openOutliers     = 5
 	maxFleetGroups   = 2001 // all that fleet keeps
-	maxFleetFindings = 100
 	maxFleetClasses  = 100
 	maxFleetTrend    = 120
 	maxFleetKinds    = 100
@@ -51,8 +50,7 @@ type fleetPage struct {
 	GroupBy              string
 	Groups               []fleetGroup
 	OtherGroup           bool
-	Findings             []fleetFinding
-	MoreFindings         int
+	Findings             *sectionView
 	Kinds                []fleetKind
 	Trends               []fleetTrend
 	Classes              []fleetClass
@@ -82,12 +80,6 @@ type fleetGroup struct {
 	Cells   []cell
 	Finding string
 	Command string
-}
-
-type fleetFinding struct {
-	Severity, ID, Group, Where, Cost, Command string
-	New                                       bool
-	Class                                     *Name
 }
 
 type fleetKind struct {
@@ -161,7 +153,7 @@ func newFleetPage(f *jsondoc.Fleet, names *words.Names) *fleetPage {
 	}
 	p.groups(f, names)
 	p.peers(f)
-	p.findings(f, names)
+	p.Findings = newSection(report.FleetFindings(f), names)
 	p.kinds(f, names)
 	p.trend("versions", "By version", "Waiting by running time: the length of a bar. Versions of one service are below each other.", f.Versions)
 	p.trend("times", "Over time", "By the wall-clock time at which each trace began, UTC; of traces that tell it.", f.Times)
@@ -294,25 +286,6 @@ func (p *fleetPage) peers(f *jsondoc.Fleet) {
 	if len(groups) > 1 {
 		p.Peers = newBlocks([]doc.Block{doc.Chart{ID: "chart_peers", Caption: "Waiting by running time, of the groups in which it is longest; the table below has the same numbers."}}, nil)
 		p.charts["peers"] = columns("rates", "", "waiting by running time", xs, series("outlier", "warning", "groups", out), series("as its peers", "accent", "groups", alike))
-	}
-}
-
-func (p *fleetPage) findings(f *jsondoc.Fleet, names *words.Names) {
-	p.MoreFindings = max(0, len(f.Findings)-maxFleetFindings)
-	for i := range f.Findings[:min(len(f.Findings), maxFleetFindings)] {
-		x := &f.Findings[i]
-		y := fleetFinding{
-			Severity: words.Visible(x.Severity), ID: words.Visible(x.ID), Group: words.Cut(words.FleetGroup(x.Labels), shortName), New: x.New,
-			Where: quantity.Plural(x.Traces, "trace", "traces"), Cost: quantity.Duration(x.CostNs), Command: words.FleetCommand(&x.Worst),
-		}
-		if versions := strings.Join(x.Versions, ", "); versions != "" {
-			y.Where += ", versions " + words.Cut(words.Visible(versions), shortName)
-		}
-		if x.Class != "" {
-			n := name(x.Class, names)
-			y.Class = &n
-		}
-		p.Findings = append(p.Findings, y)
 	}
 }
 

@@ -30,6 +30,7 @@ type blockView struct {
 	Legend      []legendItem
 	Warning     *doc.Warning
 	Finding     *findingView
+	Outcomes    *outcomesView
 	Bar         template.HTML
 	Chart       *chartView
 	Figure      *figureView
@@ -67,6 +68,16 @@ type cellView struct {
 	Sort  string
 	Left  bool
 	Bars  []template.HTML
+}
+
+type outcomesView struct {
+	List []outcomeView
+	More int
+}
+
+type outcomeView struct {
+	doc.Outcome
+	Class *Name
 }
 
 type chartView struct {
@@ -138,6 +149,12 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			out = append(out, blockView{Warning: &b})
 		case doc.Finding:
 			out = append(out, blockView{Finding: newFinding(b, names)})
+		case doc.Outcomes:
+			v := &outcomesView{More: b.More}
+			for _, x := range b.List {
+				v.List = append(v.List, outcomeView{x, nameOrNone(x.Class, names)})
+			}
+			out = append(out, blockView{Outcomes: v})
 		case doc.Bar:
 			out = append(out, blockView{Bar: newBar(b.Parts, 0, 14, b.Label)})
 		case doc.Chart:

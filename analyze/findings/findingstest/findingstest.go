@@ -6,6 +6,7 @@ package findingstest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -305,7 +306,27 @@ func One(t *testing.T, list []findings.Finding, id string, least findings.Severi
 	if len(x.Title) == 0 || x.Basis == "" || len(x.Evidence) == 0 || len(x.Advice) == 0 || x.ToNs < x.FromNs {
 		t.Errorf("incomplete:\n%s", Text(list))
 	}
+	typed(t, &x)
 	return x
+}
+
+// typed fails the test if a text of a finding has the name of an actor among its words: reports could not
+// shorten it.
+func typed(t *testing.T, x *findings.Finding) {
+	t.Helper()
+	texts := append([]findings.Text{x.Headline, x.Title}, x.Advice...)
+	for _, e := range x.Evidence {
+		texts = append(texts, e.What, e.Value, e.Limit)
+	}
+	for _, text := range texts {
+		for _, p := range text {
+			for _, a := range x.Actors {
+				if name := findings.Short(a.Class); p.Kind == findings.Words && strings.HasPrefix(name, "main.") && strings.Contains(p.Text, name) {
+					t.Errorf("%q has %s among its words: say it with a findings.Name", text, name)
+				}
+			}
+		}
+	}
 }
 
 // None fails the test if there is a finding.

@@ -15,7 +15,7 @@ type Section struct {
 	Blocks []Block
 }
 
-// A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a [Finding],
+// A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a [Finding], [Outcomes],
 // a [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
 // has none of the last six, but for what stands for a chart.
 type Block interface{ block() }
@@ -26,6 +26,7 @@ func (Facts) block()     {}
 func (Table) block()     {}
 func (Fold) block()      {}
 func (Finding) block()   {}
+func (Outcomes) block()  {}
 func (Legend) block()    {}
 func (Warning) block()   {}
 func (Bar) block()       {}
@@ -188,6 +189,23 @@ type Finding struct {
 	MoreActors      int // that are left out
 	Advice          []Sentence
 	Gain            []string // what the advice would give, simulated
+}
+
+// Outcomes are findings in short, as they are said of several traces.
+type Outcomes struct {
+	List []Outcome
+	Most int // of them, those that text shows; 0 for all
+	More int // that are left out of List
+}
+
+// An Outcome is a finding in short.
+type Outcome struct {
+	Change       string // what became of it; empty if that is not known
+	Severity, ID string
+	Class        string // whose it is; may be empty
+	Where, Cost  string // in which traces, and what was lost; Where may be empty
+	Titles       []string
+	Command      string // that shows where it cost most; may be empty
 }
 
 // A Sentence is in phrases, of which some are terms.

@@ -87,7 +87,7 @@ func CostChange(f *compare.FindingChange) string {
 // Titles are what is said about a finding on the sides that have it: each for
 // itself, because the numbers in it are those of that side.
 func (n *Names) Titles(f *compare.FindingChange) []string {
-	b, a := Cut(n.Text(f.BeforeTitle), 300), Cut(n.Text(f.AfterTitle), 300)
+	b, a := Ended(Cut(n.Text(f.BeforeTitle), 300)), Ended(Cut(n.Text(f.AfterTitle), 300))
 	switch {
 	case b == a || b == "":
 		return []string{a}

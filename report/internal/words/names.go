@@ -63,12 +63,13 @@ func ClassesOf(r *analyze.Result) []string {
 		out = append(out, p.Name, p.Creator)
 	}
 	for f := range r.AllFindings() {
-		out = append(out, ofActors(f)...)
+		out = append(out, OfActors(f)...)
 	}
 	return out
 }
 
-func ofActors(f *findings.Finding) []string {
+// OfActors returns the names of classes and creators that a finding has.
+func OfActors(f *findings.Finding) []string {
 	var out []string
 	for i := range f.Actors {
 		out = append(out, f.Actors[i].Class, f.Actors[i].Creator)

@@ -50,3 +50,11 @@ func hasComma(s string) bool {
 	}
 	return false
 }
+
+// Ended makes sure that a sentence ends.
+func Ended(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
+		return s
+	}
+	return s + "."
+}
