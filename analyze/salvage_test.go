@@ -16,7 +16,7 @@ import (
 )
 
 // A trace with one generation lost or broken is analysed in all others, and what is said
-// of those does not change: goroutine that ran or waited in the gap is forgotten.
+// of those does not change: who ran or waited in the gap is forgotten.
 func TestSalvage(t *testing.T) {
 	for _, minor := range []int{22, 23, 25, 26} {
 		if minor == 25 && !tracetest.Long() {

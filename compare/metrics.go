@@ -73,7 +73,7 @@ func (m *metric) sample(rs []*analyze.Result) (s sample) {
 	return s
 }
 
-// heldShare is the share of the time in which goroutines of running time of the program
+// heldShare is the share of the time in which goroutines of the program ran
 // or were held up that they were held up: by the scheduler, by one another at a lock, or
 // by a channel that was full. Waits for something to do are not among it.
 func heldShare(r *analyze.Result) float64 {
@@ -134,7 +134,7 @@ func rate(f func(r *analyze.Result) int64) func(r *analyze.Result) float64 {
 	return func(r *analyze.Result) float64 { return quantity.Ratio(float64(f(r)), float64(r.RecordedNs())/1e9) }
 }
 
-// running is the time that goroutines of running time of the program, ns.
+// running is the time that goroutines of the program ran, ns.
 func running(r *analyze.Result) (ns int64) {
 	for _, p := range r.Procs.Ps {
 		ns += p.RunningNs

@@ -18,7 +18,7 @@ type Bench struct {
 	N       int64  // iterations
 	NsPerOp float64
 	TimedNs int64 // in the trace: of the run whose result is printed; 0 if that was not found
-	// RunningNs and RunnableNs are for how long goroutines of running time of the program, and waited for
+	// RunningNs and RunnableNs are for how long goroutines of the program ran, and waited for
 	// a P, in that run, summed.
 	RunningNs, RunnableNs int64
 	Path                  []Part // of all such runs of the benchmark, whatever the number of Ps, the most first

@@ -29,7 +29,7 @@ type sample struct {
 	CPU       int64   `json:"cpu"`                 // ns on a CPU, of all threads
 	Child     int64   `json:"child,omitempty"`     // ns for which threads of processes that it started had or wanted a CPU
 	Delays    []int64 `json:"delays,omitempty"`    // ns for which a thread could have run and had no CPU, of each that had to wait
-	Throttled int64   `json:"throttled,omitempty"` // ns for which time throttled by the CPU quota
+	Throttled int64   `json:"throttled,omitempty"` // time throttled by the CPU quota, ns
 	Stopped   bool    `json:"stopped,omitempty"`   // by a signal
 }
 

@@ -335,7 +335,7 @@ func (w *wording) sufferers() string {
 	return "Who waited for a P: " + words.List(who) + "." + w.lived()
 }
 
-// causers reports goroutine that ran while the class that waited most did not.
+// causers reports who ran while the class that waited most did not.
 func (w *wording) causers() string {
 	if w.NotScheduler || len(w.Waiting) == 0 {
 		return ""

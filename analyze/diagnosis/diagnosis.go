@@ -251,7 +251,7 @@ func (d *Diagnosis) first(fits func(*findings.Finding) bool) *findings.Finding {
 	return nil
 }
 
-// perRunning is a time in relation to how long running time of the program.
+// perRunning is a time in relation to how long the program ran.
 func (d *Diagnosis) perRunning(ns int64) float64 { return quantity.Ratio(ns, d.RanNs) }
 
 // QueuedNs returns the time waited behind other goroutines, in ns.

@@ -315,7 +315,7 @@ func (s *Stream) begin(b *block) {
 		return
 	}
 	if b.partial || s.job.gen.Skipped {
-		s.gap = s.started // goroutine that ran before may have stopped in a batch that is missing
+		s.gap = s.started // who ran before may have stopped in a batch that is missing
 	}
 	if !s.started {
 		s.started = true

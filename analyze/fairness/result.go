@@ -14,7 +14,7 @@ package fairness
 // goroutines of the program; queued are all goroutines in run queues.
 type Pressure struct {
 	Some          float64 `json:"some"`           // at least one goroutine was runnable
-	Full          float64 `json:"full"`           // at least one was runnable and none of running time of the program
+	Full          float64 `json:"full"`           // at least one was runnable and none of the program ran
 	UnclaimedIdle float64 `json:"unclaimed_idle"` // share of P-time that was idle while work was queued: the integral of min(idle Ps, queued goroutines)
 	// Windows are the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
 	// second of a calm trace; only windows that are whole and fully recorded count.

@@ -164,7 +164,7 @@ func (a *accounts) ClassStat(class int32) *Class {
 	return &a.classes[r.i]
 }
 
-// AllRunNs is how long all goroutines of running time of the program, ns.
+// AllRunNs is how long all goroutines of the program ran, ns.
 func (a *accounts) AllRunNs() int64 { return a.all.RunNs }
 
 // MeanRun returns the mean run interval of the program's goroutines, in ns.

@@ -26,7 +26,7 @@ type Handover struct {
 	Ns int64
 }
 
-// hand is a Handover under way, and goroutine that ran on the P last.
+// hand is a Handover under way, and who ran on the P last.
 type hand struct {
 	at            int64 // -1: there is none
 	stops         int64 // View.stws then

@@ -46,7 +46,7 @@ func (s *Silence) StallSigns() int64 { return s.Freaks + s.Overdue }
 // Ns returns the length of the silence, in ns.
 func (s *Silence) Ns() int64 { return s.To - s.From }
 
-// usual is how many run intervals of a class tell length of the analysed time.
+// usual is how many run intervals of a class tell how long they are.
 const usual = 10
 
 // silent emits that nothing happened until the given time. Silences are rare, so it

@@ -404,7 +404,7 @@ func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, 
 func (l *subscriptions) Handovers(fn func(*Handover)) { l.handovers.add(fn, &Switch{}) }
 
 // Silences subscribes to the ends of times of 5 ms and more without any decision in which
-// a goroutine of running time of the program, before the View takes the decision that
+// a goroutine of the program ran, before the View takes the decision that
 // ends it.
 func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch{}) }
 

@@ -151,10 +151,10 @@ type Length struct {
 	N    int32
 }
 
-// Further lengths than those of the queues of Ps.
+// Values of [Length].Of other than Ps.
 const (
-	GlobalQueue int32 = -1 - iota // of the global run queue
-	AllRunnable                   // Note.Runnable
+	GlobalQueue int32 = -1 - iota // length of the global run queue
+	AllRunnable                   // number of runnable goroutines: Note.Runnable
 )
 
 // OffCPU is a run interval [From, To) on P whose thread was on no CPU for Ns. Times are

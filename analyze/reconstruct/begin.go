@@ -134,7 +134,7 @@ func (r *beginning) seed(s *survey) {
 	}
 }
 
-// onWasm reports whether running time of the program on js/wasm, where runqput ignores runnext (from
+// onWasm reports whether the program ran on js/wasm, where runqput ignores runnext (from
 // Go 1.23): a trace does not name its platform, but its stacks name files of the runtime.
 func (r *beginning) onWasm() bool {
 	for h := 1; h < r.ahead.tables.Stacks(); h++ {

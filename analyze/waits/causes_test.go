@@ -385,7 +385,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// TestAntagonists checks goroutine that ran while a class waited, and how much of that
+// TestAntagonists checks who ran while a class waited, and how much of that
 // was one interval longer than a slice.
 func TestAntagonists(t *testing.T) {
 	ds := parse(t, `

@@ -192,7 +192,7 @@ func (t *oTotal) add(w *oWait) {
 	}
 }
 
-// checkAhead compares goroutine that ran ahead on the P of a wait.
+// checkAhead compares who ran ahead on the P of a wait.
 func (o *oracle) checkAhead(w *oWait, s *WaitDetail) error {
 	p := w.queue.p
 	if w.queue.kind != 'p' {

@@ -17,7 +17,7 @@ type pInterval struct {
 }
 
 // ring is a P's recent past. It serves two questions that reach back only a little: what
-// happened while a P was being started, and goroutine that ran ahead of a goroutine that
+// happened while a P was being started, and who ran ahead of a goroutine that
 // had one of the longest waits. The last interval is the current one.
 type ring struct {
 	buf      []pInterval

@@ -252,7 +252,7 @@ func (m *machine) detailOf(e *ended) waitDetail {
 	return s
 }
 
-// lookUp looks up goroutine that ran ahead in all waits that need the past of P pi before
+// lookUp looks up who ran ahead in all waits that need the past of P pi before
 // interval end. The later it does so, the more of them have been displaced.
 func (t *worstWaits) lookUp(procs []*proc, pi int32, end int64) {
 	t.lookUpIn(t.all, procs, pi, end)

@@ -25,7 +25,7 @@ type Workload struct {
 	// TailNs is the time from the last stop of a goroutine of the program to EndNs; 0 if one
 	// was at work then.
 	TailNs int64
-	// StopperNs is for how long goroutines of running time of the program that had stopped
+	// StopperNs is for how long goroutines of the program ran that had stopped
 	// the world, GCStopperNs the part of it for the garbage collector.
 	StopperNs, GCStopperNs int64
 	// Goroutines, Steps and Arrivals are the size of it.

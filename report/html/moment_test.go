@@ -51,7 +51,7 @@ func TestMomentIsOfAVictim(t *testing.T) {
 	}
 }
 
-// TestMomentIsDrawn draws when goroutine that ran, and who woke it.
+// TestMomentIsDrawn draws when who ran, and who woke it.
 func TestMomentIsDrawn(t *testing.T) {
 	w := momentWaits()
 	s := &w.Worst[2]

@@ -271,7 +271,7 @@ func (d *did) blocked() (ns int64, most int) {
 	return ns, most
 }
 
-// keeper is goroutine that ran longest while a holder's timer may have been due.
+// keeper is who ran longest while a holder's timer may have been due.
 func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
 	var kept findings.Cell
 	for _, s := range l.sites {

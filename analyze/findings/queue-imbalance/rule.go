@@ -68,7 +68,7 @@ type watcher struct {
 	ns     int64 // of the interval, with over > 0
 	cost   int64
 	peak   int64
-	hog    findings.Cell // goroutine that ran meanwhile beside an empty queue
+	hog    findings.Cell // who ran meanwhile beside an empty queue
 	looked bool
 
 	intervals int64

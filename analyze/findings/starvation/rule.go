@@ -167,7 +167,7 @@ func (w *watcher) findStarved(f *findings.Facts) (findings.Finding, bool) {
 }
 
 // causes returns who is to blame, if what the class that waited longest mostly waited for
-// was somebody's doing: those goroutine that ran ahead of it, or made the system calls
+// was somebody's doing: those who ran ahead of it, or made the system calls
 // that held Ps.
 func (w *watcher) causes(f *findings.Facts, ahead []waits.RanAhead) (out []findings.Actor) {
 	c := w.class(f)
@@ -273,7 +273,7 @@ func (w *watcher) findQueued(f *findings.Facts) (findings.Finding, bool) {
 	return x, true
 }
 
-// aheadOf returns goroutine that ran most during the worst wait, if that is known.
+// aheadOf returns who ran most during the worst wait, if that is known.
 func aheadOf(f *findings.Facts, worst findings.Cell) []waits.RanAhead {
 	for i := range f.Waits.Worst {
 		s := &f.Waits.Worst[i]
