@@ -7,7 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Stretch is an interval [From, To), in ns, in which the goroutine that ran on a P swept.
+// Stretch is an interval [From, To), in ns, of one P, as for [Accumulator.Swept].
 type Stretch struct {
 	From, To int64
 	P        int32
