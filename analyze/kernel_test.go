@@ -156,7 +156,7 @@ func splitsIdleP(t *testing.T, res *analyze.Result) {
 		}
 	}
 	for _, c := range res.Waits.User.Causes {
-		if (c.Cause == waits.CauseIdlePWaking || c.Cause == waits.CauseIdlePMissed) && got[string(c.Cause)] != c.Ns {
+		if (c.Cause == waits.CausePWakingUp || c.Cause == waits.CauseIdlePAvailable) && got[string(c.Cause)] != c.Ns {
 			t.Errorf("%s: %d, its parts %d", c.Cause, c.Ns, got[string(c.Cause)])
 		}
 	}

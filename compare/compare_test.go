@@ -22,7 +22,7 @@ const ms = int64(1_000_000)
 // long in sum.
 func trace(wait, run int64) *analyze.Result {
 	s := waits.Summary{Count: 1000, TotalNs: wait, P50: wait / 2000, P99: wait / 200, MaxNs: wait / 50,
-		Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: wait - wait/4}, {Cause: waits.CauseOvertaken, Ns: wait / 4}}}
+		Causes: []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: wait - wait/4}, {Cause: waits.CauseOvertaken, Ns: wait / 4}}}
 	r := &analyze.Result{
 		Trace:          analyze.Trace{Name: "t", DurationNs: 1000 * ms, GOMAXPROCS: 2, GoVersion: "1.26"},
 		Reconstruction: analyze.Reconstruction{Starts: 1000},

@@ -182,8 +182,8 @@ func (c Causes) MarshalJSON() ([]byte, error) {
 
 // renamed are causes by the names that older versions gave them.
 var renamed = map[waits.Cause]waits.Cause{
-	"stw": waits.CauseSTW, "gc": waits.CauseGC, "idle-p/waking": waits.CauseIdlePWaking, "idle-p/missed": waits.CauseIdlePMissed,
-	"behind": waits.CauseBehind, "residue": waits.CauseResidue,
+	"stw": waits.CauseSTW, "gc": waits.CauseGC, "idle-p/waking": waits.CausePWakingUp, "idle-p/missed": waits.CauseIdlePAvailable,
+	"behind": waits.CauseQueueing, "residue": waits.CauseOverhead,
 }
 
 // UnmarshalJSON reads the output of MarshalJSON of this or an older version. An unknown cause is an error.

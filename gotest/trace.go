@@ -121,7 +121,7 @@ func (w *watcher) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 		e := interval{g: d.G, span: span{x.From, x.To}, class: d.Class}
 		for j, c := range waits.Causes() {
 			switch c {
-			case waits.CauseIdlePWaking, waits.CauseIdlePMissed, waits.CauseResidue:
+			case waits.CausePWakingUp, waits.CauseIdlePAvailable, waits.CauseOverhead:
 				e.machine += x.Causes[j]
 			}
 		}

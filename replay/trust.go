@@ -84,7 +84,7 @@ func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, p
 	kernel := int64(0)
 	for _, c := range all.Causes {
 		switch c.Cause {
-		case waits.CauseIdlePMissed, waits.CauseIdlePWaking, waits.CauseUnavailable:
+		case waits.CauseIdlePAvailable, waits.CausePWakingUp, waits.CauseUnavailable:
 			kernel += c.Ns
 		}
 	}

@@ -46,7 +46,7 @@ func TestDistrust(t *testing.T) {
 	} {
 		var o, self outcome
 		o.waits.All.Count, o.waits.All.TotalNs = 100, 100
-		o.waits.All.Causes = []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 100 - c.missed}, {Cause: waits.CauseIdlePMissed, Ns: c.missed}}
+		o.waits.All.Causes = []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: 100 - c.missed}, {Cause: waits.CauseIdlePAvailable, Ns: c.missed}}
 		res := &analyze.Result{}
 		res.Waits.Classes = []waits.Class{{Name: c.class}}
 		w := &workload.Workload{Procs: c.recorded, Network: c.network, Sent: c.sent}

@@ -16,7 +16,7 @@ func FilledFleet() *jsondoc.Fleet {
 	fill(reflect.ValueOf(&f).Elem())
 	f.Schema = Schema
 	for _, causes := range [][]waits.CauseTime{f.Causes, f.Groups[0].Causes, f.Classes[0].Causes, f.Versions[0].Causes, f.Times[0].Causes} {
-		causes[0].Cause = waits.CauseBehind
+		causes[0].Cause = waits.CauseQueueing
 	}
 	return &f
 }

@@ -67,7 +67,7 @@ func simulated() *replay.Simulated {
 		Workload:  replay.Size{Goroutines: 3, Steps: 17, Arrivals: 2, GCCycles: 1, MarkNs: 5, GOMAXPROCS: 2, SwitchNs: 130, ThreadWakeNs: 4000, FromNs: 1000, EndNs: 1e6, Omitted: 1, Seeds: 5},
 		Simulated: run, Spread: spread,
 		Error:         replay.Error{Makespan: &e, Busy: &e, Waits: replay.ErrorWaits{Count: &e, Total: &e, P50: &e, P99: &e, WeightedP50: &e}, Steals: &e},
-		Causes:        []replay.CauseRun{{Cause: waits.CauseBehind, ObservedNs: 900, SimulatedNs: 800}},
+		Causes:        []replay.CauseRun{{Cause: waits.CauseQueueing, ObservedNs: 900, SimulatedNs: 800}},
 		Classes:       []replay.ClassRun{{Name: "main.w\x1b[31morker", Creator: "main.main", Observed: wait, Simulated: wait, Error: &e}},
 		WhatIf:        []replay.WhatIf{{Change: "policy thread-per-goroutine", Simulated: run, Spread: spread}},
 		Decomposition: split(),

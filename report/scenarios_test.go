@@ -177,17 +177,3 @@ func TestEachScenarioHasASentence(t *testing.T) {
 		}
 	}
 }
-
-// quoted are the words that a reader finds there.
-func quoted(doc *report.Document, re *regexp.Regexp) string {
-	all := append([]string{doc.Verdict.Headline}, doc.Verdict.Lines...)
-	for _, f := range doc.Result.Findings {
-		all = append(all, f.Title.String(), f.ID)
-	}
-	for _, s := range all {
-		if m := re.FindString(s); m != "" {
-			return m
-		}
-	}
-	return ""
-}

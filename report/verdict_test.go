@@ -166,15 +166,15 @@ func TestSymptomsBeginWithWhoSuffersAndFromWhat(t *testing.T) {
 		return waits.Class{Name: name, Waits: s}
 	}
 	r.Waits.Classes = []waits.Class{
-		class("main.hog", waits.CauseTime{Cause: waits.CauseBehind, Ns: 90_000_000}),
+		class("main.hog", waits.CauseTime{Cause: waits.CauseQueueing, Ns: 90_000_000}),
 		class("main.small", waits.CauseTime{Cause: waits.CauseGC, Ns: 1_000_000}),
-		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
+		class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePAvailable, Ns: 6_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 2_000_000}),
 	}
 	want := "main.victim waited 8 ms in all, up to 6 ms at a time: 75 % of it while an idle P had not come for it yet."
 	if got := wordingOf(r).inWords(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePMissed, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseBehind, Ns: 3_000_000})
+	r.Waits.Classes[2] = class("main.victim", waits.CauseTime{Cause: waits.CauseIdlePAvailable, Ns: 4_000_000}, waits.CauseTime{Cause: waits.CauseGC, Ns: 3_000_000}, waits.CauseTime{Cause: waits.CauseQueueing, Ns: 3_000_000})
 	want = "main.victim waited 10 ms in all, up to 4 ms at a time: 40 % of it while an idle P had not come for it yet and 30 % behind mark workers of the garbage collector."
 	if got := wordingOf(r).inWords(); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -191,7 +191,7 @@ func TestACostlyNoteIsToldWhereThereIsLittleWaiting(t *testing.T) {
 		Findings:  []findings.Finding{{ID: "gc-assist-wait", Severity: findings.Note, Title: findings.Say("Goroutines had to help"), CostNs: 30, Advice: []findings.Text{findings.Say("Allocate less.")}}},
 	}
 	r.Procs.Ps = []procs.Proc{{RunningNs: 100}}
-	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: 10}}}
+	r.Waits.User = waits.Summary{Count: 1, TotalNs: 10, Causes: []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: 10}}}
 	if got, want := wordingOf(r).verdict().Headline, "Goroutines had to help"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -223,7 +223,7 @@ func TestCollected(t *testing.T) {
 func used(part float64) *analyze.Result {
 	r := &analyze.Result{Detectors: []analyze.Detector{{ID: "convoy"}}}
 	r.Procs.Ps = []procs.Proc{{LifetimeNs: 100e6, RunningNs: int64(part * 100e6), IdleNs: int64((1 - part) * 100e6)}}
-	r.Waits.User = waits.Summary{Count: 100, TotalNs: 40e6, MaxNs: 1e6, Causes: []waits.CauseTime{{Cause: waits.CauseIdlePMissed, Ns: 40e6}}}
+	r.Waits.User = waits.Summary{Count: 100, TotalNs: 40e6, MaxNs: 1e6, Causes: []waits.CauseTime{{Cause: waits.CauseIdlePAvailable, Ns: 40e6}}}
 	r.Waits.Classes = []waits.Class{{ID: 1, Name: "main.serve", Goroutines: 2, Waits: r.Waits.User}}
 	var s breakdown.TimeByState
 	s.RunningNs, s.BlockedNs[breakdown.ReasonSleep] = r.Procs.Ps[0].RunningNs, 900e6

@@ -24,9 +24,9 @@ const (
 // causeKeys are the colours of the causes; they are those of the states of a P where the two
 // speak of the same thing.
 var causeKeys = map[waits.Cause]string{
-	waits.CauseSTW: "stopped", waits.CauseUnavailable: "syscall", waits.CauseGC: "gc", waits.CauseIdlePWaking: "waking",
-	waits.CauseIdlePMissed: "missed", waits.CauseBehind: "behind", waits.CauseOvertaken: "overtaken", waits.CauseTracer: "tracer",
-	waits.CauseResidue: "sched",
+	waits.CauseSTW: "stopped", waits.CauseUnavailable: "syscall", waits.CauseGC: "gc", waits.CausePWakingUp: "waking",
+	waits.CauseIdlePAvailable: "missed", waits.CauseQueueing: "behind", waits.CauseOvertaken: "overtaken", waits.CauseTracer: "tracer",
+	waits.CauseOverhead: "sched",
 }
 
 // CauseKey returns the colour key of a cause.

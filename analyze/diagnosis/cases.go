@@ -141,7 +141,7 @@ func (v *Victim) symptoms(most waits.Cause) []symptom {
 		{v.Ahead != nil, waited + mostly + " behind $ahead", atATime},
 		{2*queuedNs >= v.Waits.TotalNs, atATime, ""},
 		{most == waits.CauseGC, waited + mostly + " behind the garbage collector", atATime},
-		{most == waits.CauseIdlePMissed, waited + mostly + " although one was idle", atATime},
+		{most == waits.CauseIdlePAvailable, waited + mostly + " although one was idle", atATime},
 		{most == waits.CauseSTW, waited + mostly + " while the world was stopped", atATime},
 		{unavailable && !calls(h), waited + mostly + " for one on its way to a locked thread", atATime},
 		{unavailable && h.Class == v.ID, waited + mostly + " for one that its own system calls held", atATime},

@@ -256,5 +256,5 @@ func (d *Diagnosis) perRunning(ns int64) float64 { return quantity.Ratio(ns, d.R
 
 // QueuedNs returns the time waited behind other goroutines, in ns.
 func QueuedNs(cs []waits.CauseTime) int64 {
-	return waits.CauseNs(cs, waits.CauseBehind) + waits.CauseNs(cs, waits.CauseOvertaken)
+	return waits.CauseNs(cs, waits.CauseQueueing) + waits.CauseNs(cs, waits.CauseOvertaken)
 }

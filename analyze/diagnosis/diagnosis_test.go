@@ -18,7 +18,7 @@ const ms = 1_000_000
 func result(waited int64, list ...findings.Finding) *analyze.Result {
 	r := &analyze.Result{Detectors: make([]analyze.Detector, 1), Findings: list}
 	r.Procs.Ps = []procs.Proc{{LifetimeNs: 200 * ms, RunningNs: 100 * ms, IdleNs: 100 * ms}}
-	r.Waits.User = waits.Summary{Count: 1, TotalNs: waited, MaxNs: waited, Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: waited}}}
+	r.Waits.User = waits.Summary{Count: 1, TotalNs: waited, MaxNs: waited, Causes: []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: waited}}}
 	return r
 }
 
@@ -37,7 +37,7 @@ func TestCases(t *testing.T) {
 		return r
 	}
 	unjudged := func(r *analyze.Result) { r.Detectors = nil }
-	idleP := func(r *analyze.Result) { r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed }
+	idleP := func(r *analyze.Result) { r.Waits.User.Causes[0].Cause = waits.CauseIdlePAvailable }
 	busy := func(r *analyze.Result) { r.Procs.Ps[0].LifetimeNs, r.Procs.Ps[0].IdleNs = 110*ms, 10*ms }
 	asleep := func(r *analyze.Result) {
 		r.Breakdown.Classes = []breakdown.Class{{Name: "main.beat", Goroutines: 1, TimeByState: breakdown.TimeByState{RunningNs: ms}}}
@@ -188,11 +188,11 @@ func TestSymptoms(t *testing.T) {
 		want  string
 	}{
 		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "system call", Name: "main.a", Stack: []string{"main.read"}})}, "System calls of $caller hold Ps that $victim waits for: $held in all"},
-		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 60}, {Class: 1, Ns: 40}}}, waited + "mostly behind $ahead"},
-		{waits.CauseBehind, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 40}, {Class: 1, Ns: 60}}}, waited + "in part behind $ahead"},
+		{waits.CauseQueueing, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 60}, {Class: 1, Ns: 40}}}, waited + "mostly behind $ahead"},
+		{waits.CauseQueueing, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 40}, {Class: 1, Ns: 60}}}, waited + "in part behind $ahead"},
 		{waits.CauseOvertaken, waits.Class{Antagonists: []waits.Antagonist{{Class: 9, Ns: 30}, {Class: 1, Ns: 70}}}, atATime},
 		{waits.CauseGC, waits.Class{}, waited + "mostly behind the garbage collector"},
-		{waits.CauseIdlePMissed, waits.Class{}, waited + "mostly although one was idle"},
+		{waits.CauseIdlePAvailable, waits.Class{}, waited + "mostly although one was idle"},
 		{waits.CauseSTW, waits.Class{}, waited + "mostly while the world was stopped"},
 		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "locked"})}, waited + "mostly for one on its way to a locked thread"},
 		{waits.CauseUnavailable, waits.Class{Held: held(waits.PHold{Reason: "system call", Name: "main.v", Class: 1})}, waited + "mostly for one that its own system calls held"},
@@ -215,7 +215,7 @@ func TestTestCodeDoesNotLead(t *testing.T) {
 		x := cause(findings.Note, findings.OfBlocked, 150*ms)
 		x.MaybeMeant, x.OfTest = true, true
 		r := result(waited, x)
-		r.Waits.User.Causes[0].Cause = waits.CauseIdlePMissed
+		r.Waits.User.Causes[0].Cause = waits.CauseIdlePAvailable
 		if d := Diagnose(r); d.Subject != nil {
 			t.Errorf("waited %d: %s leads", waited, d.Case.Name)
 		}

@@ -50,7 +50,7 @@ func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
 // Queued returns the causes of waiting in line: behind goroutines that became runnable
 // earlier.
-func Queued() []waits.Cause { return []waits.Cause{waits.CauseBehind, waits.CauseGC} }
+func Queued() []waits.Cause { return []waits.Cause{waits.CauseQueueing, waits.CauseGC} }
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the
 // causes that count as that, and no goroutine waited for one of them: in whatever order they run, all is

@@ -70,22 +70,22 @@ func TestLoudness(t *testing.T) {
 		x       findings.Finding
 		want    findings.Severity
 	}{
-		{"parts of a job", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Note},
-		{"parts of a job, out of turn", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause, OutOfTurn: true}, findings.Critical},
-		{"requests", requests, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
+		{"parts of a job", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Note},
+		{"parts of a job, out of turn", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause, OutOfTurn: true}, findings.Critical},
+		{"requests", requests, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
 		{"a request at a time", handlers, waits.CauseOvertaken, busy, 9 * Ms, findings.Finding{Kind: findings.KindSymptom}, findings.Critical},
 		{"others come first", job, waits.CauseOvertaken, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
-		{"a P was idle", job, waits.CauseIdlePMissed, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
-		{"blocked", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause, CostOf: findings.OfBlocked}, findings.Critical},
+		{"a P was idle", job, waits.CauseIdlePAvailable, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
+		{"blocked", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindCause, CostOf: findings.OfBlocked}, findings.Critical},
 
-		{"idle program", requests, waits.CauseBehind, idle, Ms, findings.Finding{Kind: findings.KindCause}, findings.Note},
-		{"idle, but one waits long", requests, waits.CauseBehind, idle, 2 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
-		{"idle, blocked", requests, waits.CauseBehind, idle, Ms, findings.Finding{Kind: findings.KindCause, CostOf: findings.OfBlocked}, findings.Critical},
+		{"idle program", requests, waits.CauseQueueing, idle, Ms, findings.Finding{Kind: findings.KindCause}, findings.Note},
+		{"idle, but one waits long", requests, waits.CauseQueueing, idle, 2 * Ms, findings.Finding{Kind: findings.KindCause}, findings.Critical},
+		{"idle, blocked", requests, waits.CauseQueueing, idle, Ms, findings.Finding{Kind: findings.KindCause, CostOf: findings.OfBlocked}, findings.Critical},
 
-		{"machine, suspected", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Basis: findings.Inferred}, findings.Warning},
-		{"machine, by its CPUs", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Basis: findings.Certain}, findings.Critical},
-		{"machine, by the kernel", job, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Proven: true}, findings.Critical},
-		{"strained", requests, waits.CauseBehind, busy, 9 * Ms, findings.Finding{Kind: findings.KindSymptom, Doubts: []string{findings.Strained}}, findings.Critical},
+		{"machine, suspected", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Basis: findings.Inferred}, findings.Warning},
+		{"machine, by its CPUs", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Basis: findings.Certain}, findings.Critical},
+		{"machine, by the kernel", job, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindMachine, Proven: true}, findings.Critical},
+		{"strained", requests, waits.CauseQueueing, busy, 9 * Ms, findings.Finding{Kind: findings.KindSymptom, Doubts: []string{findings.Strained}}, findings.Critical},
 	} {
 		s := New(1)
 		c.stream(s)

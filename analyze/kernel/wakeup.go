@@ -33,8 +33,8 @@ const (
 
 // Places of p-waking-up and idle-p-available in waits.EndedWait.
 var (
-	atWaking = slices.Index(waits.Causes(), waits.CauseIdlePWaking)
-	atMissed = slices.Index(waits.Causes(), waits.CauseIdlePMissed)
+	atWaking = slices.Index(waits.Causes(), waits.CausePWakingUp)
+	atMissed = slices.Index(waits.Causes(), waits.CauseIdlePAvailable)
 )
 
 // never is the time of what has not happened.

@@ -27,7 +27,7 @@ func TestIntervalsHaveCauses(t *testing.T) {
 		{Time: 60, Kind: reference.KindStart, G: 8, M: reference.NoM, Class: 1, Wait: 0, Src: reference.SrcGlobal},
 		{Time: 70, Kind: reference.KindStop, G: 8, Class: 1, Why: reference.WhyExit},
 	}
-	behind := slices.Index(waits.Causes(), waits.CauseBehind)
+	behind := slices.Index(waits.Causes(), waits.CauseQueueing)
 	ended := []waits.EndedWait{
 		{At: 2, By: 3, Woken: 32, Why: reference.WhyUnblock},
 		{At: 6, By: reference.NoG, Why: reference.WhyTimer},
@@ -36,10 +36,10 @@ func TestIntervalsHaveCauses(t *testing.T) {
 	ended[0].Causes[behind], ended[0].Causes[(behind+1)%waits.NumCauses] = 3, 2
 	ended[1].Causes[behind] = 9
 	want := []PInterval{
-		{From: 10, To: 20, State: User, G: 7, M: 4, Class: 1, Wait: 5, Src: uint8(reference.SrcLocal), Stop: "syscall", Stack: 1, Cause: waits.CauseBehind, Woken: "unblock", By: 3, ByStack: 2},
+		{From: 10, To: 20, State: User, G: 7, M: 4, Class: 1, Wait: 5, Src: uint8(reference.SrcLocal), Stop: "syscall", Stack: 1, Cause: waits.CauseQueueing, Woken: "unblock", By: 3, ByStack: 2},
 		{From: 20, To: 30, State: Syscall, G: 7, M: 4, Class: 1, Wait: -1},
 		{From: 30, To: 40, State: User, G: 7, M: 4, Class: 1, Wait: -1, Stop: "block", BlockedOn: "chan receive", Stack: 3},
-		{From: 50, To: 60, State: User, G: 8, Class: 1, Wait: 9, Src: uint8(reference.SrcRunnext), Stop: "slice", Stack: 1, Cause: waits.CauseBehind, Woken: "timer"},
+		{From: 50, To: 60, State: User, G: 8, Class: 1, Wait: 9, Src: uint8(reference.SrcRunnext), Stop: "slice", Stack: 1, Cause: waits.CauseQueueing, Woken: "timer"},
 		{From: 60, To: 70, State: User, G: 8, Class: 1, Src: uint8(reference.SrcGlobal), Stop: "exit", Woken: "slice"},
 	}
 	frames := func(handle int32) []stacks.Frame { return []stacks.Frame{{Function: fmt.Sprint("f", handle)}} }

@@ -112,7 +112,7 @@ func TestCauses(t *testing.T) {
 			31 start g3 p0
 			50 stop g3 block
 			53 start g1 p0`,
-			map[Cause]int64{CauseBehind: 20 + 19, CauseResidue: 1 + 3}},
+			map[Cause]int64{CauseQueueing: 20 + 19, CauseOverhead: 1 + 3}},
 		{"one that became runnable later overtakes through runnext", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -124,7 +124,7 @@ func TestCauses(t *testing.T) {
 			20 start g3 p0
 			50 stop g3 block
 			50 start g1 p0`,
-			map[Cause]int64{CauseBehind: 10, CauseOvertaken: 30}},
+			map[Cause]int64{CauseQueueing: 10, CauseOvertaken: 30}},
 		{"a goroutine keeps its place in the order through a system call", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -135,7 +135,7 @@ func TestCauses(t *testing.T) {
 			25 syscall-exit g2 p0
 			40 stop g2 block
 			40 start g1 p0`,
-			map[Cause]int64{CauseBehind: 10 + 15, CauseUnavailable: 5}},
+			map[Cause]int64{CauseQueueing: 10 + 15, CauseUnavailable: 5}},
 		{"a P in a system call is unavailable until it is retaken and given on", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -147,7 +147,7 @@ func TestCauses(t *testing.T) {
 			52 handoff p0
 			55 p-start p0
 			60 start g1 p0`,
-			map[Cause]int64{CauseUnavailable: 30, CauseIdlePMissed: 5, CauseIdlePWaking: 5}},
+			map[Cause]int64{CauseUnavailable: 30, CauseIdlePAvailable: 5, CausePWakingUp: 5}},
 		{"a hand-over to a locked thread makes the P unavailable", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -155,7 +155,7 @@ func TestCauses(t *testing.T) {
 			11 p-stop p0 locked
 			41 p-start p0
 			42 start g1 p0`,
-			map[Cause]int64{CauseResidue: 1, CauseUnavailable: 30, CauseIdlePWaking: 1}},
+			map[Cause]int64{CauseOverhead: 1, CauseUnavailable: 30, CausePWakingUp: 1}},
 		{"a mark worker and the tracer hold the P", `
 			0 gomaxprocs 1
 			0 p-start p0
@@ -178,7 +178,7 @@ func TestCauses(t *testing.T) {
 			35 steal p1 1
 			35 move g1 local p1 steal
 			35 start g1 p1`,
-			map[Cause]int64{CauseIdlePMissed: 20, CauseIdlePWaking: 5}},
+			map[Cause]int64{CauseIdlePAvailable: 20, CausePWakingUp: 5}},
 		{"a P that has run something since it woke does not count as waking", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -190,7 +190,7 @@ func TestCauses(t *testing.T) {
 			35 start g3 p1
 			40 stop g3 block
 			45 start g1 p1`,
-			map[Cause]int64{CauseIdlePMissed: 20, CauseBehind: 15}},
+			map[Cause]int64{CauseIdlePAvailable: 20, CauseQueueing: 15}},
 		{"a mark worker on its own P goes before the waking of another", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -200,7 +200,7 @@ func TestCauses(t *testing.T) {
 			10 p-start p1
 			20 stop g2 block
 			30 start g1 p1`,
-			map[Cause]int64{CauseGC: 20, CauseIdlePWaking: 10}},
+			map[Cause]int64{CauseGC: 20, CausePWakingUp: 10}},
 		{"its P stops first, then the world", `
 			0 gomaxprocs 3
 			0 p-start p0
@@ -221,7 +221,7 @@ func TestCauses(t *testing.T) {
 			70 stw-end
 			80 p-start p0
 			81 start g1 p0`,
-			map[Cause]int64{CauseBehind: 15, CauseSTW: 45, CauseIdlePMissed: 10, CauseIdlePWaking: 1}},
+			map[Cause]int64{CauseQueueing: 15, CauseSTW: 45, CauseIdlePAvailable: 10, CausePWakingUp: 1}},
 		{"the P that stops the world serves nobody either", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -239,7 +239,7 @@ func TestCauses(t *testing.T) {
 			55 stw-end
 			60 stop g2 block
 			61 start g1 p0`,
-			map[Cause]int64{CauseBehind: 20 + 5, CauseSTW: 35, CauseResidue: 1}},
+			map[Cause]int64{CauseQueueing: 20 + 5, CauseSTW: 35, CauseOverhead: 1}},
 		{"the global queue waits for all Ps by their shares", `
 			0 gomaxprocs 4
 			0 p-start p0
@@ -260,7 +260,7 @@ func TestCauses(t *testing.T) {
 			42 start g1 p3`,
 			// 42 ns of each P: g2 behind, GC, system call; P3: 41 overtaken, 1 residue,
 			// so 10.5, 10.5, 10.5, 10.25, 0.25: the remainders of a half go first.
-			map[Cause]int64{CauseUnavailable: 11, CauseGC: 11, CauseBehind: 10, CauseOvertaken: 10}},
+			map[Cause]int64{CauseUnavailable: 11, CauseGC: 11, CauseQueueing: 10, CauseOvertaken: 10}},
 		{"with an idle P the global queue does not wait for the others", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -269,13 +269,13 @@ func TestCauses(t *testing.T) {
 			0 ready g1 global
 			30 p-start p1
 			40 start g1 p1`,
-			map[Cause]int64{CauseIdlePMissed: 30, CauseIdlePWaking: 10}},
+			map[Cause]int64{CauseIdlePAvailable: 30, CausePWakingUp: 10}},
 		{"a goroutine run at once has no queue", `
 			0 gomaxprocs 1
 			0 p-start p0
 			5 ready g1 direct network
 			9 start g1 p0`,
-			map[Cause]int64{CauseResidue: 4}},
+			map[Cause]int64{CauseOverhead: 4}},
 		{"each queue on the way has its own causes", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -289,7 +289,7 @@ func TestCauses(t *testing.T) {
 			30 move g1 local p1 global-batch
 			60 stop g3 block
 			60 start g1 p1`,
-			map[Cause]int64{CauseBehind: 10 + 10, CauseGC: 10 + 30}},
+			map[Cause]int64{CauseQueueing: 10 + 10, CauseGC: 10 + 30}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds := parse(t, c.stream)

@@ -197,7 +197,7 @@ func (m *machine) held(by culprit, ns int64, stack int32, name func(ci int32) (i
 			h.Reason = m.opt.Text(m.reasons[i])
 		}
 	case culpritIdle:
-		h.Cause = CauseIdlePMissed
+		h.Cause = CauseIdlePAvailable
 		if i := by.of(); i > 0 {
 			h.P = m.procs[i-1].id
 		}

@@ -110,7 +110,7 @@ func TestHeld(t *testing.T) {
 			10 ready g1 p0 local
 			30 stop g2 p0 block
 			30 start g1 p0`,
-			[]PHold{{Cause: CauseIdlePMissed, P: 2, Ns: 20}}},
+			[]PHold{{Cause: CauseIdlePAvailable, P: 2, Ns: 20}}},
 		{"a P that never had a thread is idle longest", `
 			0 gomaxprocs 2
 			0 p-start p0
@@ -118,7 +118,7 @@ func TestHeld(t *testing.T) {
 			10 ready g1 p0 local
 			30 stop g2 p0 block
 			30 start g1 p0`,
-			[]PHold{{Cause: CauseIdlePMissed, P: -1, Ns: 20}}},
+			[]PHold{{Cause: CauseIdlePAvailable, P: -1, Ns: 20}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ds := parse(t, c.stream)

@@ -42,9 +42,9 @@ func TestQuantilesOfASimulatedQueue(t *testing.T) {
 		"median by time":       {s.TimeWeighted.P50, 7},
 		"p90 by time":          {s.TimeWeighted.P90, 10},
 		"p99 by time":          {s.TimeWeighted.P99, 10},
-		"behind earlier ones":  {ns(s, CauseBehind), 55},
+		"behind earlier ones":  {ns(s, CauseQueueing), 55},
 		"overtaken by nobody":  {ns(s, CauseOvertaken), 0},
-		"for an idle P, never": {ns(s, CauseIdlePMissed), 0},
+		"for an idle P, never": {ns(s, CauseIdlePAvailable), 0},
 	} {
 		if want := c.times * run; math.Abs(float64(c.got-want)) > 0.01*float64(55*run)*float64(max(1, c.times))/55 {
 			t.Errorf("%s: %d ns, want %d", name, c.got, want)

@@ -408,22 +408,22 @@ func (o *oracle) explain(d *reference.Decision, g *oGor, f *oProc) oWait {
 			switch {
 			case q.kind == 'd' && q.p >= 0:
 				c := causeAt(s.mode, s.all[q.p], g.seq, waking)
-				if c != iSTW && c != iUnavailable && c != iWaking {
-					c = iResidue
+				if c != iSTW && c != iUnavailable && c != iPWakingUp {
+					c = iOverhead
 				}
 				w.causes[c] += dt
 			case q.kind == 'd' && s.mode == modeStopped:
 				w.causes[iSTW] += dt
 			case q.kind == 'd':
-				w.causes[iResidue] += dt
+				w.causes[iOverhead] += dt
 			case q.kind == 'p':
 				w.causes[causeAt(s.mode, s.all[q.p], g.seq, waking)] += dt
 			case s.mode == modeStopped:
 				w.causes[iSTW] += dt
 			case waking:
-				w.causes[iWaking] += dt
+				w.causes[iPWakingUp] += dt
 			case s.mode == modeIdle:
-				w.causes[iMissed] += dt
+				w.causes[iIdlePAvailable] += dt
 			default:
 				shared += dt
 				for _, st := range s.usable {
@@ -449,17 +449,17 @@ func causeAt(m mode, p oState, seq int64, waking bool) int {
 	case p.state == pGC:
 		return iGC
 	case waking:
-		return iWaking
+		return iPWakingUp
 	case m == modeIdle:
-		return iMissed
+		return iIdlePAvailable
 	case p.state == pRun && p.seq < seq:
-		return iBehind
+		return iQueueing
 	case p.state == pRun:
 		return iOvertaken
 	case p.state == pTracer:
 		return iTracer
 	}
-	return iResidue
+	return iOverhead
 }
 
 func largestRemainder(ns int64, weights [numCauses]int64) (out [numCauses]int64) {
@@ -468,7 +468,7 @@ func largestRemainder(ns int64, weights [numCauses]int64) (out [numCauses]int64)
 		sum.Add(sum, big.NewInt(w))
 	}
 	if sum.Sign() == 0 {
-		out[iResidue] = ns
+		out[iOverhead] = ns
 		return out
 	}
 	type rest struct {

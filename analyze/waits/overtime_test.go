@@ -64,10 +64,10 @@ func TestOverTimeIsTheSameAsSpreadingByHand(t *testing.T) {
 
 func TestOverTimePutsEachWaitWhereItWas(t *testing.T) {
 	o := &overTime{}
-	o.add(512, 4*1024+512, &[numCauses]int64{iBehind: 3 * 1024, iGC: 1024})
+	o.add(512, 4*1024+512, &[numCauses]int64{iQueueing: 3 * 1024, iGC: 1024})
 	o.add(100, 100, &[numCauses]int64{})
 	got := o.result(6 * 1024)
-	want := map[Cause][]int64{CauseBehind: {384, 768, 768, 768, 384, 0}, CauseGC: {128, 256, 256, 256, 128, 0}}
+	want := map[Cause][]int64{CauseQueueing: {384, 768, 768, 768, 384, 0}, CauseGC: {128, 256, 256, 256, 128, 0}}
 	if got.BinNs != 1024 || len(got.Causes) != len(want) {
 		t.Fatalf("%+v", got)
 	}

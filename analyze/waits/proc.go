@@ -19,7 +19,7 @@ const (
 func (s pstate) running() bool { return s-pGC <= pRun-pGC }
 
 // share is a cause as far as the state of one P and the mode of the world
-// decide it. The time under shareRun is split by order into behind and
+// decide it. The time under shareRun is split by order into queueing and
 // overtaken; that under shareIdle into waking and missed. While no P is idle and
 // the world runs, the share of a state has the number of that state.
 type share uint8
@@ -30,7 +30,7 @@ const (
 	shareGC
 	shareTracer
 	shareRun
-	shareResidue
+	shareOverhead
 	shareSTW
 )
 
@@ -38,24 +38,24 @@ const (
 // an index that is masked needs no check.
 type shares [8]int64
 
-// shareOf is the precedence of the causes in detectors.md, "the decomposition
-// behind all of them": the first that holds at an instant owns it. A P without
+// shareOf is the precedence of the causes, as the comment of the package has it: the first
+// that holds at an instant owns it. A P without
 // a thread counts as stopped as soon as a stop-the-world has begun
 // (stopTheWorldWithSema takes the idle Ps at once).
 var shareOf = [8][numModes]share{
 	//        busy          idle          stopping      stopped
-	pIdle:    {shareResidue, shareIdle, shareSTW, shareSTW},
+	pIdle:    {shareOverhead, shareIdle, shareSTW, shareSTW},
 	pUnavail: {shareUnavail, shareUnavail, shareUnavail, shareSTW},
 	pGC:      {shareGC, shareGC, shareGC, shareSTW},
 	pTracer:  {shareTracer, shareIdle, shareTracer, shareSTW},
 	pRun:     {shareRun, shareIdle, shareRun, shareSTW},
-	pSched:   {shareResidue, shareIdle, shareResidue, shareSTW},
+	pSched:   {shareOverhead, shareIdle, shareOverhead, shareSTW},
 }
 
 // causeOf is the cause that owns the time under a share, if no part of it is another's.
 var causeOf = [8]uint8{
-	shareIdle: iMissed, shareUnavail: iUnavailable, shareGC: iGC, shareTracer: iTracer,
-	shareRun: iBehind, shareResidue: iResidue, shareSTW: iSTW,
+	shareIdle: iIdlePAvailable, shareUnavail: iUnavailable, shareGC: iGC, shareTracer: iTracer,
+	shareRun: iQueueing, shareOverhead: iOverhead, shareSTW: iSTW,
 }
 
 // add adds the time of a P in state st between two readings of the clocks.
@@ -195,12 +195,12 @@ func (c *clocks) sharesSince(p *proc, m *mark, to *shares) {
 // causesSince adds what p's time by share has grown by since a mark to the causes.
 func (c *clocks) causesSince(p *proc, m *mark, causes *[numCauses]int64) {
 	b, of := &p.base, &shareOf[p.state&7]
-	causes[iMissed] += b[shareIdle] - m[shareIdle]
+	causes[iIdlePAvailable] += b[shareIdle] - m[shareIdle]
 	causes[iUnavailable] += b[shareUnavail] - m[shareUnavail]
 	causes[iGC] += b[shareGC] - m[shareGC]
 	causes[iTracer] += b[shareTracer] - m[shareTracer]
-	causes[iBehind] += b[shareRun] - m[shareRun]
-	causes[iResidue] += b[shareResidue] - m[shareResidue]
+	causes[iQueueing] += b[shareRun] - m[shareRun]
+	causes[iOverhead] += b[shareOverhead] - m[shareOverhead]
 	causes[iSTW] += b[shareSTW] - m[shareSTW] + c[modeStopped]
 	causes[causeOf[of[modeBusy]&7]] += c[modeBusy]
 	causes[causeOf[of[modeIdle]&7]] += c[modeIdle]

@@ -155,7 +155,7 @@ func check(ds []reference.Decision, slice int64, crowd bool) error {
 			delete(o.charged, k)
 		}
 		for _, h := range c.Held {
-			if h.Cause == CauseIdlePMissed || h.Cause == CauseUnavailable && taken {
+			if h.Cause == CauseIdlePAvailable || h.Cause == CauseUnavailable && taken {
 				continue
 			}
 			k := oHold{c.ID, h.Cause, h.Class, h.Reason}

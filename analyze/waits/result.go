@@ -7,22 +7,22 @@ type Cause string
 // The causes, in the order in which they are tried: the first that holds at an
 // instant owns it.
 const (
-	CauseSTW         Cause = "world-stopped"      // the world is stopped, or its P already is
-	CauseUnavailable Cause = "p-unavailable"      // its P is in a system call, or in a hand-over to a locked thread
-	CauseGC          Cause = "garbage-collector"  // its P runs a mark worker
-	CauseIdlePWaking Cause = "p-waking-up"        // the P that then ran it had been started and looked for work
-	CauseIdlePMissed Cause = "idle-p-available"   // a P was idle and did not take it
-	CauseBehind      Cause = "queueing"           // goroutines that became runnable earlier ran
-	CauseOvertaken   Cause = "overtaken"          // goroutines that became runnable later ran
-	CauseTracer      Cause = "tracer"             // the tracer's own goroutines ran
-	CauseResidue     Cause = "scheduler-overhead" // between goroutines: scheduler, thread wake-up, operating system
+	CauseSTW            Cause = "world-stopped"      // the world is stopped, or its P already is
+	CauseUnavailable    Cause = "p-unavailable"      // its P is in a system call, or in a hand-over to a locked thread
+	CauseGC             Cause = "garbage-collector"  // its P runs a mark worker
+	CausePWakingUp      Cause = "p-waking-up"        // the P that then ran it had been started and looked for work
+	CauseIdlePAvailable Cause = "idle-p-available"   // a P was idle and did not take it
+	CauseQueueing       Cause = "queueing"           // goroutines that became runnable earlier ran
+	CauseOvertaken      Cause = "overtaken"          // goroutines that became runnable later ran
+	CauseTracer         Cause = "tracer"             // the tracer's own goroutines ran
+	CauseOverhead       Cause = "scheduler-overhead" // between goroutines: scheduler, thread wake-up, operating system
 )
 
 // Causes lists all causes in their order.
 func Causes() []Cause {
 	return []Cause{
-		CauseSTW, CauseUnavailable, CauseGC, CauseIdlePWaking, CauseIdlePMissed,
-		CauseBehind, CauseOvertaken, CauseTracer, CauseResidue,
+		CauseSTW, CauseUnavailable, CauseGC, CausePWakingUp, CauseIdlePAvailable,
+		CauseQueueing, CauseOvertaken, CauseTracer, CauseOverhead,
 	}
 }
 

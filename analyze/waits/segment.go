@@ -7,12 +7,12 @@ const (
 	iSTW = iota
 	iUnavailable
 	iGC
-	iWaking
-	iMissed
-	iBehind
+	iPWakingUp
+	iIdlePAvailable
+	iQueueing
 	iOvertaken
 	iTracer
-	iResidue
+	iOverhead
 	numCauses
 )
 
@@ -144,12 +144,12 @@ func (a *Accumulator) closeSegment(wi int32, w *wait, g *goroutine, f *proc, c *
 	if f != nil && !f.fresh {
 		f = nil
 	}
-	missed, unavail := c[iMissed], c[iUnavailable]
+	missed, unavail := c[iIdlePAvailable], c[iUnavailable]
 	if a.focus != nil {
 		missed, unavail = a.closeInWindow(wi, w, p, f, over, g.seq, c)
 	} else {
 		a.segmentCauses(w, p, f, over, g.seq, c)
-		missed, unavail = c[iMissed]-missed, c[iUnavailable]-unavail
+		missed, unavail = c[iIdlePAvailable]-missed, c[iUnavailable]-unavail
 	}
 	if w.queue < queueDirect {
 		p = a.procs[taker(w.queue)]
@@ -172,7 +172,7 @@ func (m *machine) segmentCauses(w *wait, p, f *proc, over, seq int64, c *[numCau
 	case w.queue == queueDirect:
 		stw := m.clk[modeStopped] - w.mark[markStopped]
 		c[iSTW] += stw
-		c[iResidue] += m.now - w.from - stw
+		c[iOverhead] += m.now - w.from - stw
 	default:
 		m.closeTaken(w, m.procs[taker(w.queue)], f, c)
 	}
@@ -184,7 +184,7 @@ func (c *clocks) closeOwn(w *wait, p, f *proc, over, seq int64, causes *[numCaus
 	if f != nil {
 		over -= c.wakingSince(w, p, f, over, seq, causes)
 	}
-	causes[iBehind] -= over
+	causes[iQueueing] -= over
 	causes[iOvertaken] += over
 }
 
@@ -197,9 +197,9 @@ func (c *clocks) wakingSince(w *wait, p, f *proc, over, seq int64, causes *[numC
 	} else {
 		c.sharesSince(p, &w.mark, &s)
 	}
-	for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareResidue} {
+	for _, i := range [...]share{shareIdle, shareRun, shareTracer, shareOverhead} {
 		causes[causeOf[i]] -= s[i]
-		causes[iWaking] += s[i]
+		causes[iPWakingUp] += s[i]
 	}
 	return over
 }
@@ -214,12 +214,12 @@ func (m *machine) closeTaken(w *wait, p, f *proc, c *[numCauses]int64) {
 		if f.freshClk.time() > w.from {
 			s, _, _ = m.clk.window(p, &f.freshClk, 0)
 		}
-		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareResidue]
+		waking = s[shareIdle] + s[shareRun] + s[shareTracer] + s[shareOverhead]
 	}
 	c[iSTW] += d[shareSTW]
 	c[iUnavailable] += d[shareUnavail]
-	c[iWaking] += waking
-	c[iResidue] += m.now - w.from - d[shareSTW] - d[shareUnavail] - waking
+	c[iPWakingUp] += waking
+	c[iOverhead] += m.now - w.from - d[shareSTW] - d[shareUnavail] - waking
 }
 
 // closePool adds the causes of a segment in the global queue.
@@ -235,7 +235,7 @@ func (m *machine) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int
 		at := &f.freshClk
 		s := stopped - at[modeStopped]
 		c[iSTW] += s
-		c[iWaking] += end - at.time() - s
+		c[iPWakingUp] += end - at.time() - s
 		for _, p := range m.procs { // what later ones ran since then, as far as the Ps' past is known
 			_, _, o := m.clk.window(p, at, seq)
 			over -= o
@@ -244,13 +244,13 @@ func (m *machine) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int
 	default: // all of it
 		s := stopped - begin[markStopped]
 		c[iSTW] += s
-		c[iWaking] += end - w.from - s
+		c[iPWakingUp] += end - w.from - s
 		return
 	}
 	stopped -= begin[markStopped]
 	idle -= begin[markIdle]
 	c[iSTW] += stopped
-	c[iMissed] += idle
+	c[iIdlePAvailable] += idle
 	ns := end - w.from - stopped - idle
 	if ns == 0 {
 		return
@@ -263,11 +263,11 @@ func (m *machine) closePool(w *wait, f *proc, over, seq int64, c *[numCauses]int
 	}
 	over = max(0, min(over, in[pRun])) // the past may be too short for all of over
 	ok := divide(ns, &[numCauses]int64{
-		iSTW: rest, iUnavailable: in[pUnavail], iGC: in[pGC], iBehind: in[pRun] - over,
-		iOvertaken: over, iTracer: in[pTracer], iResidue: in[pSched],
+		iSTW: rest, iUnavailable: in[pUnavail], iGC: in[pGC], iQueueing: in[pRun] - over,
+		iOvertaken: over, iTracer: in[pTracer], iOverhead: in[pSched],
 	}, c)
 	if !ok {
-		c[iResidue] += ns
+		c[iOverhead] += ns
 	}
 }
 

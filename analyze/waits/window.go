@@ -91,7 +91,7 @@ func (a *Accumulator) leaveWindow() {
 			p := a.procs[taker(w.queue)]
 			a.chargeHold(g.class, p.unavail, segment[iUnavailable], false, p.stack)
 		}
-		a.chargeHold(g.class, a.longestIdle(), segment[iMissed], false, 0)
+		a.chargeHold(g.class, a.longestIdle(), segment[iIdlePAvailable], false, 0)
 	})
 	a.foldPool()
 	a.focus.cells = append([]cell{}, a.cells...)
@@ -176,7 +176,7 @@ func (a *Accumulator) closeInWindow(wi int32, w *wait, p, f *proc, over, seq int
 			rest = left
 		}
 	}
-	return rest[iMissed], rest[iUnavailable]
+	return rest[iIdlePAvailable], rest[iUnavailable]
 }
 
 // bookHolds charges what runs and what is held until now, as if it began anew.
@@ -264,7 +264,7 @@ func after(all, past *[numCauses]int64) [numCauses]int64 {
 		left[i] -= n
 		taken -= n
 	}
-	fill(iWaking)
+	fill(iPWakingUp)
 	for i := 0; i < numCauses && taken > 0; i++ {
 		fill(i)
 	}

@@ -234,7 +234,7 @@ func (m *machine) detailOf(e *ended) waitDetail {
 			s.after = p.past.lastWhy()
 		}
 	}
-	if ns := e.causes[iMissed]; ns > 0 {
+	if ns := e.causes[iIdlePAvailable]; ns > 0 {
 		s.holds = append(s.holds, hold{by: w.idle, ns: ns})
 	}
 	s.steps[0] = newStep(w.ready, w.p, w.to, w.why)

@@ -75,9 +75,9 @@ func read(t testing.TB, b [7]*bytes.Buffer) tables {
 // causes are the columns of time by cause.
 func causes(c *parquet.Causes) map[waits.Cause]int64 {
 	return map[waits.Cause]int64{
-		waits.CauseSTW: c.STW, waits.CauseUnavailable: c.PUnavailable, waits.CauseGC: c.GC, waits.CauseIdlePWaking: c.IdlePWaking,
-		waits.CauseIdlePMissed: c.IdlePMissed, waits.CauseBehind: c.Behind, waits.CauseOvertaken: c.Overtaken, waits.CauseTracer: c.Tracer,
-		waits.CauseResidue: c.Residue,
+		waits.CauseSTW: c.STW, waits.CauseUnavailable: c.PUnavailable, waits.CauseGC: c.GC, waits.CausePWakingUp: c.IdlePWaking,
+		waits.CauseIdlePAvailable: c.IdlePMissed, waits.CauseQueueing: c.Behind, waits.CauseOvertaken: c.Overtaken, waits.CauseTracer: c.Tracer,
+		waits.CauseOverhead: c.Residue,
 	}
 }
 

@@ -313,7 +313,7 @@ func TestGoToolPprof(t *testing.T) {
 	}
 	behind := int64(0)
 	for _, c := range res.Waits.User.Causes {
-		if c.Cause == waits.CauseBehind {
+		if c.Cause == waits.CauseQueueing {
 			behind = c.Ns
 		}
 	}

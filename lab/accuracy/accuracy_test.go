@@ -81,9 +81,9 @@ func TestTrust(t *testing.T) {
 func TestMachine(t *testing.T) {
 	none := replay.Run{Steals: new(int64), GlobalTakes: new(int64)}
 	r := row{res: &replay.Result{Observed: none, Simulated: &replay.Simulated{Simulated: none, Causes: []replay.CauseRun{
-		{Cause: waits.CauseIdlePMissed, ObservedNs: 50, SimulatedNs: 10},
-		{Cause: waits.CauseResidue, ObservedNs: 5, SimulatedNs: 20},
-		{Cause: waits.CauseBehind, ObservedNs: 45, SimulatedNs: 45},
+		{Cause: waits.CauseIdlePAvailable, ObservedNs: 50, SimulatedNs: 10},
+		{Cause: waits.CauseOverhead, ObservedNs: 5, SimulatedNs: 20},
+		{Cause: waits.CauseQueueing, ObservedNs: 45, SimulatedNs: 45},
 	}}}}
 	for lacked, want := range map[int64]int64{0: 0, 30: 30, 100: 40} {
 		if r.lacked = &lacked; r.machine() != want {

@@ -44,7 +44,7 @@ func (r *row) machine() int64 {
 	more := int64(0)
 	for _, c := range r.res.Simulated.Causes {
 		switch c.Cause {
-		case waits.CauseIdlePMissed, waits.CauseIdlePWaking, waits.CauseUnavailable, waits.CauseResidue:
+		case waits.CauseIdlePAvailable, waits.CausePWakingUp, waits.CauseUnavailable, waits.CauseOverhead:
 			more += max(0, c.ObservedNs-c.SimulatedNs)
 		}
 	}

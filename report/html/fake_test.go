@@ -101,7 +101,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		r.Waits.Worst = append(r.Waits.Worst, waits.WaitDetail{
 			G: int64(1000 + i), Class: 1, Name: names[i%len(names)], Creator: names[1], FromNs: from, ToNs: from + w, WaitNs: w, P: int32(i % ps),
 			Source: []string{"local", "steal", "global", "runnext"}[i%4], Basis: "inferred:queue",
-			Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: w / 2}, {Cause: waits.CauseOvertaken, Ns: w / 4}, {Cause: waits.CauseResidue, Ns: w - w/2 - w/4}},
+			Causes: []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: w / 2}, {Cause: waits.CauseOvertaken, Ns: w / 4}, {Cause: waits.CauseOverhead, Ns: w - w/2 - w/4}},
 			Path:   []waits.Step{{AtNs: from, Queue: "runnext", P: 1, Why: "unblock"}, {AtNs: from + 2100, Queue: "local", P: 1, Why: "displaced"}, {AtNs: from + w - 40_000, Queue: "local", P: int32(i % ps), Why: "steal"}},
 			Ahead:  []waits.RanAhead{{Class: 1, Name: names[0], Ns: w / 2, Runs: 3}, {Class: 2, Name: names[(i+8)%len(names)], Ns: w / 4, Runs: 140}, {Class: 3, Name: names[2], Ns: w / 9, Runs: 12}},
 		})
@@ -114,7 +114,7 @@ func fakeDoc(ps, bins int) *report.Document {
 		longest.Runs = append(longest.Runs, waits.Run{G: 40 + i, Name: names[8+i], FromNs: from, ToNs: from + 2_500_000, End: "block", Later: i%2 > 0})
 	}
 	r.Waits.OverTime = waits.OverTime{BinNs: 1 << 26}
-	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePMissed, waits.CauseBehind, waits.CauseOvertaken} {
+	for _, c := range []waits.Cause{waits.CauseGC, waits.CauseIdlePAvailable, waits.CauseQueueing, waits.CauseOvertaken} {
 		s := waits.CauseSeries{Cause: c}
 		for at := int64(0); at < end; at += r.Waits.OverTime.BinNs {
 			s.Ns = append(s.Ns, rnd.Int64N(1<<27))
@@ -279,7 +279,7 @@ func fakeTimeline(rnd *rand.Rand, r *analyze.Result, ps, bins int, end int64) {
 					s.G, s.Class, s.Wait, s.Src = int64(20+rnd.IntN(200)), int32(1+rnd.IntN(12)), int64(rnd.IntN(9_000_000)), uint8(1+rnd.IntN(6))
 					s.M = 1000 + s.G%7
 					s.Stop, s.BlockedOn, s.Stack = "block", "chan receive", int32(1+s.G%2)
-					s.Cause, s.Woken, s.By, s.ByStack = waits.CauseBehind, "unblock", s.G-1, 1
+					s.Cause, s.Woken, s.By, s.ByStack = waits.CauseQueueing, "unblock", s.G-1, 1
 				}
 				win.Intervals = append(win.Intervals, s)
 				win.Depths = append(win.Depths, timeline.Depth{P: int32(p), At: at, Len: int32(rnd.IntN(14))})
@@ -354,7 +354,7 @@ func fakeWork(r *analyze.Result, names []string) {
 		Bins:   []work.Bin{{FromNs: 2 * ms, ToNs: 4 * ms, Count: 90, Parts: []work.BinPart{{What: "running", Ns: 200 * ms}, {What: "lock", Ns: 80 * ms}}}, {FromNs: 8 * ms, ToNs: 16 * ms, Count: 10, Parts: []work.BinPart{{What: "lock", Ns: 100 * ms}, {What: "running", Ns: 20 * ms}}}},
 		Series: work.Series{BinNs: 100 * ms, Cells: []work.SeriesCell{{Bin: 5, Ns: 3 * ms, Count: 40}, {Bin: 20, Ns: 3 * ms, Count: 50}, {Bin: 21, Ns: 12 * ms, Count: 10}}},
 		Slowest: []work.Slow{{G: 7, BeginNs: 700 * ms, EndNs: 712 * ms, Segments: []work.Segment{
-			{Leaf: work.Leaf{Who: names[1], What: "runnable", Cause: string(waits.CauseBehind)}, Ns: ms}, {Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 2 * ms}}}}}
+			{Leaf: work.Leaf{Who: names[1], What: "runnable", Cause: string(waits.CauseQueueing)}, Ns: ms}, {Via: lock, Leaf: work.Leaf{Who: names[8], What: "running", Where: names[9]}, Ns: 9 * ms}, {Leaf: work.Leaf{Who: names[1], What: "running"}, Ns: 2 * ms}}}}}
 	test := work.UnitKind{Name: "main.TestAll", Class: "testing.tRunner", How: "test", Basis: "observed", Entry: true, Count: 1, TotalNs: 9 * ms, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 9 * ms, TypicalNs: 9 * ms, SlowNs: 9 * ms}}}
 	r.Work.Kinds = []work.UnitKind{test, serve}
 }

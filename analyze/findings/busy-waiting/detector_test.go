@@ -73,7 +73,7 @@ func detect(s *Stream, behind int64) []findings.Finding {
 	f := s.Facts()
 	f.Stack = func(h int32) []string { return stacks[h] }
 	f.Waits.Classes = []waits.Class{{Name: "main.class1",
-		Waits:       waits.Summary{Causes: []waits.CauseTime{{Cause: waits.CauseBehind, Ns: behind}}},
+		Waits:       waits.Summary{Causes: []waits.CauseTime{{Cause: waits.CauseQueueing, Ns: behind}}},
 		Antagonists: []waits.Antagonist{{Name: "main.class2", Ns: behind}}}}
 	return s.DetectWith(busywaiting.New(busywaiting.Default()), f)
 }

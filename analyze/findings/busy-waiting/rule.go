@@ -250,7 +250,7 @@ func behind(f *findings.Facts, class int32) (ns int64) {
 			}
 		}
 		for _, x := range c.Waits.Causes {
-			if x.Cause == waits.CauseBehind || x.Cause == waits.CauseOvertaken {
+			if x.Cause == waits.CauseQueueing || x.Cause == waits.CauseOvertaken {
 				line += x.Ns
 			}
 		}

@@ -177,7 +177,7 @@ func (w *watcher) causes(f *findings.Facts, ahead []waits.RanAhead) (out []findi
 	var queued, held int64
 	for _, x := range c.Waits.Causes {
 		switch x.Cause {
-		case waits.CauseBehind, waits.CauseOvertaken:
+		case waits.CauseQueueing, waits.CauseOvertaken:
 			queued += x.Ns
 		case waits.CauseUnavailable:
 			held += x.Ns
@@ -232,7 +232,7 @@ func (w *watcher) plain(f *findings.Facts) bool {
 		}
 		for _, x := range c.Waits.Causes {
 			all += x.Ns
-			if x.Cause == waits.CauseBehind {
+			if x.Cause == waits.CauseQueueing {
 				behind += x.Ns
 			}
 		}
@@ -336,15 +336,15 @@ func morePs(f *findings.Facts) string {
 
 // byCause reports which detector explains a cause of waiting further.
 var byCause = map[waits.Cause]string{
-	waits.CauseSTW:         "Most waiting is for a stopped world: look at what stops it, and how long the last P takes to stop.",
-	waits.CauseUnavailable: "Most waiting is for a P that a system call or a locked thread holds: move blocking calls and locked threads away from urgent work.",
-	waits.CauseGC:          "Most waiting is behind mark workers of the garbage collector: allocate less, or raise GOGC or GOMEMLIMIT.",
-	waits.CauseIdlePWaking: "Most waiting is for a P that was waking up: threads start slowly on this machine.",
-	waits.CauseIdlePMissed: "Most waiting happened while a P was idle: check what keeps this machine from waking threads in time: other programs, a CPU quota, more Ps than CPUs, power saving.",
-	waits.CauseBehind:      "Most waiting is behind goroutines that were there earlier: make fewer runnable at once, split the long runs among them, or give them more Ps if the machine has the cores.",
-	waits.CauseOvertaken:   "Most waiting is for goroutines that came later and ran first: look at pairs that wake one another without end, and at producers that fill the queue of their own P.",
-	waits.CauseTracer:      "Most waiting is for the tracer itself: trace less.",
-	waits.CauseResidue:     "Most waiting happened while no goroutine ran on the P: the machine may have fewer free cores than Ps.",
+	waits.CauseSTW:            "Most waiting is for a stopped world: look at what stops it, and how long the last P takes to stop.",
+	waits.CauseUnavailable:    "Most waiting is for a P that a system call or a locked thread holds: move blocking calls and locked threads away from urgent work.",
+	waits.CauseGC:             "Most waiting is behind mark workers of the garbage collector: allocate less, or raise GOGC or GOMEMLIMIT.",
+	waits.CausePWakingUp:      "Most waiting is for a P that was waking up: threads start slowly on this machine.",
+	waits.CauseIdlePAvailable: "Most waiting happened while a P was idle: check what keeps this machine from waking threads in time: other programs, a CPU quota, more Ps than CPUs, power saving.",
+	waits.CauseQueueing:       "Most waiting is behind goroutines that were there earlier: make fewer runnable at once, split the long runs among them, or give them more Ps if the machine has the cores.",
+	waits.CauseOvertaken:      "Most waiting is for goroutines that came later and ran first: look at pairs that wake one another without end, and at producers that fill the queue of their own P.",
+	waits.CauseTracer:         "Most waiting is for the tracer itself: trace less.",
+	waits.CauseOverhead:       "Most waiting happened while no goroutine ran on the P: the machine may have fewer free cores than Ps.",
 }
 
 func advice(f *findings.Facts) string {

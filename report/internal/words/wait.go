@@ -99,7 +99,7 @@ func (n *Names) Held(h waits.PHold) string {
 		return s
 	case waits.CauseGC:
 		return "the P ran a mark worker"
-	case waits.CauseIdlePMissed:
+	case waits.CauseIdlePAvailable:
 		if h.P < 0 {
 			return "a P that never had a thread was idle"
 		}
