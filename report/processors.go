@@ -65,7 +65,7 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 	}
 	t := doc.Table{Most: textPs + 1, More: max(0, len(ps)-pagePs), One: "more P", Many: "more Ps", Columns: []doc.Column{{Title: "P", Left: true}}}
 	for i, s := range states {
-		// What is unused or not recorded the shares are not of.
+		// Shares exclude unused and unrecorded time.
 		c := doc.Column{Title: s.Column, Help: s.Short}
 		if StateKeys[i] == "unused" {
 			c.Where = doc.Page

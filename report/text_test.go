@@ -206,7 +206,7 @@ func TestTextOfGap(t *testing.T) {
 	r.Procs.Ps = []procs.Proc{{LifetimeNs: 4_000_000, IdleNs: 1_500_000, RunningNs: 500_000, NotRecordedNs: 2_000_000}}
 	got := strings.Join(strings.Fields(string(textOf(t, r, TextOptions{}))), " ")
 	for _, want := range []string{
-		"duration 4 ms; 2 ms of it were not recorded: no share is of them",
+		"duration 4 ms; 2 ms of it was not recorded and is excluded from all shares",
 		"stopped idle not rec. starts",
 		"P0 25 % 0 % 0 % 0 % 0 % 0 % 0 % 75 % 2 ms",
 	} {

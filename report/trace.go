@@ -59,7 +59,7 @@ func traceFacts(r *analyze.Result) (facts doc.Facts) {
 	add("recorded", t.Wall, "")
 	note := ""
 	if t.LostNs > 0 {
-		note = quantity.Duration(t.LostNs) + " of it were not recorded: no share is of them"
+		note = quantity.Duration(t.LostNs) + " of it was not recorded and is excluded from all shares"
 	}
 	add("duration", quantity.Duration(t.DurationNs), note)
 	if f := r.Focus; f != nil {

@@ -41,7 +41,7 @@ type Note struct {
 	Changed  Changed
 	Was      Activity
 	Now      Activity        // with Turned; Unseen if it has ended
-	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as far as they were told by now
+	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as known so far
 }
 
 // OfProgram reports whether the decision's goroutine belongs to the program.

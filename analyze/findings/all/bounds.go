@@ -44,7 +44,7 @@ func BoundsOf(path string, kind reflect.Kind) Bounds {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	b := Bounds{Most: mostFloat}
 	if kind != reflect.Float64 {
-		b = Bounds{Least: 1, Most: mostCount, Whole: true} // nothing is no finding
+		b = Bounds{Least: 1, Most: mostCount, Whole: true} // zero would always match
 		if name == "ns" || strings.HasSuffix(name, "_ns") {
 			b.Most = mostNs
 		}

@@ -48,7 +48,7 @@ func Default() Thresholds {
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
-		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nobody can say that more at a time go as fast"},
+		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nor is whether more at once would be as fast"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}
 			view.Decisions(findings.DecisionFilter{

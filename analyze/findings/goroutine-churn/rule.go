@@ -88,8 +88,8 @@ func (w *watcher) ready(d *reference.Decision) {
 	}
 }
 
-// sample is of how many creations and ends one is asked for who it was: it costs
-// a look-up.
+// sample: only every sample-th creation and exit is attributed to a class, since that costs a
+// lookup.
 const sample = 16
 
 func (w *watcher) run(r *findings.Run) {

@@ -109,7 +109,7 @@ func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidenc
 		findings.Measured("without a CPU, at least", findings.Time(p.cost).With(" (%s of it)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare)),
 	}
 	if p.basis != findings.Certain {
-		list = append(list, findings.Measured("CPU time by the CPU profiler, more than was told", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs())))
+		list = append(list, findings.Measured("CPU profiler time, which exceeds that of the stated CPUs", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs())))
 	}
 	return list
 }

@@ -338,8 +338,8 @@ func (w *watcher) idle(f *findings.Facts) float64 {
 func (w *watcher) busy(f *findings.Facts, s *stage) float64 {
 	life := f.EndNs - s.since - (w.lost - s.lost)
 	own := s.own
-	// Who waits to send to one that sleeps, or waits for the network, waits for that; where
-	// all only wait for something from it, they may as well have nothing to do.
+	// If goroutines wait to send while the stage sleeps, or waits for the network, that is the
+	// bottleneck; if they only receive from it, it may simply be idle.
 	if 4*s.sends < s.others {
 		own += s.away
 	}
