@@ -337,7 +337,7 @@ func (w *walk) followOwn(n, from, to int64) {
 		}
 		if begin := max(from, x.begin); begin < to {
 			if x.activity.waits() {
-				w.ownWait(n, x, begin, to)
+				w.waitOfOwner(n, x, begin, to)
 			} else {
 				w.book(x, to-begin, 0)
 			}
@@ -376,8 +376,8 @@ func (w *walk) beforeBirth(n int64, x *interval, from, to int64, depth int) {
 	w.follow(back(n, x.link), from, to, depth, noUnit)
 }
 
-// ownWait books a part of interval n, in which the owner waited.
-func (w *walk) ownWait(n int64, x *interval, from, to int64) {
+// waitOfOwner books a part of interval n, in which the owner waited.
+func (w *walk) waitOfOwner(n int64, x *interval, from, to int64) {
 	w.via = waitAt(x.activity, x.site)
 	w.kind.waited(w.via)
 	if x.link == 0 {

@@ -13,7 +13,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, s := range slices.Clone(w.unsettled) {
 		w.settle(s)
 	}
-	w.held = map[int32]*held{}
+	w.releases = map[int32]*release{}
 	var locks []*lock
 	byName := map[findings.Name]*lock{}
 	var short []*site // without long waits
@@ -75,7 +75,7 @@ type lock struct {
 func (w *watcher) heldIn(f *findings.Facts, s *site) (most findings.Name) {
 	held := map[findings.Name]int64{}
 	for _, h := range s.holders {
-		name := w.heldAt(f, h.stack).function
+		name := w.release(f, h.stack).function
 		if marks(f, h) {
 			name = "" // who held it is not known
 		}
@@ -86,21 +86,22 @@ func (w *watcher) heldIn(f *findings.Facts, s *site) (most findings.Name) {
 	return most
 }
 
-// held is what holding and InnermostFunction say of a stack.
-type held struct {
+// release is what is known of a stack at which a lock was given up: what holding and
+// InnermostFunction return.
+type release struct {
 	frames   []string
 	function findings.Name
 	place    string
 }
 
-func (w *watcher) heldAt(f *findings.Facts, stack int32) *held {
-	h := w.held[stack]
-	if h == nil {
-		h = &held{frames: holding(f, stack)}
-		h.function, h.place = findings.InnermostFunction(h.frames, f.Tested)
-		w.held[stack] = h
+func (w *watcher) release(f *findings.Facts, stack int32) *release {
+	r := w.releases[stack]
+	if r == nil {
+		r = &release{frames: holding(f, stack)}
+		r.function, r.place = findings.InnermostFunction(r.frames, f.Tested)
+		w.releases[stack] = r
 	}
-	return h
+	return r
 }
 
 // marks reports whether a holder is a mark worker of the garbage collector: those hold no lock.
@@ -227,17 +228,17 @@ func (n *evidence) add(w *watcher, f *findings.Facts, t *site) {
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
-		held := w.heldAt(f, h.stack)
-		if held.function != n.by || marks(f, h) {
+		at := w.release(f, h.stack)
+		if at.function != n.by || marks(f, h) {
 			continue
 		}
 		c := &n.chief
-		c.function = held.function
+		c.function = at.function
 		c.did.add(&h.did)
 		if h.cell.Ns > c.longest.Ns {
-			c.longest, c.place = h.cell, held.place
+			c.longest, c.place = h.cell, at.place
 			a := f.Class(findings.Cause, h.class)
-			a.Stack = held.frames
+			a.Stack = at.frames
 			c.Actor = *a.AtInnermost()
 		}
 		if h.slow.Ns > c.slow.Ns {

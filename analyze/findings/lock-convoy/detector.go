@@ -74,9 +74,9 @@ type watcher struct {
 	passed int64               // how many there were
 	// Sites with waits that are not settled, the one with the oldest first.
 	unsettled []*site
-	line      []int64         // scratch: when those in line for a pass began to wait, sorted
-	held      map[int32]*held // by stack, in Finish
-	lost      int64           // when the last gap in the trace began; -1: there was none
+	line      []int64            // scratch: when those in line for a pass began to wait, sorted
+	releases  map[int32]*release // by stack, in Finish
+	lost      int64              // when the last gap in the trace began; -1: there was none
 }
 
 const (
