@@ -101,7 +101,10 @@ func (w *wording) known() map[string]string {
 	}
 	if x := w.InRow; x != nil {
 		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(x.Bucket.Chief.Via.Site))
-		m["rowTakes"] = quantity.Duration(x.Kind.TotalNs / x.Kind.Count)
+		m["rowTakes"], m["rowUnit"] = quantity.Duration(x.Ns), "a unit"
+		if x.Slow {
+			m["rowUnit"] = "a slow unit"
+		}
 	}
 	v := w.Victim
 	if v == nil {

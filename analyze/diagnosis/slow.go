@@ -7,6 +7,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
@@ -68,7 +69,9 @@ func (d *Diagnosis) slow() (most *Slow) {
 type InRow struct {
 	Kind   *work.UnitKind
 	Bucket work.Bucket
-	Times  int64 // mean number of waits of a unit there
+	Slow   bool  // it is so of slow units
+	Ns     int64 // that a unit takes, on average
+	Times  int64 // that it waits there, on average
 }
 
 // Bounds on waits one after the other.
@@ -83,23 +86,33 @@ func (d *Diagnosis) inRow() (most *InRow) {
 	if d.r.Program.Tested() {
 		return nil
 	}
-	all := int64(0)
+	total := int64(0)
 	for _, k := range d.r.Work.Entries() {
-		all += k.TotalNs
-		buckets, _ := k.Buckets()
+		total += k.TotalNs
+		buckets, all := k.Buckets()
 		for _, b := range buckets {
-			if b.Chief.Via == nil || b.Chief.Via.What != "network" || 2*b.Ns < k.TotalNs || b.Chief.Waits < timesInRow*k.Count || k.TotalNs < leastInRow*k.Count {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" || most != nil && k.TotalNs <= most.Kind.TotalNs {
 				continue
 			}
-			if most == nil || k.TotalNs > most.Kind.TotalNs {
-				most = &InRow{k, b, b.Chief.Waits / k.Count}
+			x := &InRow{k, b, false, k.TotalNs / k.Count, b.Chief.Waits / k.Count}
+			if !x.many(b.Ns / k.Count) {
+				x = &InRow{k, b, true, all.SlowNs, int64(float64(b.Chief.Waits) * quantity.Ratio(b.SlowNs, b.Ns))}
+				if !all.Slow() || !x.many(b.SlowNs) {
+					continue
+				}
 			}
+			most = x
 		}
 	}
-	if most != nil && float64(most.Kind.TotalNs) < smallShare*float64(all) {
+	if most != nil && float64(most.Kind.TotalNs) < smallShare*float64(total) {
 		return nil
 	}
 	return most
+}
+
+// many reports whether a unit waits often, for most of its time; part is of the latter, ns.
+func (x *InRow) many(part int64) bool {
+	return x.Times >= timesInRow && x.Ns >= leastInRow && 2*part >= x.Ns
 }
 
 // Asleep is where units of work spend much of their time asleep: all tests, the timed parts of all

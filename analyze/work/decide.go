@@ -93,9 +93,15 @@ func (a *Accumulator) keep(c *class, l *life, m *event) {
 	if m.what == exited && l.born {
 		c.ends++
 	}
-	if full := a.log(c, m); full || c.blocks >= a.enough || c.ends >= enoughEnds {
-		a.decide(c)
+	switch full := a.log(c, m); {
+	case full, c.ends >= enoughEnds:
+	case c.blocks < max(a.enough, c.review):
+		return
+	case c.blocks < mostBlocks && a.judge(c).early():
+		c.review = 4 * c.blocks
+		return
 	}
+	a.decide(c)
 }
 
 // log adds an event to the log of a class, and reports whether there is no room for more.

@@ -36,6 +36,7 @@ type candidate struct {
 // When a class is decided.
 const (
 	enoughBlocks = 400
+	mostBlocks   = 16 * enoughBlocks // where they may be too early
 	enoughEnds   = 20
 	fewPairs     = 10 // of waits one after the other that show a round
 	fewBlocks    = 20 // below which a home is ambiguous
@@ -109,7 +110,7 @@ func (j *judgement) beats(c *class) (How, home, bool) {
 		return how, h, false
 	}
 	was, is := j.of(c.home.node, c.home.family), j.of(h.node, h.family)
-	return how, h, was != is && (c.how == Run || was == nil || is.weight() >= 2*was.weight())
+	return how, h, was != is && (c.how == Run || was == nil || is.server && j.better(is, was) || is.weight() >= 2*was.weight())
 }
 
 // verdict returns the home of the class, or what else its units are.
@@ -311,6 +312,15 @@ func (j *judgement) returnsTo(x *candidate) bool {
 	}
 	mostlyWhole := j.whole >= 3 && 2*j.whole > len(j.blocks)
 	return !mostlyWhole || x.blocks >= 3*lives
+}
+
+// early reports whether most goroutines that were created for connections have read further out than
+// at home, but have not come back to that yet: requests may be read there, and answers at home.
+func (j *judgement) early() bool {
+	best := j.best()
+	return j.born && best != nil && slices.ContainsFunc(j.list, func(x candidate) bool {
+		return x.server && 2*len(x.visits) >= len(j.blocks) && j.better(&x, best) && !j.returnsTo(&x)
+	})
 }
 
 // best returns the candidate that is home, or nil. If the goroutines wait longer where they do not
