@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -156,9 +155,6 @@ func thresholds(id string) string {
 	return b.String()
 }
 
-// link is a link of Markdown.
-var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-
 // doc writes the explanation of a detector, which is Markdown: headings,
 // paragraphs, lists with stars, and text indented by four.
 func (t *text) doc(d findings.Doc) {
@@ -167,7 +163,7 @@ func (t *text) doc(d findings.Doc) {
 	blank := true
 	for l := range strings.Lines(body + thresholds(d.ID)) {
 		l = strings.TrimRight(l, "\n ")
-		plain := strings.ReplaceAll(link.ReplaceAllString(l, "$1"), "**", "")
+		plain := strings.ReplaceAll(words.WithoutLinks(l), "**", "")
 		switch {
 		case l == "":
 			if !blank {

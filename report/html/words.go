@@ -1,12 +1,12 @@
 package html
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
 // procStates are the states of a P, in the order of report.StateKeys.
@@ -109,13 +109,10 @@ func glossaries() []glossaryPart {
 	return []glossaryPart{wordList, causes, what, sources, measured, detectors}
 }
 
-// mdLink is a link of the explanations, whose target is not on the page.
-var mdLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
-
 // firstParagraph reports what a detector looks for, as plain text.
 func firstParagraph(doc string) string {
 	text, _ := findings.Section(doc, "What")
 	text, _, _ = strings.Cut(text, "\n\n")
 	text = strings.NewReplacer("`", "", "**", "", "\n", " ").Replace(text)
-	return mdLink.ReplaceAllString(text, "$1")
+	return words.WithoutLinks(text)
 }

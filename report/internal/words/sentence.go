@@ -5,6 +5,7 @@
 package words
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,3 +59,9 @@ func Ended(s string) string {
 	}
 	return s + "."
 }
+
+// link is a link of Markdown.
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// WithoutLinks is Markdown with what its links show, whose targets no report has.
+func WithoutLinks(s string) string { return link.ReplaceAllString(s, "$1") }
