@@ -77,7 +77,7 @@ func TestGapIsHatched(t *testing.T) {
 		t.Errorf("arrays: %v", p.Arrays)
 	}
 	page := plainSpaces(write(t, doc, Options{}))
-	for _, s := range []string{`<pattern id="hatch"`, "2 ms of it were not recorded"} {
+	for _, s := range []string{`<pattern id="hatch"`, "2 ms of it was not recorded"} {
 		if !strings.Contains(page, s) {
 			t.Errorf("the page lacks %q", s)
 		}

@@ -174,8 +174,7 @@ func waits(frames []string) bool {
 	})
 }
 
-// alone is for how long at least one of the calls was under way and no goroutine of running time of
-// the program.
+// alone is for how long at least one of the calls was under way and no goroutine of the program ran.
 func alone(calls []call) (ns int64) {
 	slices.SortFunc(calls, func(x, y call) int { return cmp.Compare(x.from, y.from) })
 	for i := 0; i < len(calls); {
