@@ -45,7 +45,7 @@ func TestNotATrace(t *testing.T) {
 		{"web page without doctype", "<HTML><head>", "an HTML page"},
 		{"twice compressed", string(gzipped(t, gzipped(t, newFile(26).b))), "unpack it once"},
 		{"bzip2", "BZh91AY&SY", "bzip2"},
-		{"too new", "go 1.28 trace\x00\x00\x00", "trace of format go 1.28: gmpscope reads traces of Go 1.11 to 1.27; look for a newer gmpscope"},
+		{"too new", "go 1.99 trace\x00\x00\x00", "trace of format go 1.99: gmpscope reads traces of Go 1.11 to 1.27; look for a newer gmpscope"},
 		{"far too new", "go 1.128 trace\x00\x00", "trace of format go 1.128"},
 		{"too old", "go 1.5 trace\x00\x00\x00\x00", "trace of format go 1.5: gmpscope reads traces of Go 1.11 to 1.27; record it with a newer Go"},
 		{"1.10", "go 1.10 trace\x00\x00\x00", "record it with a newer Go"},
