@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -21,6 +22,7 @@ type findingView struct {
 	Groups  string      // of its actors, a line each
 	Further [][3]string // evidence without a threshold
 	Advice  [][]piece
+	Besides bool // the verdict has advice too, which is not repeated
 	Strip   template.HTML
 	Picture *picture
 }
@@ -124,7 +126,12 @@ func complete(bs []blockView, r *analyze.Result) {
 			continue
 		}
 		f.Groups = groupsOf(&r.Findings[f.N-1])
+		f.Besides = len(f.Finding.Advice) < len(r.Findings[f.N-1].Advice)
 		for _, a := range f.Finding.Advice {
+			if rest, ok := strings.CutPrefix(a[0].Text, "Or "); ok && f.Besides { // what it is an alternative to does not stand here
+				a = slices.Clone(a)
+				a[0].Text = words.Sentence(rest)
+			}
 			f.Advice = append(f.Advice, linked(a, first))
 		}
 		if f.Href != "" {

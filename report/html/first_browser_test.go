@@ -60,7 +60,7 @@ func pictureOfTheMoment(t *testing.T, p *browsertest.Page) {
 
 // windowList wants headlines in the list of exact windows, not the names of detectors.
 func windowList(t *testing.T, p *browsertest.Page) {
-	const want = ": Runs of search.(*Index).rebuild.func2 lasting up to 41 ms"
+	const want = ": Runs of search.(*Index).rebuild.func2 lasting up to 41\u00a0ms"
 	list := browsertest.Eval[[]string](p, `[...document.querySelectorAll("#tl-windows option")].map(o => o.textContent)`)
 	if !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, want) }) {
 		t.Errorf("no %q in %q", want, list)
@@ -93,7 +93,7 @@ func anchors(t *testing.T, p *browsertest.Page, v browsertest.View) {
 
 // threshold wants the heading of the column whole, however narrow its values.
 func threshold(t *testing.T, p *browsertest.Page, v browsertest.View) {
-	if n := browsertest.Eval[int](p, `(() => { const r = document.createRange(); r.selectNodeContents(document.querySelector("#finding-1 .evidence thead th:last-child")); return new Set([...r.getClientRects()].map(x => x.top)).size })()`); n != 1 {
+	if n := browsertest.Eval[int](p, `(() => { for (const d of document.querySelectorAll("details.roomy")) d.open = true; const r = document.createRange(); r.selectNodeContents(document.querySelector("#finding-1 .evidence thead th:last-child")); return new Set([...r.getClientRects()].map(x => x.top)).size })()`); n != 1 {
 		t.Errorf("at %d px the heading has %d lines", v.Width, n)
 	}
 	if w := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); w > 0 {

@@ -2,6 +2,7 @@ package html
 
 import (
 	"html/template"
+	"regexp"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -28,12 +29,14 @@ func breaks(s string) template.HTML {
 }
 
 // headline is the template function that typesets a sentence that may be too narrow for a name
-// in it: it can be broken at the name's receiver.
+// in it: it can be broken after a dot of the name.
 func headline(s string) template.HTML {
-	return template.HTML(receiverBreaks.Replace(template.HTMLEscapeString(typeset(s))))
+	s = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>").Replace(template.HTMLEscapeString(typeset(s)))
+	return template.HTML(afterPackage.ReplaceAllString(s, "$1<wbr>$2"))
 }
 
-var receiverBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>")
+// afterPackage finds where a name goes on after a dot that no number has.
+var afterPackage = regexp.MustCompile(`([\pL\pN_]\.)(\pL)`)
 
 var nameBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 

@@ -131,8 +131,8 @@ func TestSizeIsBounded(t *testing.T) {
 	for range 10 {
 		doc.Result.Timeline.Windows = append(doc.Result.Timeline.Windows, w)
 	}
-	s := write(t, doc, Options{MaxBytes: 1_300_000})
-	if len(s) > 1_300_000 {
+	s := write(t, doc, Options{MaxBytes: 1_320_000})
+	if len(s) > 1_320_000 {
 		t.Errorf("%d bytes", len(s))
 	}
 	if !regexp.MustCompile(`"left":[1-9]`).MatchString(s) {

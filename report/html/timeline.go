@@ -225,7 +225,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 			break
 		}
 		if fd.ToNs > fd.FromNs {
-			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), words.Cut(names.Text(fd.InBrief()), 200), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
+			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), quantity.NoBreak(words.Cut(names.Text(fd.InBrief()), 200)), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
 		}
 	}
 	b, ns := &block{}, recorded(&t)
@@ -307,7 +307,7 @@ func windowTitle(w *timeline.Window, fs []findings.Finding, names *words.Names) 
 			break
 		}
 	}
-	return words.Cut(title, 90)
+	return quantity.NoBreak(words.Cut(title, 90))
 }
 
 // maxWaits bounds the waits that the timeline shows step by step.

@@ -13,11 +13,12 @@ import (
 )
 
 // The most that a report shows before anything is unfolded, and that its first screen has, in
-// words and in windows of 1440 × 900 px.
+// words, in windows of 1440 × 900 px, and in those of a phone.
 const (
-	mostWords      = 3500
-	mostScreens    = 12
-	mostFirstWords = 250
+	mostWords        = 3500
+	mostScreens      = 12
+	mostPhoneScreens = 16
+	mostFirstWords   = 250
 )
 
 // firstWords counts the words that stand in the first window.
@@ -57,9 +58,15 @@ func TestBrowserWords(t *testing.T) {
 		if seen < 100 || all < seen {
 			t.Errorf("%s: %d words, %d unfolded", file, seen, all)
 		}
+		q := b.Open(t, file, "", phone)
+		q.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		onPhone := browsertest.Eval[float64](q, `document.documentElement.scrollHeight / innerHeight`)
+		if onPhone > mostPhoneScreens {
+			t.Errorf("%s: %.1f screens of a phone, want at most %d", file, onPhone, mostPhoneScreens)
+		}
 		if sheets == 0 {
 			t.Errorf("%s: nothing is printed", file)
 		}
-		fmt.Printf("%s: %d words (%s), %d on the first screen; %.1f screens; %d unfolded; %d pages in print\n", filepath.Base(file), seen, by, first, screens, all, sheets)
+		fmt.Printf("%s: %d words (%s), %d on the first screen; %.1f screens, %.1f on a phone; %d unfolded; %d pages in print\n", filepath.Base(file), seen, by, first, screens, onPhone, all, sheets)
 	}
 }

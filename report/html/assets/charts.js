@@ -109,9 +109,9 @@
   }
 
   function height(fig) {
-    const rows = Number(fig.dataset.rows || 0);
-    if (fig.dataset.height !== "auto") return Number(fig.dataset.height);
-    const each = rows > 64 ? 7 : rows > 32 ? 11 : rows > 12 ? 18 : 28;
+    const rows = Number(fig.dataset.rows || 0), phone = innerWidth <= 700;
+    if (fig.dataset.height !== "auto") return phone ? 250 : Number(fig.dataset.height);
+    const each = rows > 64 ? 7 : rows > 32 ? 11 : rows > 12 || phone ? 18 : 28;
     return Math.max(240, rows * each + 140);
   }
 

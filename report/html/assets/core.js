@@ -208,6 +208,9 @@ const gms = (() => {
     }
   });
 
+  // On a phone, what is open where there is room is folded.
+  if (matchMedia("(max-width: 700px)").matches) for (const d of document.querySelectorAll("details.roomy")) d.open = false;
+
   // Tables that can be scrolled, and only those, can be reached by keyboard.
   const stops = new ResizeObserver(es => {
     for (const s of new Set(es.map(e => e.target.closest(".scroll")))) {

@@ -33,7 +33,7 @@ gms.inspector = (() => {
     const dl = el("dl");
     for (const [k, v] of rows) {
       const dd = el("dd");
-      dd.append(...[v].flat());
+      dd.append(...[v].flat().flatMap(x => typeof x === "string" ? breaks(x) : [x]));
       dl.append(el("dt", "", k), dd);
     }
     return dl;

@@ -31,6 +31,20 @@
     body.append(...rows.map(r => r.row));
     Array.from(table.tHead.rows[0].cells, (th, j) => j === i ? th.setAttribute("aria-sort", dir) : th.removeAttribute("aria-sort"));
   }
+  /* On a phone a wide table has no room for a row in a line: style.css puts the numbers below each
+     other, each with the head of its column. */
+  const phone = matchMedia("(max-width: 700px)");
+  function label() {
+    if (!phone.matches) return;
+    for (const table of document.querySelectorAll("table.wide:not(.labelled)")) {
+      const heads = Array.from(table.tHead.rows[0].cells, th => th.textContent);
+      if (heads.length < 7) continue;
+      table.classList.add("labelled");
+      for (const row of table.tBodies[0].rows) for (const td of row.querySelectorAll(":scope > td")) td.dataset.head = heads[td.cellIndex];
+    }
+  }
+  phone.addEventListener("change", label);
+  label();
   for (const table of document.querySelectorAll("table.sortable")) {
     Array.from(table.tHead.rows[0].cells, (th, i) => {
       const b = gms.el("button", "", th.textContent);
