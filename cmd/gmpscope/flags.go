@@ -17,11 +17,11 @@ var flagGroups = []struct {
 	title string
 	names []string
 }{
-	{"Output", []string{"output", "format", "open", "top", "full", "timeline", "anonymize", "quiet", "markdown", "json", "github", "exit-code"}},
-	{"Part of the trace", []string{"from", "to", "until", "class", "goroutine", "task", "unit"}},
+	{"Output", []string{"output", "format", "open", "top", "full", "timeline", "anonymize", "quiet", "markdown", "link"}},
+	{"Part of the trace", []string{"from", "to", "until", "class", "goroutine", "task", "trace-id", "unit"}},
 	{"Judgement", []string{"config", "home", "program", "reference", "go-version"}},
-	{"Machine", []string{"cpus", "kernel", "cgroup"}},
-	{"Limits", []string{"max-memory", "max-size", "workers", "no-fetch", "timeout"}},
+	{"Machine", []string{"cpus", "kernel", "cgroup-stat"}},
+	{"Limits", []string{"max-memory", "max-size", "workers", "no-fetch"}},
 }
 
 // widest is how wide help is at most: longer lines are hard to read.
@@ -50,7 +50,8 @@ func grouped(cmd *cobra.Command) string {
 				at = i + 1
 			}
 		}
-		if f.DefValue == "[]" { // says nothing
+		// Of some lists pflag sees by itself that they are empty.
+		if f.DefValue == "[]" && !slices.Contains([]string{"intSlice", "stringSlice", "stringArray"}, f.Value.Type()) {
 			shown := *f
 			shown.DefValue = ""
 			f = &shown
