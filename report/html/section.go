@@ -180,7 +180,7 @@ func newFold(f *doc.Fold, names *words.Names) *foldView {
 }
 
 func newTable(t doc.Table, names *words.Names) *tableView {
-	v := &tableView{Table: t, Short: len(t.Rows) > 10}
+	v := &tableView{Table: t, Short: len(t.Rows) > 6}
 	for _, c := range t.Columns {
 		if c.Where != doc.Text {
 			v.Columns = append(v.Columns, c)

@@ -3,7 +3,7 @@
    classes. */
 (() => {
   /** How many rows of a table are shown at first; style.css hides the others. */
-  const shown = 8;
+  const phone = matchMedia("(max-width: 700px)"), shown = phone.matches ? 4 : 8;
   for (const table of document.querySelectorAll("table.short")) {
     const n = table.tBodies[0].rows.length;
     if (n <= shown + 2) { table.classList.add("all"); continue; }
@@ -33,7 +33,6 @@
   }
   /* On a phone a wide table has no room for a row in a line: style.css puts the numbers below each
      other, each with the head of its column. */
-  const phone = matchMedia("(max-width: 700px)");
   function label() {
     if (!phone.matches) return;
     for (const table of document.querySelectorAll("table.wide:not(.labelled)")) {
