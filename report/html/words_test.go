@@ -17,7 +17,7 @@ import (
 const (
 	mostWords        = 3500
 	mostScreens      = 12
-	mostPhoneScreens = 16
+	mostPhoneScreens = 15
 	mostFirstWords   = 250
 )
 
