@@ -84,7 +84,7 @@ func TestFindsALineForALock(t *testing.T) {
 		t.Errorf("%s %+v", x.Basis, x.Actors)
 	}
 	text := Text([]findings.Finding{x})
-	for _, want := range []string{"main.update, called by main.class1, holds a lock for up to 1 ms at a time: 400 waits", "before the line was empty: 400", "(goyield): 400", "its holder ran: 100 %", "on average: 2.99"} {
+	for _, want := range []string{"main.update, called by main.class1, holds a lock for up to 1 ms at a time: 400 waits", "until nobody waited: 400", "(goyield): 400", "its holder ran: 100 %", "on average: 2.99"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

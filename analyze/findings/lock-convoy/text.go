@@ -22,7 +22,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Title = n.title(w.t.WaitNs)
 	x.Measured("waits in such lines", findings.Count(n.waits), findings.Time(w.t.WaitNs).With(" each"))
 	x.Measured("all waits there, shorter ones too, summed", findings.Time(n.waited))
-	x.Measured("most of them before the line was empty", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of %s", quantity.Duration(w.t.LongNs)))
+	x.Measured("most of them in one row, until nobody waited", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of %s", quantity.Duration(w.t.LongNs)))
 	x.Measured("time with such a line", findings.Share(n.share).With(" of the duration").Of(n.longest))
 	x.Measured("in line for so long, on average", findings.Number(n.line).Of(n.cost))
 	x.Measured("hand-overs of starvation mode (goyield)", findings.Count(n.handoffs))
@@ -64,7 +64,7 @@ func (n *evidence) title(waitNs int64) findings.Text {
 	c := &n.chief
 	waits := fmt.Sprintf("%s of %s or more", quantity.Plural(n.waits, "wait", "waits"), quantity.Duration(waitNs))
 	if c.function == "" {
-		return findings.Say("Goroutines stood in line for the lock in %s: %s, up to %s before the line was empty", n.name, waits, quantity.Count(n.worst.longest))
+		return findings.Say("Goroutines stood in line for the lock in %s: %s, up to %s until nobody waited", n.name, waits, quantity.Count(n.worst.longest))
 	}
 	var did, in findings.Text
 	if n.slowIn != "" {

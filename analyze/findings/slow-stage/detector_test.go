@@ -139,7 +139,7 @@ func TestFindsAHotShard(t *testing.T) {
 	}
 	x := One(t, detect(s, 300*Ms), slowstage.ID, findings.Note)
 	if !strings.HasPrefix(x.Title.String(), "One goroutine of main.f1 (run by main.class3) was busy") || x.Actors[0].G != 1 || !strings.Contains(x.Advice[0].String(), "evenly") ||
-		!strings.Contains(x.Headline.String(), "3.87 others wait behind it") || !strings.Contains(x.Title.String(), "0.98 goroutines (main.f9) waited for it on average, and 2.89 for these") {
+		!strings.Contains(x.Headline.String(), "3.87 others wait behind it") || !strings.Contains(x.Title.String(), "0.98 goroutines (main.f9) waited for it on average, and another 2.89 for those") {
 		t.Error(x.Headline, x.Title, x.Actors)
 	}
 }

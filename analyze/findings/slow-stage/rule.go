@@ -424,7 +424,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 	waited := findings.Say("%s goroutines%s waited for it on average", quantity.Number(n.directly), victims)
 	after := "for it"
 	if more := n.line - n.directly; more >= 0.05 {
-		waited = findings.Say("%s, and %s for these", waited, quantity.Number(more))
+		waited = findings.Say("%s, and another %s for those", waited, quantity.Number(more))
 		after = "behind it"
 	}
 	if n.siblings >= hotShard {

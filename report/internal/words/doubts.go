@@ -10,7 +10,7 @@ import (
 func Doubt(id string) string {
 	switch id {
 	case findings.Strained:
-		return "short of CPU"
+		return "threads lacked CPUs at times"
 	case findings.OnlyShort:
 		return "short recording"
 	}
