@@ -19,7 +19,7 @@ type Focused struct {
 	ToNs       int64 `json:"to_ns"`       // end of the window, exclusive; the time of the last event if the trace ends earlier
 	RecordedNs int64 `json:"recorded_ns"` // recorded part of the window: the base of rates and shares of time
 	// Classes are the names that --class asks for. Waits, accounts by class, and findings are
-	// of these; Ps, fairness and the timeline of all goroutines.
+	// of these; Ps, fairness and the timeline are of all goroutines.
 	Classes    []string `json:"classes,omitempty"`
 	Goroutines []int64  `json:"goroutines,omitempty"` // IDs that --goroutine asks for; likewise
 }

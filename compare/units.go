@@ -36,7 +36,7 @@ type KindChange struct {
 	Name    string      `json:"name"`            // handler, test function or annotation; else the class
 	How     string      `json:"how"`             // as in the units of analyze
 	Was     string      `json:"was,omitempty"`   // name before the change, if another: inferred
-	Why     string      `json:"why,omitempty"`   // evidence that it is the same; absent where name and how are
+	Why     string      `json:"why,omitempty"`   // evidence that it is the same kind; absent where name and how are the same
 	Split   []string    `json:"split,omitempty"` // names of further kinds that it became: inferred
 	In      string      `json:"in"`              // "both", "before" or "after"
 	Entry   bool        `json:"entry"`           // units begin from outside

@@ -197,13 +197,13 @@ type WhatIf struct {
 	// not in the trace.
 	LockBoundNs int64        `json:"lock_bound_ns"`
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"` // dependence of the makespan on what the trace cannot show about another GOMAXPROCS; absent with the same
-	// Untrusted is why it cannot be trusted: it or the recording has more Ps than --cpus has
+	// Untrusted is why it cannot be trusted: it or the recording has more Ps than --cpus gives
 	// CPUs; the model is too far off; or, with another GOMAXPROCS, the model is out of its
 	// bands, or the trace lacks what it would take: it is of one P, goroutines wait for
 	// mutexes, the network or the kernel, or it depends on the speed of computing.
 	Untrusted string `json:"untrusted,omitempty"`
-	// UntrustedMakespan is why the makespan cannot be trusted either; absent with Untrusted
-	// present: only what is said about waiting cannot.
+	// UntrustedMakespan is why the makespan cannot be trusted either; if it is absent and
+	// Untrusted is not, only what is said about waiting cannot be trusted.
 	UntrustedMakespan string `json:"untrusted_makespan,omitempty"`
 }
 
@@ -214,8 +214,8 @@ type Sensitivity struct {
 	WorkNs     int64   `json:"work_ns"`     // makespan with that factor
 	WorkWaited float64 `json:"work_waited"` // time waited with that factor, relative to that without
 	CallsNs    int64   `json:"calls_ns"`    // makespan if system calls take twice as long, and waking a thread twice, or four times if it is not measured
-	// DeadlinesNs is the makespan if timers are due when set that woke goroutines which
-	// waited for something else too, or ran a function.
+	// DeadlinesNs is the makespan if timers that ran a function, or woke goroutines which
+	// waited for something else too, are due as soon as they are set.
 	DeadlinesNs int64 `json:"deadlines_ns"`
 	makespan    int64 // without
 }

@@ -43,7 +43,7 @@ type Decomposition struct {
 	Prospects   []Gain       `json:"prospects"`           // estimated gains of the victims of the findings, in the order of the findings; empty in the output of replay
 }
 
-// Parts split the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs, exactly.
+// Parts is the split of the time waited: ObservedNs = CapacityNs + PolicyNs + ExcessNs, exactly.
 type Parts struct {
 	ObservedNs int64 `json:"observed_ns"` // waited in the trace
 	// CapacityNs is the time waited under the ideal scheduler with the same demand and Ps and

@@ -89,7 +89,7 @@ func NewCheck(rs []*analyze.Result, failOn findings.Severity, outcomes []budget.
 	return c
 }
 
-// names reports what the classes of the findings are called.
+// names returns the names of the classes of the findings.
 func (c *Check) names() *words.Names {
 	var classes []string
 	for i := range c.Findings {

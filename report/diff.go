@@ -230,7 +230,7 @@ func KindInWords(names *words.Names, k *compare.KindChange) string {
 	return s
 }
 
-// DiffFindings is what became of the findings of both sides.
+// DiffFindings returns the section about what became of the findings of both sides.
 func DiffFindings(c *compare.Result, names *words.Names) *doc.Section {
 	s := &doc.Section{ID: "findings", Title: "Findings"}
 	suppressed := Suppressed(names, c.Suppressed)

@@ -13,7 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// MaxFindings is the number of findings that text and page show, MaxFrames that of the
+// MaxFindings is the most findings that text and page show, MaxFrames the most
 // frames of a stack.
 const (
 	MaxFindings = 60
@@ -147,7 +147,7 @@ func findingOf(names *words.Names, x *findings.Finding) doc.Finding {
 	return f
 }
 
-// InShort are the first findings of a document.
+// InShort returns the first findings of a document, in short.
 func InShort(d *Document, most int) (out doc.Outcomes) {
 	out.More = max(0, len(d.Result.Findings)-most)
 	for i := range d.Result.Findings[:len(d.Result.Findings)-out.More] {
@@ -157,7 +157,7 @@ func InShort(d *Document, most int) (out doc.Outcomes) {
 	return out
 }
 
-// sentence is a text whose detectors the page links.
+// sentence returns a text as phrases, so that the page can link its detectors.
 func sentence(names *words.Names, t findings.Text) (s doc.Sentence) {
 	for i, p := range t {
 		phrase := doc.Phrase{Text: words.Cut(names.Text(t[i:i+1]), 1000)}

@@ -141,7 +141,7 @@ func (t *text) fleetGroups(f *jsondoc.Fleet) {
 	t.more(len(f.Groups)-textGroups, "more group", "more groups")
 }
 
-// FleetFindings are the findings of many traces.
+// FleetFindings returns the section about the findings of many traces.
 func FleetFindings(f *jsondoc.Fleet) *doc.Section {
 	s := &doc.Section{ID: "findings", Title: "Findings", Blocks: []doc.Block{doc.Para{
 		Text: "Warnings and worse, over all versions of a group; new ones first, which no trace of an earlier version has.", Where: doc.Page,

@@ -18,7 +18,7 @@ const (
 	mostLegs     = 12        // benchmarks that have a line
 	largePart    = 0.2       // share of the time of a test from which on it is said for what it was
 	mostlyAlone  = 0.8       // share of the time in which one test runs
-	noticed      = 1_000_000 // ns from which on somebody may care for what a unit takes its time
+	noticed      = 1_000_000 // ns from which on it may matter what a unit spends its time on
 	halfUsed     = 0.51      // share of the P-time in use up to which another test could run, too
 )
 

@@ -150,8 +150,7 @@ func (v *Victim) symptoms(most waits.Cause) []symptom {
 	}
 }
 
-// Thresholds. Waiting and cost are compared with the time that running time of the
-// program.
+// Thresholds. Waiting and cost are compared with the running time of the program.
 const (
 	largeWaiting = 0.5       // waiting from which on it is worth a headline, even if no detector minds
 	largeCost    = 0.15      // cost of a note from which on it leads, even if there was little waiting
@@ -162,7 +161,7 @@ const (
 	mostUse      = 0.8       // share of P-time in use below which there was more work than Ps at times only
 	wholeLife    = 0.99      // share of its life from which on a goroutine does nothing else
 	muchUse      = 0.5       // share of P-time in use from which on a slow program is slow by its work
-	doubtful     = 0.1       // share of the waiting in which threads may have lacked CPUs from which on that casts doubt on all
+	doubtful     = 0.1       // share of the waiting from which on a lack of CPUs during it casts doubt on all
 	shortWait    = 2_000_000 // ns up to which a wait for a P is short
 
 	// Shares of starts without explanation from which on the rebuilt queues are less certain, and

@@ -26,7 +26,7 @@ type Diagnosis struct {
 	Slow    *Slow             // kind whose slow units lose most; nil if none
 	InRow   *InRow            // kind whose units wait for one thing after the other; nil if none
 	Asleep  *Asleep           // where units are asleep for a large part of their time; nil if nowhere
-	Doubt   *findings.Doubt   // doubt that threads lacked CPUs, if Subject depends on it; else nil
+	Doubt   *findings.Doubt   // the doubt about a lack of CPUs, if Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
 	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first; without waits after runtime.Gosched

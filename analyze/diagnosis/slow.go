@@ -69,9 +69,9 @@ func (d *Diagnosis) slow() (most *Slow) {
 type InRow struct {
 	Kind   *work.UnitKind
 	Bucket work.Bucket
-	Slow   bool  // it is so of slow units
-	Ns     int64 // that a unit takes, on average
-	Times  int64 // that it waits there, on average
+	Slow   bool  // only the slow units do so
+	Ns     int64 // mean length of such a unit
+	Times  int64 // mean number of its waits there
 }
 
 // Bounds on waits one after the other.
@@ -110,7 +110,7 @@ func (d *Diagnosis) inRow() (most *InRow) {
 	return most
 }
 
-// many reports whether a unit waits often, for most of its time; part is of the latter, ns.
+// many reports whether a unit waits often, and for most of its time; part is the time of these waits, in ns.
 func (x *InRow) many(part int64) bool {
 	return x.Times >= timesInRow && x.Ns >= leastInRow && 2*part >= x.Ns
 }
@@ -120,7 +120,7 @@ func (x *InRow) many(part int64) bool {
 type Asleep struct {
 	Kinds       []*work.UnitKind
 	In          work.Leaf // a sleep, or of benchmarks a select that no goroutine ended
-	Ns, TotalNs int64     // of their time, ns
+	Ns, TotalNs int64     // time asleep, and all of their time
 }
 
 // Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.

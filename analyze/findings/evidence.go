@@ -53,10 +53,10 @@ func Rate(f float64) Measure {
 	return Measure{said(text), "per_s", f, 0}
 }
 
-// Said stands for a Measure that is no number.
+// Said returns words in place of a Measure, where there is no number.
 func Said(format string, args ...any) Measure { return Measure{text: Say(format, args...)} }
 
-// said is words alone.
+// said returns a Text of words alone.
 func said(s string) Text { return Text{{Text: s}} }
 
 // With returns m with words appended.
@@ -76,7 +76,7 @@ func Measured(what string, m Measure, limit ...Measure) Evidence {
 	return MeasuredOf(said(what), m, limit...)
 }
 
-// MeasuredOf is Measured of what has names in it.
+// MeasuredOf is Measured for a text with names in it.
 func MeasuredOf(what Text, m Measure, limit ...Measure) Evidence {
 	e := Evidence{What: what, Value: m.text, Ns: m.ns}
 	e.Amount, e.Unit = m.number(), m.unit
@@ -102,7 +102,7 @@ func (x *Finding) Measured(what string, m Measure, limit ...Measure) {
 	x.MeasuredOf(said(what), m, limit...)
 }
 
-// MeasuredOf adds evidence, as the function of that name.
+// MeasuredOf appends evidence, as [MeasuredOf] returns it.
 func (x *Finding) MeasuredOf(what Text, m Measure, limit ...Measure) {
 	x.Evidence = append(x.Evidence, MeasuredOf(what, m, limit...))
 }

@@ -47,7 +47,7 @@ type Finding struct {
 	CostNs   int64    `json:"cost_ns"`   // goroutine-time lost
 	CostOf   CostBase `json:"cost_of"`   // whole of which CostNs is a part
 	WholeNs  int64    `json:"whole_ns"`  // size of that whole; never less than CostNs
-	BookedNs int64    `json:"booked_ns"` // part of CostNs that no other finding has booked; these never exceed the whole
+	BookedNs int64    `json:"booked_ns"` // part of CostNs that no other finding has booked; the sum over findings never exceeds the whole
 	// WorkShare is the share of the time of slow units of work, or of all if these are not
 	// slow, that it explains; absent if none, or the program is neither a server nor tests.
 	WorkShare float64    `json:"work_share,omitempty"`

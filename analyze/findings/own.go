@@ -48,7 +48,7 @@ func InnermostFunction(frames []string, tested string) (function Name, place str
 // low begin the paths of packages that only serve who calls them, as sync does.
 var low = [...]string{"golang.org/x/sync", "golang.org/x/sys", "github.com/stretchr/testify"}
 
-// within reports whether a package is in a folder, or the package of it.
+// within reports whether a package is in a folder, or in one below it.
 func within(pkg, folder string) bool {
 	rest, is := strings.CutPrefix(pkg, folder)
 	return is && (rest == "" || rest[0] == '/')
@@ -63,7 +63,7 @@ func (a *Actor) AtInnermost() *Actor {
 	return &b
 }
 
-// ProgramsFunction is [ProgramsFunction] of the stack of a handle, cached.
+// ProgramsFunction returns [ProgramsFunction] of the stack of a handle, cached.
 func (f *Facts) ProgramsFunction(stack int32) (function Name, place string) {
 	o, ok := f.owned[stack]
 	if !ok {
@@ -188,7 +188,7 @@ func (a *Actor) Doer() Text {
 	return Say("%s, called by %s,", function, by)
 }
 
-// Called is a function, and who called it unless that is "".
+// Called returns the Text of a function and its caller; of the function alone if by is "".
 func Called(function, by Name) Text {
 	if by == "" {
 		return Say("%s", function)

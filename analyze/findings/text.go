@@ -22,19 +22,19 @@ type PieceKind uint8
 
 // The kinds of pieces.
 const (
-	Words    PieceKind = iota // as they are
-	Function                  // of a function, or of a class of goroutines: a [Name]
+	Words    PieceKind = iota // shown as they are
+	Function                  // the name of a function, or of a class of goroutines: a [Name]
 	File                      // "file:line", a [Place]
-	Detected                  // by the [Detector] of that ID
+	Detected                  // the ID of a [Detector], an [ID]
 )
 
-// A Name is that of a function, or of a class of goroutines, as [Actor] has it.
+// A Name is the name of a function, or of a class of goroutines, as [Actor] has it.
 type Name string
 
 // A Place is a "file:line".
 type Place string
 
-// An ID is that of a detector.
+// An ID is the ID of a detector.
 type ID string
 
 // Say returns the Text that fmt.Sprintf would write. A [Name], a [Place], an [ID] and a Text among the arguments
@@ -50,7 +50,7 @@ func Say(format string, args ...any) Text {
 	return t
 }
 
-// pieces is Say for verbs without flags that stand for an argument each.
+// pieces is Say for verbs without flags, each of which stands for one argument.
 func pieces(format string, args []any) (t Text) {
 	for {
 		i := strings.IndexByte(format, '%')
@@ -96,10 +96,10 @@ func (t Text) String() string {
 	return b.String()
 }
 
-// Len is how many characters it has, with names in full.
+// Len returns the number of characters of the text, with names in full.
 func (t Text) Len() int { return utf8.RuneCountInString(t.String()) }
 
-// Names are the functions that are named in it.
+// Names returns the functions that the text names.
 func (t Text) Names() (names []Name) {
 	for _, p := range t {
 		if p.Kind == Function {
@@ -112,16 +112,16 @@ func (t Text) Names() (names []Name) {
 
 func (t Text) names(function Name) bool { return slices.Contains(t.Names(), function) }
 
-// MarshalText is String.
+// MarshalText returns String as bytes.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText makes words of a string: what is a name in it is not known any more.
+// UnmarshalText reads a string as words: which of them are names is not known any more.
 func (t *Text) UnmarshalText(s []byte) error {
 	*t = Text(nil).add(string(s), Words)
 	return nil
 }
 
-// InBrief is the headline, or else the title.
+// InBrief returns the headline, or the title if there is none.
 func (f *Finding) InBrief() Text {
 	if len(f.Headline) == 0 {
 		return f.Title
@@ -129,15 +129,15 @@ func (f *Finding) InBrief() Text {
 	return f.Headline
 }
 
-// Advise adds to what to do.
+// Advise appends to the advice.
 func (f *Finding) Advise(format string, args ...any) {
 	f.Advice = append(f.Advice, Say(format, args...))
 }
 
-// AdviseOnly is Advise, in place of what was there.
+// AdviseOnly replaces the advice.
 func (f *Finding) AdviseOnly(format string, args ...any) { f.Advice = []Text{Say(format, args...)} }
 
-// At is said of a place, unless that is "".
+// At returns Say of a place; nil if that is "".
 func At(format, place string) Text {
 	if place == "" {
 		return nil
@@ -145,7 +145,7 @@ func At(format, place string) Text {
 	return Say(format, Place(place))
 }
 
-// Frame is a frame of a stack, as [Facts.Frames] writes it.
+// Frame returns the Text of a frame of a stack, as [Facts.Frames] writes it.
 func Frame(s string) Text {
 	i := strings.LastIndex(s, " (")
 	if i < 0 {
@@ -154,7 +154,7 @@ func Frame(s string) Text {
 	return Say("%s (%s)", Name(s[:i]), Place(strings.TrimSuffix(s[i+2:], ")")))
 }
 
-// List is names, with something between them.
+// List returns the names, with a text between them.
 func List(names []Name, between string) (t Text) {
 	for i, x := range names {
 		if i > 0 {

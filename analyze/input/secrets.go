@@ -144,8 +144,8 @@ func after(s, sep string) string {
 	return ""
 }
 
-// Scrub removes the secrets of the URLs that led to a foreign text, such as an error of a
-// server or of net/http.
+// Scrub returns a foreign text, such as an error of a server or of net/http, without the
+// secrets of the URLs that led to it.
 func Scrub(text string, urls ...string) string {
 	var s secrets
 	for _, raw := range urls {

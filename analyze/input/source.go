@@ -298,7 +298,7 @@ func (s *Source) stored() int64 {
 }
 
 // Memory returns the memory limit, in bytes, for a trace of which stored bytes have been read:
-// Options.MaxMemory, or a limit by its size, which only a file made to exceed it does.
+// Options.MaxMemory, or else a limit by size that only a file made for it exceeds.
 func (s *Source) Memory(stored int64) int64 {
 	if s.memory > 0 {
 		return s.memory

@@ -35,7 +35,7 @@ type thread struct {
 	last  int64 // newest event of the chain, at the head of the window
 	next  int64 // oldest event of the chain that has not been handled, none if none
 	g     int32 // goroutine that runs on it, nobody if none
-	lastG int32 // who ran on it last, nobody if none
+	lastG int32 // goroutine that ran on it last, nobody if none
 }
 
 // startsOn is the P on which a queued goroutine will start, or nobody.

@@ -98,7 +98,7 @@ type cpuLane struct {
 // sums are ns by bin.
 type sums []uint64
 
-// ObserveCPUs processes use of CPUs that was in no block. Call it before Finish.
+// ObserveCPUs processes the use of CPUs that was in no block. Call it before Finish.
 func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	if len(c.On)+len(c.OpenOn)+len(c.Off)+len(c.OpenOff) == 0 {
 		return

@@ -85,7 +85,7 @@ type Span struct {
 	Name string `json:"name"` // what it was
 }
 
-// Window is a stretch of time in exact detail. Stints are cut to it. Depths begin with the
+// Window is a stretch of time in exact detail. Intervals are cut to it. Depths begin with the
 // length of each queue at FromNs; of more than 8,192, the longest of each 1/2,048 of the
 // window are kept.
 type Window struct {

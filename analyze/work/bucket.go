@@ -82,7 +82,7 @@ func (u *Units) Tests() (out []*UnitKind) {
 	})
 }
 
-// Benchmarks are the kinds of benchmarks, those left out that do little but run others.
+// Benchmarks returns the kinds of benchmarks, without those that do little but run others.
 func (u *Units) Benchmarks() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]

@@ -138,7 +138,7 @@ const (
 	portionsHops = 16 // of a life
 )
 
-// portionAt returns where of kept the portion is or may be that ends with interval n.
+// portionAt returns the place in kept of the portion that ends with interval n, whether or not it is there.
 func portionAt(kept *[]portion, bits int, n int64) *portion {
 	if *kept == nil {
 		*kept = make([]portion, numPortions)
@@ -146,7 +146,7 @@ func portionAt(kept *[]portion, bits int, n int64) *portion {
 	return &(*kept)[n>>bits%numPortions]
 }
 
-// is reports whether a portion is the one that ends with interval n, at a time.
+// is reports whether a portion is the one that ends with interval n, at time to.
 func (p *portion) is(n, to, serve int64, via ownWait, depth int) bool {
 	return p.n == n && p.to == to && p.serve == serve && p.via == via && p.depth == depth
 }
@@ -169,7 +169,7 @@ func (w *walk) record(p *portion, n, to, serve int64, depth int, turns bool) {
 		w.recording.n = 0
 	}
 	sums := p.sums[:0]
-	*p = portion{} // OPT: and then field by field, since a literal is made elsewhere and copied, at once
+	*p = portion{} // OPT: cleared, then set field by field, since a literal would be made elsewhere and copied
 	p.n, p.to, p.serve, p.via, p.depth, p.hops, p.turns, p.steps, p.sums = n, to, serve, w.via, depth, w.hops, turns, w.followed.left, sums
 	w.recording = p
 }

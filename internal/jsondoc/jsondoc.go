@@ -146,8 +146,8 @@ type Decision struct {
 	// Victim is, for "steal" and "start" by steal, the P stolen from; for "move", the owner
 	// of the queue that the goroutine left, absent for the global one.
 	Victim *int32 `json:"victim,omitempty"`
-	// Batch is the number of goroutines moved by "steal", "overflow", "global-batch" and
-	// their "start", the one that ran included; for "gomaxprocs", its new value.
+	// Batch is the number of goroutines moved by "steal", "overflow", "global-batch" and a
+	// "start" that took a batch, the one that ran included; for "gomaxprocs", its new value.
 	Batch  int32            `json:"batch,omitempty"`
 	Wait   *int64           `json:"wait,omitempty"`   // "start": ns since the goroutine became runnable, if known; "lost": ns until the trace goes on
 	To     reference.Queue  `json:"to,omitempty"`     // "ready", "move": queue

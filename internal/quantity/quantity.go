@@ -118,7 +118,7 @@ func Ratio[T int | int64 | float64](part, whole T) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Median is the number in the middle, or the mean of the two there; 0 where there is none.
+// Median returns the number in the middle, or the mean of the two there; 0 if there is none.
 func Median(xs []float64) float64 {
 	n := len(xs)
 	if n == 0 {

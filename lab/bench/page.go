@@ -83,7 +83,7 @@ func (p *page) long() string {
 	return strings.TrimRight(w.String(), "\n") + "\n"
 }
 
-// detail is what only those need who change gmpscope: it is printed, but not in the page.
+// detail returns what is only for those who change gmpscope: it is printed, but not in the page.
 func (p *page) detail() string {
 	var w strings.Builder
 	p.beside(&w)

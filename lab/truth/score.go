@@ -391,7 +391,7 @@ func (s *Score) Summary() string {
 // SummaryHead names the columns of Summary; all but the first are per cent.
 const SummaryHead = "starts | exact source | steal recall | steal precision | ll | gl | where not certain | uncertain"
 
-// Rest is a Markdown table of the rates that Summary does not have.
+// Rest returns a Markdown table of the rates that Summary does not have.
 func (s *Score) Rest() string {
 	cell := func(m map[string]*Rate, k string) string { return rate(m, k).String() }
 	both := func(k string) string { return cell(s.Found, k) + "/" + cell(s.Real, k) }

@@ -211,7 +211,7 @@ func (s *Stream) Stop(id int64, why reference.Why) *Stream {
 // Block ends a goroutine's run interval: it waits for something.
 func (s *Stream) Block(id int64, r reference.Reason) *Stream { return s.BlockAt(id, r, int32(id)) }
 
-// BlockAt is Block at a stack, which otherwise is that with the goroutine's number.
+// BlockAt is Block at the given stack; Block itself uses the one with the goroutine's number.
 func (s *Stream) BlockAt(id int64, r reference.Reason, stack int32) *Stream {
 	g := s.g(id)
 	s.emit(reference.Decision{Kind: reference.KindStop, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: reference.WhyBlock, Reason: r, Stack: stack})

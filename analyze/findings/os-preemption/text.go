@@ -21,7 +21,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) 
 	x.Advise("Read run intervals, slices and waits of this trace with care: they contain time in which nothing ran.")
 }
 
-// advise reports what to do about too few CPUs, by what is known of their number.
+// advise adds what to do about too few CPUs, by what is known of their number.
 func advise(x *findings.Finding, f *findings.Facts, shown way) {
 	const who = "look for who takes them: other processes, threads of C libraries, neighbours of a virtual machine (steal time)."
 	switch {

@@ -172,7 +172,7 @@ type Fold struct {
 	Where          Where
 }
 
-// A Finding is a finding in a record. Text and page show it whole, or its headline and the rest
+// A Finding is a finding of a detector. Text and page show it whole, or its headline and the rest
 // on demand.
 type Finding struct {
 	N               int  // place among the findings, from 1 on
@@ -194,30 +194,30 @@ type Finding struct {
 // Outcomes are findings in short, as they are said of several traces.
 type Outcomes struct {
 	List []Outcome
-	Most int // of them, those that text shows; 0 for all
-	More int // that are left out of List
+	Most int // outcomes that text shows; 0 for all
+	More int // outcomes that are left out of List
 }
 
 // An Outcome is a finding in short.
 type Outcome struct {
 	Change       string // what became of it; empty if that is not known
 	Severity, ID string
-	Class        string // whose it is; may be empty
+	Class        string // class that it is about; may be empty
 	Where, Cost  string // in which traces, and what was lost; Where may be empty
 	Titles       []string
-	Command      string // that shows where it cost most; may be empty
+	Command      string // command that shows where it cost most; may be empty
 }
 
-// A Sentence is in phrases, of which some are terms.
+// A Sentence is a sequence of phrases, of which some are terms.
 type Sentence []Phrase
 
 // A Phrase is a part of a sentence.
 type Phrase struct {
 	Text string
-	Term Term // that it is, for the page to link; empty if none
+	Term Term // term that the page links; empty if it is none
 }
 
-// String is the whole of it.
+// String returns the whole sentence.
 func (s Sentence) String() string {
 	var b strings.Builder
 	for _, p := range s {

@@ -136,7 +136,7 @@ func (n *Names) Cut(s string, most int) string {
 	return Cut(s, most)
 }
 
-// Text is a text of a finding: it is made harmless, and functions are called in it what they are called.
+// Text returns a text of a finding, safe to display, with the names of functions as reports show them.
 func (n *Names) Text(t findings.Text) string {
 	var b strings.Builder
 	for _, p := range t {

@@ -63,5 +63,5 @@ func Ended(s string) string {
 // link is a link of Markdown.
 var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// WithoutLinks is Markdown with what its links show, whose targets no report has.
+// WithoutLinks returns Markdown with each link replaced by its text, since no report has the targets.
 func WithoutLinks(s string) string { return link.ReplaceAllString(s, "$1") }
