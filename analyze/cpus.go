@@ -5,7 +5,7 @@ import "errors"
 // maxCPUs is the most that Options.CPUs can be.
 const maxCPUs = 1e5
 
-// CheckCPUs returns an error unless cpus is a possible number of CPUs of a process.
+// CheckCPUs returns an error unless n is a possible number of CPUs of a process.
 func CheckCPUs(n float64) error {
 	if n > 0 && n <= maxCPUs {
 		return nil

@@ -28,7 +28,7 @@ func ProgramKinds() []ProgramKind {
 	return []ProgramKind{Server, Tests, Benchmarks, Batch, Idle, Wasm}
 }
 
-// CheckProgramKind returns an error unless k is empty or one of [ProgramKinds].
+// CheckProgramKind returns an error unless k is one of [ProgramKinds].
 func CheckProgramKind(k ProgramKind) error {
 	if slices.Contains(ProgramKinds(), k) {
 		return nil

@@ -333,7 +333,7 @@ func attempt(ctx context.Context, reasons *[]string, means string, simulate func
 }
 
 // OnProgress sets a function that is called from time to time during simulations with the
-// simulated time so far, in ns. It may be nil.
+// simulated time so far, and all of it, in ns. It may be nil.
 func (f *Simulation) OnProgress(progress func(done, total int64)) { f.progress = progress }
 
 // Stacks sets the resolver of stack handles, which Change.FreeLock needs. It serves as

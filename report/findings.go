@@ -65,7 +65,7 @@ func FindingsSection(d *Document) *doc.Section {
 	return detectorsThatRan(s, r)
 }
 
-// Suppressed returns lines about the suppressed findings; nil if there are none.
+// Suppressed returns blocks about the suppressed findings; nil if there are none.
 func Suppressed(names *words.Names, list []findings.Suppressed) []doc.Block {
 	if line, items := names.Suppressed(list); line != "" {
 		return []doc.Block{doc.Para{Text: line}, doc.List{Items: items}}

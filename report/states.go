@@ -77,8 +77,8 @@ func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
 	return cs
 }
 
-// BlockedInWords returns the main reasons for blocking with their shares of the life: at
-// most n, and after the first only those of at least 1 %.
+// BlockedInWords returns the main reasons for blocking with their shares of the life: no
+// more than most of them, and after the first only those of at least 1 %.
 func BlockedInWords(s *breakdown.TimeByState, most int) string {
 	var parts []string
 	by := BlockedBySize(s)

@@ -380,7 +380,7 @@ func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
 	return out
 }
 
-// KindName returns the name of a kind, with its class if that is another function.
+// KindName returns the name of a kind as reports show it.
 func KindName(names *words.Names, k *work.UnitKind) string {
 	if k.How == work.Task.String() || k.How == work.Region.String() {
 		return cmp.Or(k.Name, words.Unknown)

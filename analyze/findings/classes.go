@@ -69,7 +69,7 @@ func (c *Class) vote(class int32) {
 	}
 }
 
-// Busy reports whether goroutines of the class ran at least four times as long as they were
+// Busy reports whether goroutines of the class ran more than four times as long as they were
 // blocked.
 func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
 
@@ -78,7 +78,7 @@ func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
 const maxStructuralEnds = 20
 
 // Serves reports whether the goroutines of a class are long-lived and woken almost only by
-// goroutines of one other class: a stage of the same work. If the other class is
+// goroutines, mostly of one other class: a stage of the same work. If the other class is
 // [Class.Busy], their waits behind it delay nobody.
 func (c *Class) Serves(class int32) bool {
 	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken

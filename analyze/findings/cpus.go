@@ -41,7 +41,7 @@ func (f *Facts) WithoutCPUNs() int64 {
 	return max(0, f.RanNs()-f.CPUTimeNs())
 }
 
-// EnoughCPUs reports whether the process had a known CPU for each P.
+// EnoughCPUs reports whether the process is known to have had a CPU for each P.
 func (f *Facts) EnoughCPUs() bool {
 	return f.GOMAXPROCS > 0 && f.CPUs >= float64(f.GOMAXPROCS)
 }

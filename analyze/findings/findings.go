@@ -121,7 +121,7 @@ func OnP(p int32) *int32 {
 	return &p
 }
 
-// Names reports whether an actor of a finding runs a function.
+// Names reports whether an actor with a role in a finding runs a function.
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })
 }

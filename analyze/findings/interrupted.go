@@ -54,9 +54,9 @@ func (i *interruptions) note(r *Run) {
 	}
 }
 
-// Doing returns the stack, innermost function first, at which at least two thirds of the
-// interruptions of long runs of a class happened; nil if these were few, or in no function of
-// the program.
+// Doing returns the stack, from its innermost function on, of the function in which at least two
+// thirds of the interruptions of long runs of a class happened; nil if these were few, or there is
+// no such function of the program.
 func (w *View) Doing(f *Facts, class int32) []string {
 	type sample struct {
 		frames []string

@@ -49,7 +49,7 @@ func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
 // Queued returns the causes of waiting in line: behind goroutines that became runnable
-// earlier.
+// earlier, and behind mark workers.
 func Queued() []waits.Cause { return []waits.Cause{waits.CauseQueueing, waits.CauseGC} }
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the

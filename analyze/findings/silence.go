@@ -82,7 +82,7 @@ func (w *follower) silent(until int64) {
 	w.silences.emit(&s)
 }
 
-// OftenRunsFor reports whether at least one in four run intervals of the class takes half
+// OftenRunsFor reports whether more than one in four run intervals of the class take half
 // of ns or more.
 func (c *Class) OftenRunsFor(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 

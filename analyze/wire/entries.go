@@ -1,6 +1,6 @@
 package wire
 
-// Entries counts entries of a table of a damaged trace.
+// Entries counts the found, damaged and missing entries of a table of a damaged trace.
 type Entries struct {
 	Found   int // entries that are there, damaged or not
 	Damaged int
@@ -23,5 +23,5 @@ func (e *Entries) Miss(id uint64) {
 	}
 }
 
-// Whole reports whether no entry is missing.
+// Whole reports whether no entry is damaged or missing.
 func (e *Entries) Whole() bool { return e.Damaged+e.Missing == 0 }

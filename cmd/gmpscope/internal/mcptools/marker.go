@@ -141,7 +141,7 @@ func (m *marker) class(name string) string {
 // sentence is a text of ours, in which names of the trace stand.
 func (m *marker) sentence(s string) string { return m.prose.Replace(cut(shown(s), 1500)) }
 
-// finding is a text of a finding.
+// finding is sentence for a text of a finding.
 func (m *marker) finding(t findings.Text) string { return m.sentence(m.doc.Names().Text(t)) }
 
 func (m *marker) findings(list []findings.Text) []string {
