@@ -90,6 +90,10 @@ func (d *Document) phrase() {
 	d.Verdict = w.verdict()
 }
 
+// AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
+// waits for a P.
+func (d *Document) AboutBlocking() bool { return d.diagnosis.AboutBlocking() }
+
 // Names returns the names of functions in the document; nil for a nil document.
 func (d *Document) Names() *words.Names {
 	if d == nil {

@@ -135,6 +135,12 @@ func (d *Diagnosis) Fine() bool {
 // AboutSlow reports whether the verdict is about slow units of work.
 func (d *Diagnosis) AboutSlow() bool { return d.Name == slowCase }
 
+// AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
+// waits for a P.
+func (d *Diagnosis) AboutBlocking() bool {
+	return d.Subject != nil && d.Subject.CostOf == findings.OfBlocked || d.Name == asleepCase || d.Name == rowCase
+}
+
 // SlowBy returns the class to look at if the program is slow, though not by its scheduling, and
 // reports whether it is slow by what the class computes, or else by what that is blocked on. The
 // class is nil if none stands out.

@@ -34,6 +34,7 @@ type actorView struct {
 	doc.Actor
 	Class, Creator *Name
 	Stack          []Name
+	Again          bool // it is the one before, with another stack
 }
 
 // groupsOf are the classes of the actors of a finding, a line each.
@@ -93,8 +94,12 @@ func newFinding(f doc.Finding, names *words.Names) *findingView {
 			v.Further = append(v.Further, e)
 		}
 	}
-	for _, a := range f.Actors {
+	for i, a := range f.Actors {
 		b := actorView{Actor: a, Class: nameOrNone(a.Class, names), Creator: nameOrNone(a.Creator, names)}
+		if i > 0 {
+			o := f.Actors[i-1]
+			b.Again = len(a.Stack) > 0 && a.Role == o.Role && a.Class == o.Class && a.Creator == o.Creator && a.Where == o.Where && a.Stopped == o.Stopped
+		}
 		for _, s := range a.Stack {
 			b.Stack = append(b.Stack, name(s, names))
 		}

@@ -53,11 +53,9 @@ const (
 func (v *view) first(d *report.Document) {
 	r, names := d.Result, d.Names()
 	v.First = &firstView{}
-	blocked := false
-	if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
+		if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
-		blocked = r.Findings[i].CostOf == findings.OfBlocked
-		if x := &r.Findings[i]; !blocked || x.Kind == findings.KindSymptom { // else no wait for a P shows it
+		if x := &r.Findings[i]; x.CostOf != findings.OfBlocked || x.Kind == findings.KindSymptom { // else no wait for a P shows it
 			if m := newMoment(&r.Waits, x, names); m != nil {
 				v.First.Moment = m
 				v.Gaps = v.Gaps || slices.Contains(m.Legend, notKept)
@@ -68,7 +66,7 @@ func (v *view) first(d *report.Document) {
 		}
 	}
 	v.First.also(r, names, d.Verdict.Finding)
-	v.First.bars(r, blocked)
+	v.First.bars(r, d.AboutBlocking())
 	v.First.Issue = issueText(d)
 }
 

@@ -179,7 +179,8 @@ func (c *canvas) col(at int64) float64 {
 }
 
 // choose picks lanes: of Ps that have a part, of the Ps on which the victims ran
-// in the end, then those with the longest queues; in the order of the timeline.
+// in the end, then those with the longest queues; in the order of the timeline. Ps that do not
+// exist during all of it are left out.
 func (c *canvas) choose(f *findings.Finding) []int {
 	rank := make([]float64, len(c.t.Lanes))
 	index := map[int32]int{}
@@ -204,10 +205,24 @@ func (c *canvas) choose(f *findings.Finding) []int {
 	for i := range all {
 		all[i] = i
 	}
+	if used := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return rank[i] == 0 && c.absent(i) }); len(used) > 0 {
+		all = used
+	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rank[b], rank[a]) })
 	all = all[:min(len(all), pictureLanes)]
 	slices.Sort(all)
 	return all
+}
+
+// absent reports whether the P of a lane does not exist at any time in the picture.
+func (c *canvas) absent(lane int) bool {
+	l := &c.t.Lanes[lane]
+	if len(l.Unused) == 0 {
+		return false
+	}
+	there := false
+	c.bins(len(l.Unused), func(_, b int, _ float64) { there = there || l.Unused[b] < 255 })
+	return !there
 }
 
 // shownWait is the wait of a victim.
@@ -218,9 +233,10 @@ type shownWait struct {
 }
 
 // waits are the longest waits in the window of the goroutines that are named as
-// victims, one for each.
+// victims, one for each. They are waits for a P: where a finding is about blocking, they are not
+// what it is about.
 func (c *canvas) waits(f *findings.Finding) []shownWait {
-	if c.exact == nil {
+	if c.exact == nil || f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom {
 		return nil
 	}
 	longest := map[int64]shownWait{}

@@ -208,8 +208,14 @@ const gms = (() => {
     }
   });
 
-  // On a phone, what is open where there is room is folded.
-  if (matchMedia("(max-width: 700px)").matches) for (const d of document.querySelectorAll("details.roomy")) d.open = false;
+  // On a phone, what is open where there is room is folded; paper has the room.
+  let folded = matchMedia("(max-width: 700px)").matches ? [...document.querySelectorAll("details.roomy")] : [];
+  for (const d of folded) d.open = false;
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.roomy:not([open])")];
+    for (const d of folded) d.open = true;
+  });
+  addEventListener("afterprint", () => { for (const d of folded) d.open = false; });
 
   // Tables that can be scrolled, and only those, can be reached by keyboard.
   const stops = new ResizeObserver(es => {
