@@ -56,6 +56,8 @@ type Verdict struct {
 	Headline string
 	// Finding is the index in Result.Findings of the subject of the headline; -1 if none.
 	Finding int
+	// Blocking reports whether it is about what goroutines were blocked on, not about waits for a P.
+	Blocking bool
 	// Detail is the headline in full, and Try what to do first; both are among the Lines.
 	// Either may be empty.
 	Detail, Try string
@@ -89,10 +91,6 @@ func (d *Document) phrase() {
 	w := wording{d.diagnosis, d.Result, d.names}
 	d.Verdict = w.verdict()
 }
-
-// AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
-// waits for a P.
-func (d *Document) AboutBlocking() bool { return d.diagnosis.AboutBlocking() }
 
 // Names returns the names of functions in the document; nil for a nil document.
 func (d *Document) Names() *words.Names {

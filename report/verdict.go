@@ -43,7 +43,7 @@ func (w *wording) verdict() Verdict {
 	}
 	known := w.known()
 	fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
-	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding}
+	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding, Blocking: w.AboutBlocking()}
 	program, did := w.program()
 	if w.Fine() && did != "" {
 		v.Headline, did = did, ""

@@ -66,7 +66,7 @@ func (v *view) first(d *report.Document) {
 		}
 	}
 	v.First.also(r, names, d.Verdict.Finding)
-	v.First.bars(r, d.AboutBlocking())
+	v.First.bars(r, d.Verdict.Blocking)
 	v.First.Issue = issueText(d)
 }
 
