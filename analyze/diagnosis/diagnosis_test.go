@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -172,6 +173,8 @@ func TestCases(t *testing.T) {
 			t.Errorf("%q, %q, want %q, %q", d.Name, d.Label, c.want, c.label)
 		} else if d.Subject != nil && d.Subject != &c.r.Findings[d.Finding] || d.Subject == nil && d.Finding != -1 {
 			t.Errorf("%s: finding %d leads", d.Name, d.Finding)
+		} else if want := strings.HasPrefix(c.label, "Block") || d.Name == "in a row"; d.AboutBlocking() != want && (want || d.Subject == nil) {
+			t.Errorf("%s: about blocking: %v", d.Name, d.AboutBlocking())
 		}
 	}
 	for _, c := range (&Diagnosis{r: nothing}).cases() {

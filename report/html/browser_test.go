@@ -141,6 +141,16 @@ func TestBrowser(t *testing.T) {
 		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
 		p.Screenshot("print", true)
 		p.Check()
+
+		// What a phone folds is printed.
+		p = b.Open(t, file, "", browsertest.View{Width: 390, Height: 844})
+		p.Wait(`document.documentElement.dataset.timeline === "ready"`)
+		folded := func(event string) int {
+			return browsertest.Eval[int](p, fmt.Sprintf(`(dispatchEvent(new Event(%q)), document.querySelectorAll("details.roomy:not([open])").length)`, event))
+		}
+		if before, printed, after := folded(""), folded("beforeprint"), folded("afterprint"); before == 0 || printed != 0 || after != before {
+			t.Errorf("folded on a phone: %d, in print %d, afterwards %d", before, printed, after)
+		}
 	})
 	t.Run("without scripts", func(t *testing.T) {
 		p := b.Open(t, file, "", browsertest.View{Width: 1280, Height: 900, NoScript: true})

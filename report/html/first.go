@@ -53,7 +53,7 @@ const (
 func (v *view) first(d *report.Document) {
 	r, names := d.Result, d.Names()
 	v.First = &firstView{}
-		if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
+	if i := d.Verdict.Finding; i >= 0 && i < len(r.Findings) {
 		v.First.about(&r.Findings[i], names)
 		if x := &r.Findings[i]; x.CostOf != findings.OfBlocked || x.Kind == findings.KindSymptom { // else no wait for a P shows it
 			if m := newMoment(&r.Waits, x, names); m != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
 )
 
@@ -45,6 +46,12 @@ func TestPictureShowsTheWindow(t *testing.T) {
 	}
 	if svg := string(p.SVG); !strings.Contains(svg, fmt.Sprintf("G%d", victim)) || !strings.Contains(svg, `class="wait"`) || !strings.Contains(svg, `class="f-user"`) {
 		t.Error("no wait of the victim, or no run, is drawn")
+	}
+
+	// Waits for a P do not show what goroutines were blocked on.
+	f.CostOf, f.Kind = findings.OfBlocked, findings.KindCause
+	if p := newPicture(r, f); strings.Contains(p.Caption, "Dashed boxes") || strings.Contains(string(p.SVG), `class="wait"`) {
+		t.Errorf("a finding about blocking shows waits for a P: %s", p.Caption)
 	}
 
 	// Outside of the windows there are bins only; and few bins show nothing.
@@ -85,6 +92,35 @@ func TestPictureOfBins(t *testing.T) {
 	}
 	if !slices.Contains(p.Legend, legendItem{"unused", "unused"}) {
 		t.Errorf("legend %v", p.Legend)
+	}
+
+	// A P that does not exist during all of it has no lane, unless nothing else is there.
+	gone := timeline.Lane{P: 7, Unused: slices.Repeat([]uint8{255}, 32)}
+	tl.Lanes = append(tl.Lanes, gone)
+	p = newPicture(r, &findings.Finding{FromNs: 100 * ms, ToNs: 104 * ms})
+	if strings.Contains(string(p.SVG), ">P7<") || !strings.Contains(p.Caption, fmt.Sprintf("What %d of %d Ps", len(tl.Lanes)-1, len(tl.Lanes))) {
+		t.Errorf("a P that does not exist is drawn: %s", p.Caption)
+	}
+	tl.Lanes = []timeline.Lane{gone}
+	if p = newPicture(r, &findings.Finding{FromNs: 100 * ms, ToNs: 104 * ms}); !strings.Contains(string(p.SVG), ">P7<") {
+		t.Error("no lane is drawn")
+	}
+}
+
+// TestActorsAreNamedOnce names an actor with two stacks once, with both.
+func TestActorsAreNamedOnce(t *testing.T) {
+	d := fakeDoc(2, 50)
+	cause := findings.Actor{Role: findings.Cause, Class: "main.flush", G: 3, Stack: []string{"main.lock"}}
+	unlock := cause
+	unlock.Stack = []string{"main.unlock"}
+	other := cause
+	other.G = 4
+	d.Result.Findings[0].Actors = []findings.Actor{cause, unlock, other}
+	s := write(t, d, Options{})
+	_, s, _ = strings.Cut(s, `<ul class="actors">`)
+	s, _, _ = strings.Cut(s, "</ul>")
+	if n := strings.Count(s, `<span class="role">cause</span>`); n != 2 || strings.Count(s, "<summary>Stack<") != 2 || strings.Count(s, "<summary>Another stack<") != 1 || !strings.Contains(s, "<wbr>unlock<") {
+		t.Errorf("%d actors in %s", n, s)
 	}
 }
 
