@@ -68,7 +68,7 @@ func compareSamples(before, after sample, prior variance, turns bool) outcome {
 	if df < fewDF {
 		prior.Between, prior.DF = prior.Most, mostDF
 	}
-	between := prior.Between + mean(slices.Concat(before.within, after.within))
+	between := prior.Between + quantity.Mean(slices.Concat(before.within, after.within))
 	v := (prior.DF*between + sb + sa) / (prior.DF + df)
 	o := outcome{delta: ma - mb, df: prior.DF + df, sides: [2]float64{math.Sqrt(v / nb), math.Sqrt(v / na)}}
 	v *= 1/nb + 1/na
@@ -81,19 +81,11 @@ func compareSamples(before, after sample, prior variance, turns bool) outcome {
 
 // moments returns the mean and the sum of the squared deviations from it.
 func moments(xs []float64) (m, squares float64) {
-	m = mean(xs)
+	m = quantity.Mean(xs)
 	for _, x := range xs {
 		squares += (x - m) * (x - m)
 	}
 	return m, squares
-}
-
-func mean(xs []float64) float64 {
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return quantity.Ratio(sum, float64(len(xs)))
 }
 
 // p returns how likely a difference of at least this size is by chance, if its first by, which
@@ -120,7 +112,7 @@ func metricOf(m metric, before, after sample, prior variance, turns bool) (Metri
 	o := compareSamples(before, after, prior, turns)
 	x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: true}
 	for i, s := range []sample{before, after} {
-		mid, half := mean(s.values), o.half(o.sides[i])
+		mid, half := quantity.Mean(s.values), o.half(o.sides[i])
 		e := Estimate{Value: from(mid)}
 		lo, hi := from(mid-half), from(mid+half)
 		e.Lo, e.Hi = &lo, &hi

@@ -101,7 +101,7 @@ type Reader struct {
 func NewReader(r io.Reader) (*Reader, error) {
 	br := bufio.NewReader(r)
 	var from io.Reader = br
-	if p, _ := br.Peek(2); string(p) == "\x1f\x8b" {
+	if p, _ := br.Peek(4); files.Compression(p) == "gzip" {
 		z, err := gzip.NewReader(br)
 		if err != nil {
 			return nil, ErrNotSummaries

@@ -94,7 +94,7 @@ func beginsLike(name, start string) bool {
 func startsWith(r io.Reader, start string) bool {
 	br := bufio.NewReader(r)
 	p, _ := br.Peek(len(start))
-	if bytes.HasPrefix(p, []byte("\x1f\x8b")) {
+	if files.Compression(p) == "gzip" {
 		z, err := gzip.NewReader(br)
 		if err != nil {
 			return false

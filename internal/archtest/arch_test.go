@@ -110,7 +110,7 @@ var rules = []rule{
 	{"internal/testkit/damage", in("analyze/wire"), nil},
 	{"internal/testkit/hostile", in("analyze/wire"), []string{"github.com/klauspost/compress"}},
 	{"internal/testkit/stretch", in("analyze/wire"), []string{"golang.org/x/exp"}},
-	{"internal/testkit/tracetest", nil, nil},
+	{"internal/testkit/tracetest", in("internal/files"), nil},
 	{"internal/testkit/tracewriter", in("reference", "analyze/wire"), nil},
 	{"internal/archtest", nil, nil},
 

@@ -118,6 +118,15 @@ func Ratio[T int | int64 | float64](part, whole T) float64 {
 	return float64(part) / float64(whole)
 }
 
+// Mean is the arithmetic mean; 0 where there is no number.
+func Mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return Ratio(sum, float64(len(xs)))
+}
+
 // Median returns the number in the middle, or the mean of the two there; 0 if there is none.
 func Median(xs []float64) float64 {
 	n := len(xs)

@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/files"
 	"github.com/gmpscope/gmpscope/lab/gotool"
 )
 
@@ -178,7 +179,7 @@ func Compress(data []byte) ([]byte, error) {
 
 // Decompress undoes Compress; what is not compressed stays as it is.
 func Decompress(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+	if files.Compression(data) != "gzip" {
 		return data, nil
 	}
 	r, err := gzip.NewReader(bytes.NewReader(data))

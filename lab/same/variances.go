@@ -10,6 +10,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // variance is a row of compare/variances.json.
@@ -130,7 +131,7 @@ func fit(r row, groups []group) variance {
 		for _, session := range slices.Sorted(maps.Keys(g)) {
 			xs := g[session]
 			v.Traces += len(xs)
-			m := mean(xs)
+			m := quantity.Mean(xs)
 			for _, x := range xs {
 				squares += (x - m) * (x - m)
 			}
@@ -144,7 +145,7 @@ func fit(r row, groups []group) variance {
 			logs = append(logs, math.Log(s)-digamma(df/2)+math.Log(df/2))
 			spread = append(spread, trigamma(df/2))
 			if n := float64(len(means)); n > 1 {
-				m, between := mean(means), 0.0
+				m, between := quantity.Mean(means), 0.0
 				for _, x := range means {
 					between += (x - m) * (x - m)
 				}
@@ -161,11 +162,11 @@ func fit(r row, groups []group) variance {
 	if many > 0 {
 		v.Apart /= many
 	}
-	m, dev := mean(logs), 0.0
+	m, dev := quantity.Mean(logs), 0.0
 	for _, x := range logs {
 		dev += (x - m) * (x - m)
 	}
-	dev = dev/max(1, float64(len(logs)-1)) - mean(spread)
+	dev = dev/max(1, float64(len(logs)-1)) - quantity.Mean(spread)
 	v.DF = 50.0
 	if least := trigamma(v.DF / 2); dev > least {
 		v.DF = 2 * inverseTrigamma(dev)
@@ -185,14 +186,6 @@ func round(x float64) float64 {
 	}
 	scale := math.Pow(10, 2-math.Floor(math.Log10(x)))
 	return math.Round(x*scale) / scale
-}
-
-func mean(xs []float64) float64 {
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / max(1, float64(len(xs)))
 }
 
 // digamma is the derivative of the logarithm of the gamma function.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gmpscope/gmpscope/internal/files"
 )
 
 // Recorded returns a trace of testdata/traces as the runtime wrote it. The name is
@@ -38,7 +40,7 @@ func Unpacked(t testing.TB, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+	if files.Compression(data) != "gzip" {
 		return data
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
