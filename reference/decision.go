@@ -7,6 +7,10 @@ const (
 	NoG = int64(-1)
 )
 
+// MaxTime bounds the times that accumulators of Decisions take, in ns (39 hours): sums of later
+// ones, which hostile input has, would overflow.
+const MaxTime = 1 << 47
+
 // Decision is one thing that the scheduler did. Observed and simulated runs
 // are both sequences of Decisions, so the same accumulators judge both. It
 // holds no pointers: millions of them cost the garbage collector nothing.

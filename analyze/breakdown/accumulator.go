@@ -45,7 +45,7 @@ type Options struct {
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
 	if o.To <= 0 {
-		o.To = maxTime
+		o.To = reference.MaxTime
 	}
 	return &Accumulator{TimeInStates: TimeInStates{from: max(0, o.From), to: o.To}, opt: o}
 }
@@ -134,7 +134,7 @@ func (r *Result) Of(id int32) *Class {
 // Finish ends all lives at end, the time of the last event in ns. open is
 // [ledger.Ledger.Live], names may be nil. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) Result {
-	a.now = max(a.now, min(end, maxTime))
+	a.now = max(a.now, min(end, reference.MaxTime))
 	for _, o := range open {
 		if r := a.gors.At(o.Slot); r.state != unseen {
 			a.book(r, r.since, a.now)

@@ -18,9 +18,6 @@ const (
 	blocked // the first of Reasons states: blocked + its Reason
 )
 
-// maxTime bounds times against hostile input, as in package waits, ns: 39 hours.
-const maxTime = 1 << 47
-
 // record is what is kept of a live goroutine. It has no pointers and 40 bytes: most
 // goroutines block for one reason only, if at all, so that running and runnable time
 // have a place of their own, and further states a list, of which the first entry is
@@ -71,7 +68,7 @@ func (l *TimeInStates) grow(n int32) {
 
 // turn books what the goroutine of a decision did until then.
 func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note) *record {
-	l.now = max(l.now, min(d.Time, maxTime))
+	l.now = max(l.now, min(d.Time, reference.MaxTime))
 	r := l.gors.At(n.G)
 	// OPT: the note is at hand where the record is not in the cache.
 	if n.Was == ledger.Unseen {
@@ -140,7 +137,7 @@ func (l *TimeInStates) counted(from, to int64) int64 {
 }
 
 // all reports whether the window is the whole stream.
-func (l *TimeInStates) all() bool { return l.from == 0 && l.to == maxTime }
+func (l *TimeInStates) all() bool { return l.from == 0 && l.to == reference.MaxTime }
 
 // bookFurther is book for a state that is not the first in the list.
 func (l *TimeInStates) bookFurther(r *record, ns int64) {
@@ -241,14 +238,14 @@ func (l *TimeInStates) end(r *record) {
 // lose is for a gap in the trace. Those that ran or were runnable have been stopped; of
 // the others nothing is known any more.
 func (l *TimeInStates) lose(d *reference.Decision) {
-	l.now = max(l.now, min(d.Time, maxTime))
+	l.now = max(l.now, min(d.Time, reference.MaxTime))
 	for slot := range l.slots {
 		if r := l.gors.At(slot); r.state != unseen {
 			l.book(r, r.since, l.now)
 			r.since, r.state = l.now, unknown
 		}
 	}
-	l.begin = min(l.now+max(0, min(d.Wait, maxTime)), maxTime)
+	l.begin = min(l.now+max(0, min(d.Wait, reference.MaxTime)), reference.MaxTime)
 }
 
 // states are those of the activities but ledger.Waiting.

@@ -50,7 +50,7 @@ type Reconstructor struct {
 	step *stepper
 }
 
-const nobody = int32(-1)
+const nobody = reference.None
 
 // New returns a Reconstructor for the events of one stream.
 func New(t *events.Tables, o Options) *Reconstructor {

@@ -86,7 +86,6 @@ func (w *EndedWait) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
 
 // Bounds against hostile input.
 const (
-	maxTime   = 1 << 47 // ns, 39 hours
 	maxUsable = 1 << 14 // GOMAXPROCS
 	maxProcs  = 1 << 13 // Ps that are told apart; what happens on further ones is not seen
 	nearProcs = 1 << 12 // P ids below it are found by index

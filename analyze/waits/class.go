@@ -1,7 +1,9 @@
 package waits
 
+import "github.com/gmpscope/gmpscope/analyze/breakdown"
+
 // ClassOthers is the ID of the account shared by all classes beyond [Options.Classes].
-const ClassOthers = int32(-1)
+const ClassOthers = breakdown.ClassOthers
 
 const classOthers = int32(0) // its index
 

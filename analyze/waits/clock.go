@@ -33,7 +33,7 @@ func (c *clocks) service() int64 { return c[modeBusy] + c[modeStopping] }
 // started at one instant, as a stolen one is, counts as taken from the queue in which
 // it waited.
 func (a *Accumulator) advance(t int64) {
-	t = min(t, maxTime)
+	t = min(t, reference.MaxTime)
 	if t >= a.edge {
 		a.cross(t)
 	}

@@ -71,7 +71,7 @@ func (a *Accumulator) woke(g *goroutine, d *reference.Decision, by int32, before
 	g.how.reason, g.blockedNs = 0, -1
 	if before != nil {
 		g.how.reason = uint8(breakdown.ReasonOf(before.Why, before.Reason)) + 1
-		g.blockedNs = a.now - min(before.From, maxTime)
+		g.blockedNs = a.now - min(before.From, reference.MaxTime)
 	}
 }
 

@@ -3,6 +3,8 @@ package waits
 import (
 	"math"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
 )
 
 // window is what a part of the stream, [from, to), needs beside what all of it does.
@@ -312,7 +314,7 @@ func (a *Accumulator) clip(g *goroutine, from, to int64) int64 {
 
 // ran adds to the running of the class of g, which ran from a time until now.
 func (a *Accumulator) ran(g *goroutine, since int64) {
-	since = min(since, maxTime)
+	since = min(since, reference.MaxTime)
 	if a.focus == nil {
 		a.classes[g.class].running += a.now - since
 		return

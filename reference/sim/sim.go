@@ -41,7 +41,7 @@ type Options struct {
 const maxProcs = 1 << 14
 
 // none is the index of no goroutine in a list, no thread, no P.
-const none = int32(-1)
+const none = reference.None
 
 // noG is the index of no goroutine in gor.next and as a result: slot 0 of
 // workload.gs is not used.

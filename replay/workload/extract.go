@@ -19,7 +19,6 @@ type Options struct {
 
 // Bounds against hostile input.
 const (
-	maxTime  = 1 << 47 // ns, 39 hours
 	maxClass = 1 << 20
 	maxProcs = 1 << 14
 	// maxThreads bounds those of which it is known whether a system call gave
@@ -105,7 +104,7 @@ func NewExtractor(o Options) *Extractor {
 
 // Add processes the next decision, and reports whether it is part of the workload.
 func (e *Extractor) Add(d *reference.Decision) bool {
-	t := min(max(d.Time, 0), maxTime)
+	t := min(max(d.Time, 0), reference.MaxTime)
 	switch {
 	case e.w.Omitted > 0, e.opt.Until > 0 && t > e.opt.Until:
 		e.w.Omitted++

@@ -242,7 +242,7 @@ func (e *Extractor) unstarted(g int32) {
 // blocked stays so.
 func (e *Extractor) Finish(end int64) *Workload {
 	if e.w.Omitted == 0 {
-		e.now = max(e.now, min(end, maxTime))
+		e.now = max(e.now, min(end, reference.MaxTime))
 	}
 	w := &e.w
 	w.EndNs = e.now
