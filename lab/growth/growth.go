@@ -73,18 +73,16 @@ func (t *thing) measure(ctx context.Context, to io.Writer, gmpscope, dir string,
 		costs[i] = float64(count) / float64(read)
 		fmt.Fprintf(to, "%.0f\t", costs[i])
 	}
-	fmt.Fprintf(to, "%s\t\n", exponent(costs))
+	fmt.Fprintf(to, "%.2f\t\n", exponent(costs))
 	return nil
 }
 
-// exponent is that of the number of things in what they cost, between the last two steps:
-// 1 is linear. "flat" is for what costs next to nothing.
-func exponent(costs [sizes]float64) string {
-	last, before := costs[sizes-1]-costs[sizes-2], costs[sizes-2]-costs[sizes-3]
-	if last < costs[sizes-2]/20 {
-		return "flat"
-	}
-	return fmt.Sprintf("%.2f", math.Log(last/max(before, costs[sizes-2]/100))/math.Log(4))
+// exponent is that of a trace's length in what its analysis costs, if there is more of the thing
+// in proportion, between the last two sizes. 1 is linear: an event costs the same.
+//
+// It is not fitted to the part of the cost that grows: of two small differences, that shows nothing.
+func exponent(costs [sizes]float64) float64 {
+	return 1 + math.Log(costs[sizes-1]/costs[sizes-2])/math.Log(4)
 }
 
 func (t *thing) create(name string, n, events int) error {
