@@ -100,17 +100,6 @@ func OwnerOf(function string) Owner {
 	return Program
 }
 
-// InProgram returns the innermost of some frames, each a function followed by its place,
-// that is of the program; the innermost of all if none is. There must be one.
-func InProgram(frames []string) string {
-	for _, s := range frames {
-		if fn, _, _ := strings.Cut(s, " ("); OwnerOf(fn) == Program {
-			return s
-		}
-	}
-	return frames[0]
-}
-
 // Line is the file and line of a frame, without the folder.
 func Line(f stacks.Frame) string {
 	if f.File == "" {
