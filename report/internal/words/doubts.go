@@ -10,7 +10,7 @@ import (
 func Doubt(id string) string {
 	switch id {
 	case findings.Strained:
-		return "threads lacked CPUs at times"
+		return "lack of CPUs"
 	case findings.OnlyShort:
 		return "short recording"
 	}
