@@ -40,7 +40,7 @@ type Collecting struct {
 	Options
 	Workers int                   // traces analysed at once; at least 1 are
 	OnDone  func(done, total int) // called after each input, by one goroutine at a time; may be nil
-	Adds    string                // the input that the records are to replace; empty for none
+	Adds    string                // path of an input, of which the collected records take the place in the output; empty for none
 }
 
 // Collect returns the records of inputs: traces, and files of summaries. What cannot be

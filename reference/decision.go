@@ -231,7 +231,8 @@ var whyNames = [numWhys]string{
 
 func (w Why) String() string { return name(whyNames[:], int(w)) }
 
-// Flags of a Decision.
+// Flags are properties of a Decision and of its goroutine: whose goroutine that is (the program's, the runtime's, the
+// tracer's), and how it became runnable or started.
 type Flags uint8
 
 // The flags.

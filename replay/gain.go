@@ -47,7 +47,8 @@ const (
 	Untrusted AdviceVerdict = "untrusted" // the model is off by more than 30 % (10 % for a makespan), or Untrusted says why: its numbers say nothing
 )
 
-// The metrics of an Advice.
+// The metrics of an Advice, in ns: how long goroutines of a class waited for a P, and the makespan, which is
+// how long the whole simulated run takes.
 const (
 	MetricWaited   = "waited"
 	MetricMakespan = "makespan"

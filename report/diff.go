@@ -59,7 +59,8 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// DiffNames returns the names of functions in a comparison, the same on both sides.
+// DiffNames returns what functions are called in a comparison, so that one is called the same on both sides;
+// with full by the paths of their packages.
 func DiffNames(c *compare.Result, full bool) *words.Names {
 	var classes []string
 	for _, x := range c.Classes {

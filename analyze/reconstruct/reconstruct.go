@@ -155,10 +155,11 @@ func (r *Reconstructor) Finish() Summary {
 	return s
 }
 
-// Holding counts what takes memory; a damaged trace can name any number.
+// Holding is the number of things that a reconstruction keeps in memory, for bounds on it: a damaged
+// trace can name any number.
 type Holding struct {
 	Goroutines, Ps, Threads int // the most that were followed at one time
-	Classes                 int
+	Classes                 int // known so far
 }
 
 // Held returns the current counts of what takes memory.

@@ -1,6 +1,7 @@
 package stacks
 
-// Place is what a stack is to the waits that belong to it.
+// Place reports whose stack a row of waits for a P has: where the goroutine stopped before it waited,
+// where it was created, or none that is known.
 type Place string
 
 // The places, in the order of their numbers.

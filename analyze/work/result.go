@@ -189,7 +189,7 @@ type Holder struct {
 	Ns    int64  `json:"ns"`    // time that it held the resource before that, while there was a line
 }
 
-// Slow is a slow unit.
+// Slow is one of the slowest units of work of a kind, with what its time went into.
 type Slow struct {
 	G           int64        `json:"goroutine"`              // its ID
 	BeginNs     int64        `json:"begin_ns"`               // time in the trace
@@ -199,7 +199,7 @@ type Slow struct {
 	MoreLogs    int64        `json:"more_logs,omitempty"`    // number of further ones
 	Regions     []TaskRegion `json:"regions,omitempty"`      // regions of the task on any goroutine, by their ends; at most 32
 	MoreRegions int64        `json:"more_regions,omitempty"` // number of further ones
-	Segments    []Segment    `json:"segments"`               // from begin to end: at most 256, of which later ones take up further time alike
+	Segments    []Segment    `json:"segments"`               // its time from begin to end: at most 256; further time is added to one of these with the same cause
 }
 
 // TaskRegion is a region of a task.

@@ -19,7 +19,8 @@ type Unit struct {
 	LatencyNs int64  `parquet:"latency_ns"` // the time between them
 }
 
-// Path is a row of paths.parquet: a part of the time of the units of a kind.
+// Path is a row of paths.parquet: a part of the time of the units of work of a kind, as
+// work.TimePart. Times are in ns: Ns of all units, TypicalNs of a typical one, SlowNs of a slow one.
 type Path struct {
 	Kind        string `parquet:"kind"`
 	Class       string `parquet:"class"`

@@ -26,7 +26,8 @@ const (
 	ArriveGC
 )
 
-// Arrival is one thing that comes from outside at At, in ns.
+// Arrival is an event that does not follow from what simulated goroutines do: one that becomes runnable, a message
+// from the network or a timer, a stop-the-world, a collection. At, Ns, Mark and Tail are in ns.
 type Arrival struct {
 	At    int64
 	Kind  ArrivalKind
