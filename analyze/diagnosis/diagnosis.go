@@ -22,7 +22,7 @@ type Diagnosis struct {
 	Status  string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
 	Finding int               // index of Subject in Result.Findings; -1 if none
 	Noted   *findings.Finding // the first note; nil if none
-	Advice  findings.Text     // the first advice about Subject; "" if none
+	Advice  findings.Text     // the first advice about Subject; empty if none
 	Slow    *Slow             // kind whose slow units lose most; nil if none
 	InRow   *InRow            // kind whose units wait for one thing after the other; nil if none
 	Asleep  *Asleep           // where units are asleep for a large part of their time; nil if nowhere
@@ -83,7 +83,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d.Small, d.NotScheduler = small(f), causes(f, findings.OfBlocked) && f.CostNs > 2*r.Waits.User.TotalNs
 	d.Advice, d.Victim = d.advice(f), d.victim(f)
 	if i := slices.IndexFunc(r.Doubts, func(x findings.Doubt) bool { return x.ID == findings.Strained }); i >= 0 && f != &none && !f.Counted && f.Kind != findings.KindMachine {
-		if x := &r.Doubts[i]; slices.Contains(f.Doubts, x.ID) || float64(x.WaitedNs) >= doubtful*float64(r.Waits.User.TotalNs) {
+		if x := &r.Doubts[i]; slices.Contains(f.Doubts, x.ID) || x.WaitedNs > 0 && float64(x.WaitedNs) >= doubtful*float64(r.Waits.User.TotalNs) {
 			d.Doubt = x
 		}
 	}
