@@ -159,6 +159,7 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), selects(analyze.Tests))},
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), serving(true, "shop.retry"))},
 		{"fine", "No problem found", changed(result(ms), serving(true, "main.query"))},
+		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), serving(true, "shop.retry"))},
 		{"fine", "No problem found", changed(result(ms), serving(false, "shop.retry"))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), sleeping(analyze.Tests, "test", true, 50*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
