@@ -184,6 +184,9 @@ func (c *Table) Shown(id int32, stack events.Handle) int32 {
 		return id
 	}
 	k := classKey{start: f[len(f)-1].Func}
+	if strings.HasPrefix(k.start, "runtime.doInit") {
+		k.start = "main.main" // the main goroutine in an init function: stacks leave out runtime.main
+	}
 	if was.start != "" {
 		k.start, k.creator = was.start, was.creator
 	}
