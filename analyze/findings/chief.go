@@ -12,6 +12,9 @@ const faint = 5
 // crowdTimes is how many times as much something that was counted costs as what it explains, be it a note.
 const crowdTimes = 10
 
+// halfShare is the share of the time of units of work from which on a cause explains it.
+const halfShare = 0.5
+
 // Chief returns the finding of at least some severity that leads a verdict; nil if there
 // is none. The list must be ranked. lab/docs/judgement.md explains the rules:
 //
@@ -24,7 +27,8 @@ const crowdTimes = 10
 //     measured then contains time in which nothing ran, or if nothing else explains that
 //     goroutines waited; where it is the most severe, it does not if a cause in the program costs
 //     five times as much;
-//   - a symptom that nothing explains leaves the lead to a cause that costs as much;
+//   - a symptom that nothing explains leaves the lead to a cause that costs as much, or a quarter if it
+//     explains as much of the time of units of work, and half of it;
 //   - but not before what was counted and not measured ([Detector.Counted]): the owner of
 //     the program can mend that. It may be a note because all stood in line, if it is behind half of
 //     all waiting; and it leads before what it outweighs.
@@ -76,7 +80,9 @@ func Chief(list []Finding, least Severity) *Finding {
 		if m := first(serious, func(x *Finding) bool { return x.Kind == KindMachine }); m != nil {
 			return m // which explains waiting better than that there was waiting
 		}
-		if c := first(serious, func(y *Finding) bool { return y.Kind == KindCause && y.CostNs >= x.CostNs }); c != nil {
+		if c := first(serious, func(y *Finding) bool {
+			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare))
+		}); c != nil {
 			return c
 		}
 		return x
