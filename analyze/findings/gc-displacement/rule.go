@@ -401,6 +401,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	if top, all := w.allocators.Top(f); all >= minCycles {
+		if len(top) == 1 {
+			x.Headline = findings.Say("%s allocates, and the garbage collector holds Ps that goroutines wait for: %s of the waiting", top[0].Function, quantity.Percent(share))
+		}
 		for _, a := range top {
 			x.MeasuredOf(findings.Say("cycles that allocations in %s started", a.Function), findings.Count(a.Cycles).With(" of %s", quantity.Count(all)))
 		}

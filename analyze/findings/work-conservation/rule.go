@@ -180,8 +180,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	default:
 		return nil
 	}
-	late := meanNs >= w.t.LateNs // threads were late to wake up
-	if !late && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
+	late := meanNs >= w.t.LateNs        // threads were late to wake up
+	restarted := 2*w.restarts > total.N // most of it is what stops of the world cost
+	if (restarted || !late) && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
 		s = findings.Note
 	}
 	x := findings.Finding{
@@ -220,7 +221,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	if w.restarts > 0 {
 		x.Measured("of them right after a stop-the-world", findings.Count(w.restarts))
-		if 2*w.restarts > total.N {
+		if restarted {
 			x.Advise("Most of it follows a stop-the-world: the Ps come back slowly. Fewer GC cycles (GOGC, GOMEMLIMIT) and fewer calls that stop the world help; newer Go versions restart faster.")
 		}
 	}

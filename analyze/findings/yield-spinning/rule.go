@@ -242,9 +242,9 @@ func (w *watcher) cell(list *[]*cell, at map[key]*cell, s *spinner) *cell {
 }
 
 // disguised are functions of the runtime that yield by themselves, with the
-// reason that runtime.Gosched has: marking on behalf of an allocation, and the
-// clearing of large objects.
-var disguised = [...]string{"runtime.gcAssistAlloc", "runtime.goschedguarded", "runtime.memclrNoHeapPointersChunked", "runtime.GC"}
+// reason that runtime.Gosched has: marking on behalf of an allocation, the
+// clearing of large objects, and an exit while another goes on.
+var disguised = [...]string{"runtime.gcAssistAlloc", "runtime.goschedguarded", "runtime.memclrNoHeapPointersChunked", "runtime.GC", "internal/runtime/exithook.Run"}
 
 // own reports whether the program itself called runtime.Gosched, as far as the
 // stack tells: without one, nobody knows.
