@@ -53,7 +53,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(v.Headline), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 
@@ -97,6 +97,7 @@ func (w *wording) known() map[string]string {
 		m["units"] = map[analyze.ProgramKind]string{
 			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
 			analyze.Server: "requests of " + KindName(w.names, x.Kinds[0]),
+			analyze.Batch:  "the run",
 		}[w.r.Program.Kind]
 	}
 	if x := w.InRow; x != nil {

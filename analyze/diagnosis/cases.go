@@ -44,7 +44,7 @@ func (d *Diagnosis) cases() []Case {
 	case d.r.Program.Tested(): // tests and benchmarks load the program as they mean to
 		blocked = nil
 		note = d.first(func(f *findings.Finding) bool {
-			return !f.OfTest && (f.Counted && float64(f.CostNs) >= testCost*float64(d.RanNs) || f.CostOf == findings.OfBlocked && f.WorkShare >= smallShare)
+			return !f.OfTest && (f.Counted && float64(f.CostNs) >= testCost*float64(d.RanNs) || f.CostOf == findings.OfBlocked && f.WorkShare >= smallShare || causes(f, findings.OfPTime) && d.costs(f))
 		})
 	case blocked != nil:
 	case !d.MuchWaiting:
@@ -216,11 +216,11 @@ func (d *Diagnosis) unproven(f *findings.Finding) bool {
 // meant reports whether a finding is about goroutines that wait for something to do, about one that
 // sleeps all its life, or, in tests, about what may be what they test.
 func (d *Diagnosis) meant(f *findings.Finding) bool {
-	return f.MaybeMeant && (d.asleep(f) || d.r.Program.Tested()) || f.CostOf == findings.OfBlocked && d.atHome(f)
+	return f.MaybeMeant && (d.sleepsAlways(f) || d.r.Program.Tested()) || f.CostOf == findings.OfBlocked && d.atHome(f)
 }
 
-// asleep reports whether a finding is about one goroutine that sleeps all its life.
-func (d *Diagnosis) asleep(f *findings.Finding) bool {
+// sleepsAlways reports whether a finding is about one goroutine that sleeps all its life.
+func (d *Diagnosis) sleepsAlways(f *findings.Finding) bool {
 	return len(f.Actors) > 0 && !slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
 		i := slices.IndexFunc(d.r.Breakdown.Classes, func(c breakdown.Class) bool { return c.Name == a.Class && c.Creator == a.Creator })
 		if i < 0 {

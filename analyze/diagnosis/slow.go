@@ -116,7 +116,7 @@ func (x *InRow) many(part int64) bool {
 }
 
 // Asleep is where units of work spend much of their time asleep: all tests, the timed parts of all
-// benchmarks, or the requests of a kind.
+// benchmarks or of those that are asleep for most of it, the requests of a kind, or the run.
 type Asleep struct {
 	Kinds       []*work.UnitKind
 	In          work.Leaf // a sleep, or of benchmarks a select that no goroutine ended
@@ -128,44 +128,40 @@ const (
 	leastAsleep = 10_000_000 // ns in all,
 	unitAsleep  = 1_000_000  // and a unit
 	muchAsleep  = 0.5        // share of the time of units
-	benchAsleep = 0.2        // share of the time of benchmarks
+	benchAsleep = 0.2        // share of the time of all benchmarks
 )
 
 // asleepIn returns where units are asleep longest; nil if that is no large part of their time.
 func (d *Diagnosis) asleepIn() (most *Asleep) {
-	u, share := &d.r.Work, muchAsleep
+	u := &d.r.Work
 	var groups [][]*work.UnitKind
 	switch d.r.Program.Kind {
 	case analyze.Tests:
 		groups = append(groups, u.Tests())
 	case analyze.Benchmarks:
-		groups, share = append(groups, u.Benchmarks()), benchAsleep
+		all := u.Benchmarks()
+		if x := d.asleep(all); x != nil && float64(x.Ns) >= benchAsleep*float64(x.TotalNs) {
+			return x
+		}
+		groups = append(groups, slices.DeleteFunc(all, func(k *work.UnitKind) bool {
+			x := d.asleep([]*work.UnitKind{k})
+			return x == nil || float64(x.Ns) < muchAsleep*float64(x.TotalNs)
+		}))
 	case analyze.Server:
 		for _, k := range u.Entries() {
 			if k.Server {
 				groups = append(groups, []*work.UnitKind{k})
 			}
 		}
+	case analyze.Batch:
+		groups = append(groups, u.Run())
 	}
 	all := int64(0)
 	for _, kinds := range groups {
-		x, in, count := &Asleep{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
 		for _, k := range kinds {
-			x.TotalNs += k.TotalNs
-			count += k.Count
-			for i := range k.Path {
-				p := &k.Path[i]
-				if p.What != "sleep" && !(p.What == "select" && d.r.Program.Kind == analyze.Benchmarks) || !d.wantsAwake(p) {
-					continue
-				}
-				at := work.Leaf{What: p.What, Where: p.Where}
-				if in[at] += p.Ns; in[at] > x.Ns {
-					x.In, x.Ns = at, in[at]
-				}
-			}
+			all += k.TotalNs
 		}
-		all += x.TotalNs
-		if x.Ns >= max(leastAsleep, unitAsleep*count) && float64(x.Ns) >= share*float64(x.TotalNs) && (most == nil || x.Ns > most.Ns) {
+		if x := d.asleep(kinds); x != nil && float64(x.Ns) >= muchAsleep*float64(x.TotalNs) && (most == nil || x.Ns > most.Ns) {
 			most = x
 		}
 	}
@@ -173,6 +169,29 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 		return nil
 	}
 	return most
+}
+
+// asleep returns where units of some kinds are asleep longest; nil if that is a short time.
+func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Asleep {
+	x, in, count := &Asleep{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
+	for _, k := range kinds {
+		x.TotalNs += k.TotalNs
+		count += k.Count
+		for i := range k.Path {
+			p := &k.Path[i]
+			if p.What != "sleep" && !(p.What == "select" && d.r.Program.Kind == analyze.Benchmarks) || !d.wantsAwake(p) {
+				continue
+			}
+			at := work.Leaf{What: p.What, Where: p.Where}
+			if in[at] += p.Ns; in[at] > x.Ns {
+				x.In, x.Ns = at, in[at]
+			}
+		}
+	}
+	if x.Ns < max(leastAsleep, unitAsleep*count) {
+		return nil
+	}
+	return x
 }
 
 // wantsAwake reports whether a sleep is in code from which nobody expects it: what is tested, or what a

@@ -99,6 +99,16 @@ func (u *Units) Benchmarks() (out []*UnitKind) {
 	return out
 }
 
+// Run returns the run of a program, or its phases, if they are units.
+func (u *Units) Run() (out []*UnitKind) {
+	for i := range u.Kinds {
+		if k := &u.Kinds[i]; k.Entry && (k.How == Run.String() || k.How == Phase.String()) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
 // Entries returns the kinds that begin from outside, except tests and benchmarks, with enough
 // units to compare slow with typical ones.
 func (u *Units) Entries() (out []*UnitKind) {
