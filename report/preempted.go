@@ -12,36 +12,46 @@ import (
 // The runtime preempts what runs for 10 ms and more: enough of that, with one function in enough of it,
 // says where a program computes, as a profile does.
 const (
-	fewPreempted  = 20
+	fewPreempted  = 10
 	mostPreempted = 0.25
 )
 
-// preempted reports in which function that is not of the standard library goroutines were preempted most;
-// "" if none stands out, or the headline names it.
-func (w *wording) preempted(headline string) string {
-	all, in, most := int64(0), map[string]int64{}, ""
+// A computing is the function, not of the standard library, in which goroutines were preempted most.
+type computing struct {
+	function string
+	n, of    int64 // preemptions there, and of all
+}
+
+// computing reports where goroutines compute; ok is false if no function stands out.
+func (w *wording) computing() (c computing, ok bool) {
+	in := map[string]int64{}
 	for i := range w.r.Stacks.Rows {
 		row := &w.r.Stacks.Rows[i]
 		if row.Place != stacks.Stopped || row.BlockedNs > 0 || len(row.Stack) == 0 || yields(w.r.Stacks.Frames[row.Stack[0]].Function) {
 			continue
 		}
-		all += row.Waits
+		c.of += row.Waits
 		for _, at := range row.Stack {
 			function := w.r.Stacks.Frames[at].Function
 			if pkg, _ := std.Split(function); std.Has(pkg) {
 				continue
 			}
-			if in[function] += row.Waits; in[function] > in[most] || in[function] == in[most] && function < most {
-				most = function
+			if in[function] += row.Waits; in[function] > c.n || in[function] == c.n && function < c.function {
+				c.function, c.n = function, in[function]
 			}
 			break
 		}
 	}
-	name := w.names.Function(most)
-	if all < fewPreempted || float64(in[most]) < mostPreempted*float64(all) || strings.Contains(headline, name) {
+	return c, c.of >= fewPreempted && float64(c.n) >= mostPreempted*float64(c.of)
+}
+
+// preempted says where goroutines compute; "" if no function stands out.
+func (w *wording) preempted() string {
+	c, ok := w.computing()
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("Where goroutines compute: %s of %s were in %s.", quantity.Part(in[most], all), quantity.Plural(all, "preemption", "preemptions"), name)
+	return fmt.Sprintf("Where goroutines compute: %s of %s were in %s.", quantity.Part(c.n, c.of), quantity.Plural(c.of, "preemption", "preemptions"), w.names.Function(c.function))
 }
 
 // yields reports whether a goroutine that stops at a function, and is not blocked, yields, hands its P to

@@ -47,15 +47,12 @@ func (w *wording) program() (lines []string, did string) {
 		did = quantity.Part(used, of) + " of the P-time was in use"
 	case analyze.Batch, "":
 		as = "Judged as a batch job, by goroutines: no units of work begin from outside regularly enough"
-		var run []*work.UnitKind // or its phases
-		all := int64(0)
-		for i := range u.Kinds {
-			if k := &u.Kinds[i]; k.Entry && (k.How == work.Run.String() || k.How == work.Phase.String()) {
-				run, all = append(run, k), all+k.TotalNs
-			}
+		run, all := u.Run(), int64(0)
+		for _, k := range run {
+			all += k.TotalNs
 		}
 		if all > 0 {
-			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), words.List(w.spent(run...))), ": ")
+			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
 		}
 	}
 	sure := " (inferred; --program overrules)."
@@ -89,7 +86,7 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 	if alone > mostlyAlone && alone < 2-mostlyAlone && w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) {
 		s += fmt.Sprintf(" Most of the time one test ran alone, with %s of the P-time in use: t.Parallel may help.", quantity.Part(used, of))
 	}
-	did = fmt.Sprintf("%s, %s in all: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(all), words.List(w.spent(tests...)))
+	did = fmt.Sprintf("%s, %s in all: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(all), w.spentMost(tests))
 	return []string{s}, strings.TrimSuffix(did, ": ")
 }
 
@@ -119,7 +116,19 @@ func (w *wording) benchmarks() (lines []string, did string) {
 	}
 	left := quantity.Duration(max(0, w.r.RecordedNs()-timed))
 	return append([]string{"Not judged: set-up, trials before the last, and package testing, " + left + " in all."}, lines...),
-		strings.TrimSuffix(fmt.Sprintf("%s, timed for %s: %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), words.List(w.spent(all...))), ": ")
+		strings.TrimSuffix(fmt.Sprintf("%s, timed for %s: %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), w.spentMost(all)), ": ")
+}
+
+// spentMost is what most of the time of all units was for. Where that is running, it names the function in
+// which at least half of the preemptions were.
+func (w *wording) spentMost(kinds []*work.UnitKind) string {
+	parts := w.spent(kinds...)
+	if len(parts) > 0 && strings.HasSuffix(parts[0], " running") {
+		if c, ok := w.computing(); ok && 2*c.n >= c.of {
+			parts[0] += ", mostly in " + words.Visible(w.names.Function(c.function))
+		}
+	}
+	return words.List(parts)
 }
 
 // spent reports what most of the time of units of some kinds was for, as far as that is known.
