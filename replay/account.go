@@ -38,20 +38,22 @@ func (a *account) add(d *reference.Decision) {
 
 // run ends the account, after end ns. The caller knows better what the makespan
 // is, if the run did not end with the trace.
-func (a *account) run(end int64) (Run, waits.Result) {
+func (a *account) run(end int64) outcome {
 	a.feed.Close(end)
 	w, p := a.waits.Finish(end, a.feed.Live(), nil), a.procs.Finish()
+	return outcome{run: measured(end, &w.All, &p), waits: w, last: a.last}
+}
+
+func measured(makespan int64, w *waits.Summary, p *procs.Result) Run {
 	r := Run{
-		MakespanNs: end,
-		Waits: Waits{
-			Count: w.All.Count, TotalNs: w.All.TotalNs, P50: w.All.P50, P99: w.All.P99, TimeWeighted: Weighted{P50: w.All.TimeWeighted.P50},
-		},
-		Steals: &p.Steals.Count, GlobalTakes: &p.GlobalTakes,
+		MakespanNs: makespan,
+		Waits:      Waits{Count: w.Count, TotalNs: w.TotalNs, P50: w.P50, P99: w.P99, TimeWeighted: Weighted{P50: w.TimeWeighted.P50}},
+		Steals:     &p.Steals.Count, GlobalTakes: &p.GlobalTakes,
 	}
 	for _, x := range p.Ps {
 		r.BusyNs += x.RunningNs
 	}
-	return r, w
+	return r
 }
 
 // fields are the numbers of a Run.
@@ -64,26 +66,22 @@ func newRun() Run { return Run{Steals: new(int64), GlobalTakes: new(int64)} }
 // summarise returns the medians of runs, and how far they spread.
 func summarise(runs []Run) (Run, Range) {
 	mid, r := newRun(), Range{newRun(), newRun()}
-	values := make([][]*int64, len(runs))
-	for i := range runs {
-		values[i] = runs[i].fields()
-	}
+	least, most := r.Min.fields(), r.Max.fields()
 	for k, f := range mid.fields() {
-		var of []int64
-		for _, v := range values {
-			of = append(of, *v[k])
-		}
-		*f = median(of)
-		*r.Min.fields()[k], *r.Max.fields()[k] = slices.Min(of), slices.Max(of)
+		*least[k], *f, *most[k] = spread(runs, func(r Run) int64 { return *r.fields()[k] })
 	}
 	return mid, r
 }
 
-// median sorts v. Of an even number it is the lower one of the two in the
-// middle, so that it is a value that occurred.
-func median(v []int64) int64 {
+// spread returns the least, the median and the most of a number over runs. Of an even number of
+// runs the median is the lower one of the two in the middle, so that it is a value that occurred.
+func spread[T any](runs []T, of func(T) int64) (least, mid, most int64) {
+	v := make([]int64, len(runs))
+	for i, r := range runs {
+		v[i] = of(r)
+	}
 	slices.Sort(v)
-	return v[(len(v)-1)/2]
+	return v[0], v[(len(v)-1)/2], v[len(v)-1]
 }
 
 func compare(observed, simulated Run) Error {
@@ -106,53 +104,71 @@ func relative(observed, simulated int64) *float64 {
 	return &e
 }
 
-// classRuns lays the classes side by side.
-func classRuns(observed waits.Result, simulated []outcome, res *analyze.Result) []ClassRun {
+// topClasses returns the classes that waited longest in the observed run, but for some, with
+// the names that they have in the whole trace.
+func topClasses(observed waits.Result, res *analyze.Result, but ...int32) []waits.Class {
 	names := map[int32]waits.Class{}
 	for _, c := range res.Waits.Classes {
 		names[c.ID] = c
 	}
-	account := func(c waits.Class) ClassWait {
-		return ClassWait{RunningNs: c.RunningNs, Count: c.Waits.Count, TotalNs: c.Waits.TotalNs, P50: c.Waits.P50, P99: c.Waits.P99}
-	}
-	out := []ClassRun{}
+	var out []waits.Class
 	for _, c := range observed.Classes {
-		if len(out) == topClasses || c.Waits.TotalNs == 0 {
+		if len(out) == maxClasses || c.Waits.TotalNs == 0 {
 			break
 		}
-		if c.ID == waits.ClassOthers {
-			continue
+		if !slices.Contains(but, c.ID) {
+			c.Name, c.Creator = names[c.ID].Name, names[c.ID].Creator
+			out = append(out, c)
 		}
-		out = append(out, ClassRun{Name: names[c.ID].Name, Creator: names[c.ID].Creator, Observed: account(c), id: c.ID})
 	}
-	for i := range out {
-		var v [5][]int64
-		for _, r := range simulated {
-			k := slices.IndexFunc(r.waits.Classes, func(c waits.Class) bool { return c.ID == out[i].id })
-			w := ClassWait{}
-			if k >= 0 {
-				w = account(r.waits.Classes[k])
-			}
-			for j, n := range []int64{w.RunningNs, w.Count, w.TotalNs, w.P50, w.P99} {
-				v[j] = append(v[j], n)
-			}
+	return out
+}
+
+// class returns what goroutines of a class did in a run.
+func (o *outcome) class(id int32) waits.Class {
+	if i := slices.IndexFunc(o.waits.Classes, func(c waits.Class) bool { return c.ID == id }); i >= 0 {
+		return o.waits.Classes[i]
+	}
+	return waits.Class{}
+}
+
+// classRuns lays the classes side by side.
+func classRuns(observed waits.Result, simulated []outcome, res *analyze.Result) []ClassRun {
+	out := []ClassRun{}
+	for _, c := range topClasses(observed, res, waits.ClassOthers) {
+		x := ClassRun{Name: c.Name, Creator: c.Creator, Observed: classWait(c)}
+		of := make([]ClassWait, len(simulated))
+		for i := range simulated {
+			of[i] = classWait(simulated[i].class(c.ID))
 		}
-		out[i].Simulated = ClassWait{RunningNs: median(v[0]), Count: median(v[1]), TotalNs: median(v[2]), P50: median(v[3]), P99: median(v[4])}
-		out[i].Error = relative(out[i].Observed.TotalNs, out[i].Simulated.TotalNs)
+		middle := func(number func(ClassWait) int64) int64 {
+			_, mid, _ := spread(of, number)
+			return mid
+		}
+		x.Simulated = ClassWait{
+			RunningNs: middle(func(w ClassWait) int64 { return w.RunningNs }),
+			Count:     middle(func(w ClassWait) int64 { return w.Count }),
+			TotalNs:   middle(func(w ClassWait) int64 { return w.TotalNs }),
+			P50:       middle(func(w ClassWait) int64 { return w.P50 }),
+			P99:       middle(func(w ClassWait) int64 { return w.P99 }),
+		}
+		x.Error = relative(x.Observed.TotalNs, x.Simulated.TotalNs)
+		out = append(out, x)
 	}
 	slices.SortStableFunc(out, func(a, b ClassRun) int { return cmp.Compare(b.Observed.TotalNs, a.Observed.TotalNs) })
 	return out
+}
+
+func classWait(c waits.Class) ClassWait {
+	return ClassWait{RunningNs: c.RunningNs, Count: c.Waits.Count, TotalNs: c.Waits.TotalNs, P50: c.Waits.P50, P99: c.Waits.P99}
 }
 
 // causeRuns lays side by side why goroutines waited.
 func causeRuns(observed waits.Result, simulated []outcome) []CauseRun {
 	out := []CauseRun{}
 	for i, c := range observed.All.Causes {
-		var of []int64
-		for _, r := range simulated {
-			of = append(of, r.waits.All.Causes[i].Ns)
-		}
-		out = append(out, CauseRun{Cause: c.Cause, ObservedNs: c.Ns, SimulatedNs: median(of)})
+		_, mid, _ := spread(simulated, func(o outcome) int64 { return o.waits.All.Causes[i].Ns })
+		out = append(out, CauseRun{Cause: c.Cause, ObservedNs: c.Ns, SimulatedNs: mid})
 	}
 	return out
 }

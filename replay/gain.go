@@ -192,7 +192,7 @@ func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool)
 
 // advise lays simulations with and without a change side by side.
 func advise(observed outcome, self, changed []outcome, class int32, c Change, r *findings.Remedy) *Advice {
-	metric, limit, of := MetricWaited, farWaited, func(o outcome) int64 { return waitedBy(o, class) }
+	metric, limit, of := MetricWaited, farWaited, func(o outcome) int64 { return o.class(class).Waits.TotalNs }
 	if r.Makespan {
 		metric, limit, of = MetricMakespan, farMakespan, func(o outcome) int64 { return o.run.MakespanNs }
 	}
@@ -217,14 +217,4 @@ func (a *Advice) distrust(why string) {
 	if why != "" {
 		a.Verdict, a.Untrusted = Untrusted, why
 	}
-}
-
-// spread returns the least, the median and the most of a number over runs.
-func spread(runs []outcome, of func(outcome) int64) (least, mid, most int64) {
-	v := make([]int64, len(runs))
-	for i, o := range runs {
-		v[i] = of(o)
-	}
-	mid = median(v) // sorts
-	return v[0], mid, v[len(v)-1]
 }

@@ -174,7 +174,6 @@ type ClassRun struct {
 	Observed  ClassWait `json:"observed"`  // in the trace
 	Simulated ClassWait `json:"simulated"` // median over the simulations
 	Error     *float64  `json:"error"`     // of the total wait; null where nothing was observed
-	id        int32
 }
 
 // ClassWait is the running and waiting of a class. P50Ns and P99Ns are within 1 %.
@@ -241,8 +240,8 @@ const (
 	stepMemory  = 400
 )
 
-// topClasses is how many classes are shown.
-const topClasses = 20
+// maxClasses is how many classes are shown.
+const maxClasses = 20
 
 // Simulation simulates the work of a trace alongside its analysis: it takes the decisions,
 // and then the result.
@@ -410,7 +409,7 @@ func (f *Simulation) begin(ctx context.Context, res *analyze.Result, simulated i
 	w := f.extract.Finish(res.Trace.DurationNs - f.opt.From)
 	r := &replaying{f: f, ctx: ctx, res: res, work: w, total: int64(f.opt.Seeds)*int64(simulated) + int64(f.splitSeeds()) + 3}
 	r.budget = budget(res.Trace.Stored) * int64(1+len(f.opt.WhatIf)) * int64(max(1, f.opt.Seeds/usualSeeds))
-	r.observed.run, r.observed.waits = f.observed.run(w.EndNs)
+	r.observed = f.observed.run(w.EndNs)
 	return r, nil
 }
 
@@ -728,15 +727,12 @@ func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint
 			s.also(d)
 		}
 	}
-	var (
-		shared []int64
-		out    outcome
-	)
+	var shared []int64
 	if s.policy.Fluid {
 		o.Emit, o.Waited = nil, func(at int64, f reference.Flags, ns int64) {
 			shared = append(shared, ns)
 			if f.OfProgram() {
-				out.last = at
+				a.last = at
 			}
 		}
 	}
@@ -745,11 +741,11 @@ func (s scheduler) simulate(ctx context.Context, w *workload.Workload, seed uint
 	if err != nil {
 		return outcome{}, err
 	}
+	out := outcome{last: a.last}
 	if s.policy.Fluid {
 		out.run, out.waits = sharing(r, shared)
 	} else {
-		out.run, out.waits = a.run(r.EndNs)
-		out.last = a.last
+		out = a.run(r.EndNs)
 	}
 	// In the trace they ran while the world was stopped; in the model it is
 	// stopped from outside.

@@ -167,38 +167,18 @@ func (r *replaying) split() (*Decomposition, error) {
 		if int(class) < len(ideal) {
 			capacity = ideal[class].WaitNs
 		}
-		return parts(waitedBy(r.observed, class), capacity, waitedBy(ref, class))
+		return parts(r.observed.class(class).Waits.TotalNs, capacity, ref.class(class).Waits.TotalNs)
 	}
 	s.Classes = splitClasses(s.Total, r.observed.waits, r.of, r.res)
 	return s, nil
 }
 
-// waitedBy is for how long goroutines of a class waited in a run, in ns.
-func waitedBy(o outcome, class int32) int64 {
-	for i := range o.waits.Classes {
-		if c := &o.waits.Classes[i]; c.ID == class {
-			return c.Waits.TotalNs
-		}
-	}
-	return 0
-}
-
 // splitClasses splits by class, those that waited longest first.
 func splitClasses(rest Parts, observed waits.Result, of func(class int32) Parts, res *analyze.Result) []ClassSplit {
-	names := map[int32]waits.Class{}
-	for _, c := range res.Waits.Classes {
-		names[c.ID] = c
-	}
 	out := []ClassSplit{}
-	for _, c := range observed.Classes {
-		if len(out) == topClasses || c.Waits.TotalNs == 0 {
-			break
-		}
-		if c.ID == waits.ClassOthers || c.ID == 0 { // the workload knows late what class a goroutine is of
-			continue
-		}
+	for _, c := range topClasses(observed, res, waits.ClassOthers, 0) { // 0: the workload knows late what class a goroutine is of
 		p := of(c.ID)
-		out = append(out, ClassSplit{Class: c.ID, Name: names[c.ID].Name, Creator: names[c.ID].Creator, Parts: p})
+		out = append(out, ClassSplit{Class: c.ID, Name: c.Name, Creator: c.Creator, Parts: p})
 		rest.ObservedNs -= p.ObservedNs
 		rest.CapacityNs -= p.CapacityNs
 		rest.PolicyNs -= p.PolicyNs

@@ -126,16 +126,9 @@ func Audit(ctx context.Context, src *input.Source, o Options) (*Result, error) {
 }
 
 func observed(r *analyze.Result) Run {
-	w := r.Waits.All
-	run := Run{
-		MakespanNs: r.Trace.DurationNs,
-		Waits:      Waits{Count: w.Count, TotalNs: w.TotalNs, P50: w.P50, P99: w.P99, TimeWeighted: Weighted{P50: w.TimeWeighted.P50}},
-	}
-	if !r.Trace.Reduced {
-		run.Steals, run.GlobalTakes = &r.Procs.Steals.Count, &r.Procs.GlobalTakes
-	}
-	for _, p := range r.Procs.Ps {
-		run.BusyNs += p.RunningNs
+	run := measured(r.Trace.DurationNs, &r.Waits.All, &r.Procs)
+	if r.Trace.Reduced {
+		run.Steals, run.GlobalTakes = nil, nil
 	}
 	return run
 }
