@@ -3,8 +3,7 @@ package input
 import "github.com/gmpscope/gmpscope/analyze/wire"
 
 const (
-	maxVarint      = 10
-	maxBatchHeader = 2 + 4*maxVarint // kind, experiment, and four numbers
+	maxBatchHeader = 2 + 4*wire.MaxVarint // kind, experiment, and four numbers
 	maxBatch       = maxBatchHeader + wire.MaxBatchSize
 )
 
@@ -49,7 +48,7 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 	}
 	var f [4]uint64 // generation, thread, time, size
 	for i := range f {
-		x, k := uvarint(p[n:])
+		x, k := wire.Uvarint(p[n:])
 		if k == 0 {
 			return h, short, ""
 		}
@@ -57,7 +56,7 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 			return h, bad, "a number in the batch header is too long"
 		}
 		f[i] = x
-		h.padded, h.sizeLen = k == maxVarint, k // the last one counts
+		h.padded, h.sizeLen = k == wire.MaxVarint, k // the last one counts
 		n += k
 	}
 	if f[0] == 0 {
@@ -68,25 +67,6 @@ func parseHeader(p []byte) (h batchHeader, v verdict, why string) {
 	}
 	h.gen, h.time, h.size, h.len = f[0], f[2], int(f[3]), n
 	return h, good, ""
-}
-
-// uvarint reads a varint of up to ten bytes, minimal or not: the runtime pads sizes to ten bytes.
-// It returns the number of bytes read, 0 if p is too short, -1 if there are more than 64 bits.
-func uvarint(p []byte) (uint64, int) {
-	var x uint64
-	for i, b := range p {
-		if b < 0x80 {
-			if i == maxVarint-1 && b > 1 {
-				return 0, -1
-			}
-			return x | uint64(b)<<(7*i), i + 1
-		}
-		if i == maxVarint-1 {
-			return 0, -1
-		}
-		x |= uint64(b&0x7f) << (7 * i)
-	}
-	return 0, 0
 }
 
 // syncKind is the first event of the batch without which x/exp/trace refuses a generation.

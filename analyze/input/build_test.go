@@ -39,7 +39,7 @@ func (f *file) batch(gen, m, time uint64, data []byte) *file {
 }
 
 func padded(b []byte, x uint64) []byte {
-	for range maxVarint - 1 {
+	for range wire.MaxVarint - 1 {
 		b = append(b, byte(x)|0x80)
 		x >>= 7
 	}

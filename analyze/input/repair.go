@@ -2,9 +2,7 @@ package input
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
-	"math/bits"
 
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
@@ -22,16 +20,6 @@ type Repaired struct {
 // resumeFactor bounds the search for where events go on: it ends when as many bytes and numbers as
 // this, for each byte of the trace, were looked at. Traces damaged at random take less than one.
 const resumeFactor = 16
-
-// Events of the old format that the repair looks at, beside those that are unlike others. See
-// runtime/trace.go, Go 1.21.
-const (
-	evGoCreateV1     = 13
-	evGoStartLabelV1 = 41
-	evTaskCreateV1   = 45
-	evRegionV1       = 47
-	evCountV1        = 50
-)
 
 // v1Args is how many numbers an event of the old format has, with its time and its stack.
 var v1Args = [evCountV1]int{
@@ -86,15 +74,6 @@ type repairer struct {
 	left int    // bytes and numbers that may still be looked at
 }
 
-// eventV1 is an event of the old format.
-type eventV1 struct {
-	raw  []byte // all of it
-	kind byte
-	long bool // its numbers come with their length
-	args []uint64
-	text []byte // of a string or a log
-}
-
 // each calls f with every event that the reader would read. Between two of them there may be bytes
 // that are none, which f gets as an event of kind 0.
 func (r *repairer) each(f func(e *eventV1)) {
@@ -118,77 +97,21 @@ func (r *repairer) each(f func(e *eventV1)) {
 	}
 }
 
-// read reads the event at a place, if there is one that the reader would take.
+// read reads the event at a place, if there is one that the reader would take. An entry of the stack
+// table that cannot be read has no numbers.
 func (r *repairer) read(e *eventV1, at int) bool {
-	b := r.data[at:]
-	e.kind, e.args, e.text = b[0]&0x3f, e.args[:0], nil
-	n := int(b[0]>>6) + 1
-	e.long = n > 3 && e.kind != evStringV1
-	pos := 1
-	number := func() (uint64, bool) {
-		r.left--
-		x, k := binary.Uvarint(b[pos:])
-		if k <= 0 {
-			return 0, false
-		}
-		pos += k
-		return x, true
-	}
-	textAt := func() bool {
-		size, ok := number()
-		if !ok || size > 1e6 || size > uint64(len(b)-pos) {
-			return false
-		}
-		e.text = b[pos : pos+int(size)]
-		pos += int(size)
-		return true
-	}
-	switch {
-	case e.kind == 0 || e.kind >= evCountV1 || e.kind == evCPUSampleV1 && r.minor < 19 || e.kind == evBatchV1 && n != 2:
-		return false
-	case e.kind == evStringV1:
-		id, ok := number()
-		if !ok || !textAt() {
-			return false
-		}
-		e.args = append(e.args, id)
-	case !e.long:
-		for range n {
-			x, ok := number()
-			if !ok {
-				return false
-			}
-			e.args = append(e.args, x)
-		}
-	default:
-		size, ok := number()
-		if !ok || size > 2048 || size > uint64(len(b)-pos) {
-			return false
-		}
-		for end := pos + int(size); pos < end; {
-			r.left--
-			x, k := binary.Uvarint(b[pos:end])
-			if k <= 0 {
-				if e.kind != evStackV1 {
-					return false
-				}
-				e.args, pos = e.args[:0], end // an entry that cannot be read
-				break
-			}
-			e.args = append(e.args, x)
-			pos += k
-		}
-		if e.kind == evUserLogV1 && !textAt() {
-			return false
-		}
-	}
-	if e.kind == evBatchV1 && e.args[0] > math.MaxInt32 && e.args[0] != math.MaxUint64 {
+	kind := r.data[at] & 0x3f
+	if kind == 0 || kind >= evCountV1 || kind == evCPUSampleV1 && r.minor < 19 {
 		return false
 	}
-	if want := v1Args[e.kind]; want > 0 && len(e.args) != want {
+	v := e.read(r.data[at:])
+	r.left -= 1 + len(e.args)
+	switch want := v1Args[kind]; {
+	case v != good, e.torn && kind != evStackV1, want > 0 && len(e.args) != want:
 		return false
+	case kind == evBatchV1:
+		return !e.long && (e.args[0] <= math.MaxInt32 || e.args[0] == math.MaxUint64)
 	}
-	e.raw = b[:pos]
 	return true
 }
 
@@ -339,24 +262,6 @@ func (r *repairer) copy(e *eventV1) {
 	case !changed:
 		r.out = append(r.out, e.raw...)
 	default:
-		r.append(e)
-	}
-}
-
-// append writes an event whose numbers were changed.
-func (r *repairer) append(e *eventV1) {
-	r.out = append(r.out, e.raw[0])
-	if e.long {
-		size := 0
-		for _, x := range e.args {
-			size += (bits.Len64(x|1) + 6) / 7
-		}
-		r.out = binary.AppendUvarint(r.out, uint64(size))
-	}
-	for _, x := range e.args {
-		r.out = binary.AppendUvarint(r.out, x)
-	}
-	if e.kind == evUserLogV1 {
-		r.out = append(binary.AppendUvarint(r.out, uint64(len(e.text))), e.text...)
+		r.out = e.append(r.out)
 	}
 }

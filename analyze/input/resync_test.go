@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gmpscope/gmpscope/analyze/wire"
 	"github.com/gmpscope/gmpscope/internal/testkit/tracetest"
 )
 
@@ -39,7 +40,7 @@ func unpad(b []byte) []byte {
 			i++
 			continue
 		}
-		out = append(out, b[i:i+h.len-maxVarint]...)
+		out = append(out, b[i:i+h.len-wire.MaxVarint]...)
 		n := h.size
 		for ; n >= 0x80; n >>= 7 {
 			out = append(out, byte(n)|0x80)

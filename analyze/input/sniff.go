@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
 const (
@@ -114,7 +116,7 @@ func isProfile(p []byte) bool {
 		if m[0] != field<<3 {
 			return false
 		}
-		_, k := uvarint(m[1:])
+		_, k := wire.Uvarint(m[1:])
 		if k <= 0 {
 			return false
 		}

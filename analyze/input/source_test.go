@@ -331,7 +331,7 @@ func TestUvarint(t *testing.T) {
 		{"\x85\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 0, -1},
 	}
 	for _, tt := range tests {
-		if x, n := uvarint([]byte(tt.in)); x != tt.x || n != tt.n {
+		if x, n := wire.Uvarint([]byte(tt.in)); x != tt.x || n != tt.n {
 			t.Errorf("uvarint(%x) = %d, %d, want %d, %d", tt.in, x, n, tt.x, tt.n)
 		}
 	}

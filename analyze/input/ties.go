@@ -2,23 +2,10 @@ package input
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"maps"
 	"math"
-	"math/bits"
 	"slices"
-)
-
-// Events of the old format that hold a time, or no time where others do. See
-// runtime/trace.go, Go 1.21.
-const (
-	evBatchV1          = 1
-	evFrequencyV1      = 2
-	evStackV1          = 3
-	evSysExitV1        = 29
-	evTimerGoroutineV1 = 35
-	evCPUSampleV1      = 49
 )
 
 // finer is how many of the new ticks make an old one: a power of two, so that
@@ -76,65 +63,14 @@ type respacer struct {
 }
 
 func (r *respacer) walk(b []byte) bool {
-	for len(b) > 0 {
-		event := b
-		kind, n := b[0]&0x3f, int(b[0]>>6)+1
-		b = b[1:]
-		ok := true
-		number := func() uint64 {
-			x, k := binary.Uvarint(b)
-			if k <= 0 {
-				ok, b = false, nil
-				return 0
-			}
-			b = b[k:]
-			return x
-		}
-		skip := func() {
-			if k := number(); k <= uint64(len(b)) {
-				b = b[k:]
-			} else {
-				ok = false
-			}
-		}
-		var args [6]uint64 // of those that are changed
-		given := 0
-		switch {
-		case kind == evStringV1:
-			number()
-			skip()
-		case n <= 3:
-			for i := range n {
-				args[i] = number()
-			}
-			given = n
-		default:
-			size := number()
-			if size > uint64(len(b)) {
-				return false
-			}
-			rest := b[size:]
-			if kind != evStackV1 {
-				b = b[:size]
-				for len(b) > 0 && given < len(args) {
-					args[given] = number()
-					given++
-				}
-				ok = ok && len(b) == 0
-			}
-			b = rest
-			if kind == evUserLogV1 {
-				skip()
-			}
-		}
-		if !ok {
+	var e eventV1
+	for ; len(b) > 0; b = b[len(e.raw):] {
+		if e.read(b) != good || e.torn && e.kind != evStackV1 {
 			return false
 		}
 		if r.out == nil {
-			r.learn(kind, &args)
-			continue
-		}
-		if !r.event(event[:len(event)-len(b)], kind, n > 3, args[:given]) {
+			r.learn(&e)
+		} else if !r.event(&e) {
 			return false
 		}
 	}
@@ -142,8 +78,10 @@ func (r *respacer) walk(b []byte) bool {
 }
 
 // learn learns the Ps and the first time.
-func (r *respacer) learn(kind byte, args *[6]uint64) {
-	switch kind {
+func (r *respacer) learn(e *eventV1) {
+	var args [4]uint64 // 0 for what is missing
+	copy(args[:], e.args)
+	switch e.kind {
 	case evFrequencyV1:
 		r.clocks++
 	case evBatchV1:
@@ -161,59 +99,45 @@ func (r *respacer) learn(kind byte, args *[6]uint64) {
 }
 
 // event copies an event with new times.
-func (r *respacer) event(raw []byte, kind byte, long bool, args []uint64) bool {
+func (r *respacer) event(e *eventV1) bool {
 	fits := true
 	at := func(i int, more uint64) { // a time
-		t := args[i] - r.first
+		t := e.args[i] - r.first
 		fits = fits && t < math.MaxInt64/finer/2
-		args[i] = (t+1)*finer + more // 0 is none
+		e.args[i] = (t+1)*finer + more // 0 is none
 	}
 	part := func(i int) { // an interval, or ticks a second
-		fits = fits && args[i] < math.MaxInt64/finer/2
-		args[i] *= finer
+		fits = fits && e.args[i] < math.MaxInt64/finer/2
+		e.args[i] *= finer
 	}
 	switch {
-	case kind == evStringV1, kind == evStackV1, kind == evTimerGoroutineV1:
-		r.out = append(r.out, raw...)
+	case e.kind == evStringV1, e.kind == evStackV1, e.kind == evTimerGoroutineV1:
+		r.out = append(r.out, e.raw...)
 		return true
-	case kind == evBatchV1:
-		if len(args) != 2 {
+	case e.kind == evBatchV1:
+		if len(e.args) != 2 {
 			return false
 		}
-		r.more = r.ps[args[0]]
+		r.more = r.ps[e.args[0]]
 		at(1, r.more)
-	case kind == evCPUSampleV1:
-		if len(args) < 2 {
+	case e.kind == evCPUSampleV1:
+		if len(e.args) < 2 {
 			return false
 		}
 		at(1, uint64(len(r.ps)))
-	case len(args) == 0:
+	case len(e.args) == 0:
 		return false
-	case kind == evSysExitV1:
-		if len(args) < 4 {
+	case e.kind == evSysExitV1:
+		if len(e.args) < 4 {
 			return false
 		}
 		part(0)
-		if args[3] > 0 {
+		if e.args[3] > 0 {
 			at(3, r.more)
 		}
 	default:
 		part(0)
 	}
-	r.out = append(r.out, raw[0])
-	var text []byte // of a log, behind the arguments
-	if long {
-		size, k := binary.Uvarint(raw[1:])
-		text = raw[1+k+int(size):]
-		size = 0
-		for _, x := range args {
-			size += uint64(bits.Len64(x|1)+6) / 7
-		}
-		r.out = binary.AppendUvarint(r.out, size)
-	}
-	for _, x := range args {
-		r.out = binary.AppendUvarint(r.out, x)
-	}
-	r.out = append(r.out, text...)
+	r.out = e.append(r.out)
 	return fits
 }

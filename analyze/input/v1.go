@@ -89,29 +89,37 @@ type compactor struct {
 	events int64
 	ps     map[uint64]struct{}
 	long   int // names that were cut
+	event  eventV1
 }
 
 // compact shortens the names that are in data as a whole, in place, and returns what is left of it.
 func (c *compactor) compact(data []byte) []byte {
 	from, to := c.at, c.at // events are read at from, and moved to to
+	e := &c.event
 	for from < len(data) && !c.bad {
-		e := c.next(data[from:])
-		if e.len == 0 {
+		if v := e.read(data[from:]); v != good {
+			c.bad = v == bad
 			break
 		}
-		event := data[from : from+e.len]
-		from += e.len
-		if e.text < 0 || e.len-e.text <= maxName {
-			if to += e.len; from != to {
-				copy(data[to-e.len:], event)
+		c.events++
+		switch {
+		case e.kind == evStackV1 && e.long:
+			c.events += int64(len(e.raw)-1) / 8 // a frame takes as much as an event
+		case e.kind == evBatchV1 && !e.long:
+			c.ps[e.args[0]] = struct{}{}
+		}
+		from += len(e.raw)
+		if len(e.text) <= maxName {
+			if to += len(e.raw); from != to {
+				copy(data[to-len(e.raw):], e.raw)
 			}
 			continue
 		}
 		c.long++
-		short := append(slices.Clone(event[e.text:e.text+shortName(event[e.text:])]), cutMark...)
-		to += copy(data[to:], event[:e.size])
-		to += binary.PutUvarint(data[to:], uint64(len(short)))
-		to += copy(data[to:], short)
+		name := append(slices.Clone(e.text[:shortName(e.text)]), cutMark...)
+		to += copy(data[to:], e.raw[:e.size])
+		to += binary.PutUvarint(data[to:], uint64(len(name)))
+		to += copy(data[to:], name)
 	}
 	c.at = to
 	if from == to {
@@ -134,83 +142,3 @@ func shortName(name []byte) int {
 	}
 	return most // it is no text
 }
-
-// extent is where an event of the old format ends. Its text, which ends with it, begins at text, and
-// the number of its bytes at size; -1 if it has none.
-type extent struct{ len, size, text int }
-
-// next reads the event at the start of b; its len is 0 if b ends within it, or it makes no sense.
-func (c *compactor) next(b []byte) extent {
-	kind, narg := b[0]&0x3f, int(b[0]>>6)+1
-	e := extent{1, -1, -1}
-	ok := true
-	number := func() uint64 {
-		x, k := binary.Uvarint(b[e.len:])
-		if k <= 0 {
-			ok, c.bad = false, c.bad || k < 0
-			return 0
-		}
-		e.len += k
-		return x
-	}
-	skip := func(most uint64) {
-		size := number()
-		if size > most {
-			ok, c.bad = false, true
-		} else if ok = ok && size <= uint64(len(b)-e.len); ok {
-			e.len += int(size)
-		}
-	}
-	text := func() {
-		e.size = e.len
-		skip(maxTextV1)
-		e.text = e.size + uvarintLen(b[e.size:])
-	}
-	weight := int64(1)
-	switch {
-	case kind == evStringV1:
-		number()
-		if ok {
-			text()
-		}
-	case narg <= 3:
-		first := number()
-		if kind == evBatchV1 && ok {
-			c.ps[first] = struct{}{}
-		}
-		for range narg - 1 {
-			number()
-		}
-	default:
-		before := e.len
-		if skip(maxArgsV1); kind == evStackV1 {
-			weight += int64(e.len-before) / 8 // a frame takes as much as an event
-		}
-		if kind == evUserLogV1 && ok {
-			text()
-		}
-	}
-	if !ok {
-		return extent{}
-	}
-	c.events += weight
-	return e
-}
-
-// uvarintLen returns the length of the number at the start of b.
-func uvarintLen(b []byte) int {
-	_, k := binary.Uvarint(b)
-	return k
-}
-
-// What the reader accepts of a text, and of the arguments of an event, in bytes.
-const (
-	maxTextV1 = 1e6
-	maxArgsV1 = 2048
-)
-
-// The events of the old format that a text follows.
-const (
-	evStringV1  = 37
-	evUserLogV1 = 48
-)
