@@ -283,7 +283,7 @@ func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 			if a.task != nil {
 				a.task.follow(ds)
 			}
-			return a.steps.add(ds, a.stream.Tables.View())
+			return a.steps.add(ds, a.stream.Tables.View)
 		},
 	})
 	return a
@@ -476,7 +476,7 @@ func (a *analysis) failure() error {
 func (a *analysis) empty(ctx context.Context) error {
 	st := a.stream.Stats()
 	switch {
-	case st.Events > st.Count(events.Sync):
+	case st.Events > st.ByKind[events.Sync]:
 		return nil
 	case a.interrupted:
 		return context.Cause(ctx)

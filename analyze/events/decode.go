@@ -35,9 +35,9 @@ type block struct {
 	breaks   int       // up to its end in the generation: see order.breakOff
 
 	// With the last block.
-	steps    int64     // what it took to put the events in order
-	salvaged *salvaged // nil if nothing had to be
-	lost     int64     // bytes of the generation that were not used, with err or salvaged
+	steps    int64    // what it took to put the events in order
+	salvaged *Salvage // nil if nothing had to be
+	lost     int64    // bytes of the generation that were not used, with err or salvaged
 }
 
 // decoder turns one generation into blocks.

@@ -45,7 +45,8 @@ type generation struct {
 	wall    time.Time
 	wallAt  int64 // ns, raw trace time
 
-	salvaged *salvaged // nil where all must be sound
+	salvaged *Salvage // nil where all must be sound
+	tries    int      // of salvaging, to find where the entries of a table go on
 }
 
 // batch is a part of data with events of one thread.
@@ -168,7 +169,7 @@ func (g *generation) value(id uint64) string {
 	t := g.text(id)
 	if t == nil {
 		if id != 0 && g.salvaged != nil {
-			g.salvaged.strings.Miss(id)
+			g.salvaged.Strings.Miss(id)
 		}
 		return ""
 	}
@@ -450,7 +451,8 @@ func (g *generation) addThread(m int64) *thread {
 
 // pcTable gives program counters numbers, in the order in which they come.
 type pcTable struct {
-	hash  hash
+	seed  uint64 // a hostile trace may have chosen the program counters
+	shift uint8
 	slots []pcSlot
 	n     int
 }
@@ -471,7 +473,7 @@ func (t *pcTable) init() {
 	} else {
 		t.slots = make([]pcSlot, 1<<10)
 	}
-	t.hash.init(uint8(bits.Len(uint(len(t.slots) - 1))))
+	t.seed, t.shift = rand.Uint64(), uint8(64-bits.Len(uint(len(t.slots)-1)))
 }
 
 // free gives the table up.
@@ -492,7 +494,7 @@ func (t *pcTable) at(pc uint64, next int32) (place int32, known bool) {
 	if t.n++; 2*t.n > len(t.slots) {
 		old := t.slots
 		t.slots = make([]pcSlot, 2*len(old))
-		t.hash.shift--
+		t.shift--
 		for _, s := range old {
 			if s.place != 0 {
 				t.slots[t.find(s.pc)] = s
@@ -505,24 +507,15 @@ func (t *pcTable) at(pc uint64, next int32) (place int32, known bool) {
 // find returns the slot of pc, or the free one where it belongs.
 func (t *pcTable) find(pc uint64) int {
 	mask := len(t.slots) - 1
-	for i := t.hash.of(pc); ; i = (i + 1) & mask {
+	for i := t.hash(pc); ; i = (i + 1) & mask {
 		if s := &t.slots[i&mask]; s.place == 0 || s.pc == pc {
 			return i & mask
 		}
 	}
 }
 
-// hash spreads numbers that a hostile trace may have chosen.
-type hash struct {
-	seed  uint64
-	shift uint8
-}
-
-// init sets it up for 1<<bits slots.
-func (h *hash) init(bits uint8) { *h = hash{rand.Uint64(), 64 - bits} }
-
-func (h *hash) of(x uint64) int {
-	x = (x ^ h.seed) * 0x9e3779b97f4a7c15
+func (t *pcTable) hash(pc uint64) int {
+	x := (pc ^ t.seed) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>32) * 0xd6e8feb86659fd93
-	return int(x >> h.shift)
+	return int(x >> t.shift)
 }

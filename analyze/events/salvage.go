@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"math/bits"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/input"
@@ -17,16 +16,6 @@ import (
 // that lacks batches: the events that are there come as states and sequence numbers allow, and where
 // they depend on one that is not, a Lost event breaks off what is measured across. Where states
 // contradict each other even so, the generation ends.
-
-// salvaged is what salvaging finds out about a generation.
-type salvaged struct {
-	stacks, strings, samples wire.Entries
-	lost                     int64 // bytes that hold no event and no entry of a table that could be used
-	tries                    int   // to find where the entries of a table go on
-	cutNames                 int   // of a trace of Go 1.21 or older
-	partial                  bool  // events of threads are missing
-	from                     int64 // since when, ns of raw trace time; 0 is the beginning
-}
 
 // salvage reads with our own decoder a generation at which d gave up with the error why. It does
 // not decline, but does without what is damaged. It goes on behind the last block that d handed on;
@@ -43,7 +32,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 	s.work = d.work
 	var passed emitted
 	var tables block // that were handed on, perhaps with other handles
-	same, goesOn, partial := true, false, g.salvaged.partial
+	same, goesOn, partial := true, false, g.salvaged.Partial
 	takeOver := func(b *block) {
 		if !goesOn && passed.n > 0 {
 			b.anew = true
@@ -75,7 +64,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 	if errors.Is(err, errStopped) {
 		return s, err
 	}
-	lost := g.salvaged.lost + o.unread()
+	lost := g.salvaged.Lost + o.unread()
 	if !goesOn && len(s.cur.events) < len(d.cur.events) {
 		d.cur.lost = min(d.cur.lost, lost)
 		return d, why
@@ -116,7 +105,7 @@ func (d *decoder) repair(gen *input.Generation, why error, emit func(*block) boo
 	if s.emitted.n == d.emitted.n && len(s.cur.events) <= len(d.cur.events) {
 		return d, why
 	}
-	s.cur.salvaged, s.cur.lost = &salvaged{stacks: r.Stacks, strings: r.Strings, lost: r.Lost, cutNames: r.CutNames}, r.Lost
+	s.cur.salvaged, s.cur.lost = &Salvage{Stacks: r.Stacks, Strings: r.Strings, Lost: r.Lost, CutNames: r.CutNames}, r.Lost
 	switch {
 	case err != nil:
 		s.cur.lost = max(0, gen.Bytes-2*(s.emitted.n+int64(len(s.cur.events))))
@@ -127,7 +116,7 @@ func (d *decoder) repair(gen *input.Generation, why error, emit func(*block) boo
 }
 
 // partial reports whether batches are missing. Then what lasts may have begun or ended unseen.
-func (o *order) partial() bool { return o.salvaged != nil && o.salvaged.partial }
+func (o *order) partial() bool { return o.salvaged != nil && o.salvaged.Partial }
 
 // missStack lets an event have no stack: it declines because the table lacks the entry, or in a
 // damaged generation, does without.
@@ -136,7 +125,7 @@ func (o *order) missStack(id uint64, why declined) {
 		o.why = why
 		return
 	}
-	o.salvaged.stacks.Miss(id)
+	o.salvaged.Stacks.Miss(id)
 }
 
 // missText is missStack for a name.
@@ -145,7 +134,7 @@ func (o *order) missText(id uint64, why declined) {
 		o.why = why
 		return
 	}
-	o.salvaged.strings.Miss(id)
+	o.salvaged.Strings.Miss(id)
 }
 
 // unread returns how many bytes with events were not used.
@@ -161,7 +150,7 @@ func (o *order) unread() int64 {
 		if t := h.thread; t.kind != lost { // it was read ahead
 			n++
 			for _, x := range t.args[:wire.TimedArgs[t.kind]] {
-				n += (bits.Len64(x|1) + 6) / 7
+				n += wire.UvarintLen(x)
 			}
 		}
 	}
@@ -175,7 +164,7 @@ func salvageGeneration(gen *input.Generation, before []byte) (*generation, error
 	if err != nil {
 		return nil, err
 	}
-	x := &salvaged{partial: gen.Skipped}
+	x := &Salvage{Partial: gen.Skipped}
 	g.salvaged = x
 	var texts, stacks, samples []part
 	s := scanner{p: g.data, at: headerSize}
@@ -183,8 +172,8 @@ func salvageGeneration(gen *input.Generation, before []byte) (*generation, error
 		at := s.at
 		h, why := s.batch()
 		if why != "" {
-			x.lost += int64(len(s.p) - at)
-			x.partial = true
+			x.Lost += int64(len(s.p) - at)
+			x.Partial = true
 			break
 		}
 		if h.kind == wire.EndOfGeneration {
@@ -212,12 +201,12 @@ func salvageGeneration(gen *input.Generation, before []byte) (*generation, error
 			}
 			sync := scanner{p: g.data[:to], at: table.from}
 			if !g.readSync(&sync, h.ticks) || sync.bad {
-				x.lost += int64(to - from)
+				x.Lost += int64(to - from)
 			}
 		default:
 			if g.addBatch(h.m, batch{time: h.ticks, from: from, to: to, next: -1}) != nil {
-				x.lost += int64(h.size)
-				x.partial = true
+				x.Lost += int64(h.size)
+				x.Partial = true
 			}
 		}
 	}
@@ -228,7 +217,7 @@ func salvageGeneration(gen *input.Generation, before []byte) (*generation, error
 		return nil, declined("no frequency")
 	}
 	// The runtime writes stacks once all threads have handed over their events.
-	x.partial = x.partial || !gen.Complete && len(stacks) == 0
+	x.Partial = x.Partial || !gen.Complete && len(stacks) == 0
 	g.salvageTexts(texts)
 	g.salvageStacks(stacks)
 	g.salvageSamples(samples)
@@ -304,7 +293,7 @@ func (g *generation) entries(tables []part, kind byte, e *wire.Entries, read fun
 				if g.data[at] != kind {
 					continue
 				}
-				if g.salvaged.tries++; g.salvaged.tries > tries {
+				if g.tries++; g.tries > tries {
 					at = t.to
 					break
 				}
@@ -316,7 +305,7 @@ func (g *generation) entries(tables []part, kind byte, e *wire.Entries, read fun
 					break
 				}
 			}
-			g.salvaged.lost += int64(at - from)
+			g.salvaged.Lost += int64(at - from)
 		}
 	}
 }
@@ -326,7 +315,7 @@ func (g *generation) entries(tables []part, kind byte, e *wire.Entries, read fun
 func (g *generation) salvageTexts(tables []part) {
 	x := g.salvaged
 	var one text
-	g.entries(tables, wire.String, &x.strings, func(at, to int) int {
+	g.entries(tables, wire.String, &x.Strings, func(at, to int) int {
 		s := scanner{p: g.data[:to], at: at}
 		id, size := s.number(), s.number()
 		if s.bad || id == 0 || size > wire.MaxStringSize || size > uint64(to-s.at) {
@@ -341,7 +330,7 @@ func (g *generation) salvageTexts(tables []part) {
 	}, func() { g.texts = append(g.texts, one) })
 
 	value := func(t *text) []byte { return g.data[t.from : t.from+t.size] }
-	g.texts = distinct(g.texts, &x.strings, func(t *text) uint64 { return t.id }, func(a, b *text) bool { return bytes.Equal(value(a), value(b)) })
+	g.texts = distinct(g.texts, &x.Strings, func(t *text) uint64 { return t.id }, func(a, b *text) bool { return bytes.Equal(value(a), value(b)) })
 	g.textByID, _ = denseIDs(len(g.texts), func(i int) uint64 { return g.texts[i].id })
 }
 
@@ -354,7 +343,7 @@ func (g *generation) salvageStacks(tables []part) {
 	x := g.salvaged
 	var id uint64
 	var frames []place
-	g.entries(tables, wire.Stack, &x.stacks, func(at, to int) int {
+	g.entries(tables, wire.Stack, &x.Stacks, func(at, to int) int {
 		s := scanner{p: g.data[:to], at: at}
 		frames = frames[:0]
 		var n uint64
@@ -378,14 +367,14 @@ func (g *generation) salvageStacks(tables []part) {
 		g.stacks = append(g.stacks, stackEntry{id, int32(from), int32(len(g.frames))})
 	})
 	placesOf := func(s *stackEntry) []place { return g.places[s.from:s.to] } // frame i has place i
-	g.stacks = distinct(g.stacks, &x.stacks, func(s *stackEntry) uint64 { return s.id }, func(a, b *stackEntry) bool { return slices.Equal(placesOf(a), placesOf(b)) })
+	g.stacks = distinct(g.stacks, &x.Stacks, func(s *stackEntry) uint64 { return s.id }, func(a, b *stackEntry) bool { return slices.Equal(placesOf(a), placesOf(b)) })
 	g.stackByID, _ = denseIDs(len(g.stacks), func(i int) uint64 { return g.stacks[i].id })
 	g.stackHandles = make([]Handle, max(1, len(g.stackByID)))
 }
 
 func (g *generation) salvageSamples(tables []part) {
 	var one sample
-	g.entries(tables, wire.CPUSample, &g.salvaged.samples, func(at, to int) int {
+	g.entries(tables, wire.CPUSample, &g.salvaged.Samples, func(at, to int) int {
 		s := scanner{p: g.data[:to], at: at - 1}
 		var ok bool
 		if one, ok = s.sample(); !ok {
@@ -436,7 +425,7 @@ const patience = 2000
 
 // goOnWithout goes on without the thread whose turn it is: what follows on it can not be read.
 func (o *order) goOnWithout() {
-	o.salvaged.partial, o.salvaged.from = true, o.last
+	o.salvaged.Partial, o.salvaged.From = true, o.last
 	o.lost()
 }
 

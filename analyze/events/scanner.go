@@ -1,5 +1,7 @@
 package events
 
+import "github.com/gmpscope/gmpscope/analyze/wire"
+
 // Statuses of goroutines, and what they are called here. 0 is none.
 var goStatuses = [...]State{1: Runnable, 2: Running, 3: Syscall, 4: Waiting}
 
@@ -38,29 +40,11 @@ func (s *scanner) number() uint64 {
 		s.at++
 		return uint64(s.p[s.at-1])
 	}
-	x, at := longNumber(s.p, s.at)
-	if at < 0 {
+	x, n := wire.Uvarint(s.p[s.at:])
+	if n <= 0 {
 		s.bad = true
 		return 0
 	}
-	s.at = at
+	s.at += n
 	return x
-}
-
-// longNumber reads a varint of at most 64 bits, minimal or not. It returns where
-// it ends, or -1.
-func longNumber(p []byte, at int) (uint64, int) {
-	var x uint64
-	for shift := 0; shift < 70 && at < len(p); shift += 7 {
-		b := p[at]
-		at++
-		if shift == 63 && b > 1 {
-			return 0, -1
-		}
-		x |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			return x, at
-		}
-	}
-	return 0, -1
 }

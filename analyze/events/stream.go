@@ -59,7 +59,7 @@ type Salvage struct {
 	Strings    wire.Entries
 	Samples    wire.Entries // of the CPU profiler
 	Lost       int64        // bytes of its tables
-	CutNames   int          // that were longer than others may be
+	CutNames   int          // of a trace of Go 1.21 or older, that were longer than others may be
 	// Partial is set if events of threads are missing: any may have done more than is shown between
 	// From and To, in ns since the first event.
 	Partial  bool
@@ -96,7 +96,7 @@ type Stream struct {
 	from      int64            // when it begins
 	broken    bool             // what followed the last event so far is not known
 	late      bool             // what is left of the job comes after MaxTime
-	salvaged  *salvaged        // what is damaged of the job; nil if it was not salvaged
+	salvaged  *Salvage         // what is damaged of the job; nil if it was not salvaged
 	before    input.Generation // without its data
 	gap       bool             // events are missing before the next ones
 	breaks    int              // in the job so far
@@ -377,17 +377,17 @@ func (s *Stream) endBlock() {
 func (s *Stream) endJob() {
 	x := s.salvaged
 	if x == nil && s.job.gen.Skipped {
-		x = &salvaged{}
+		x = &Salvage{}
 	}
 	if s.ordinal > 0 {
 		s.stats.Generations++
 	}
 	if x != nil {
-		x.partial = x.partial || s.job.gen.Skipped
+		x.Partial = x.Partial || s.job.gen.Skipped
 		if s.ordinal > 0 {
 			s.noteSalvage(x)
 		}
-		if x.partial {
+		if x.Partial {
 			s.gap, s.broken = s.started, s.started
 		}
 	}
@@ -497,24 +497,15 @@ func lostEvent(from, to int64) Event {
 	return Event{Time: from, Kind: Lost, Res: to - from, G: None, M: None, P: None}
 }
 
-// noteSalvage notes what is missing of the present generation.
-func (s *Stream) noteSalvage(x *salvaged) {
+// noteSalvage notes what is missing of the present generation. From is raw trace time so far.
+func (s *Stream) noteSalvage(x *Salvage) {
 	s.stats.SalvageCount++
 	if len(s.stats.Salvages) == maxFailures {
 		return
 	}
-	s.stats.Salvages = append(s.stats.Salvages, Salvage{
-		Generation: s.job.gen.Number,
-		Offset:     s.job.gen.Offset,
-		Stacks:     x.stacks,
-		Strings:    x.strings,
-		Samples:    x.samples,
-		Lost:       x.lost,
-		CutNames:   x.cutNames,
-		Partial:    x.partial,
-		From:       max(s.from, min(x.from-s.stats.Start, s.last)),
-		To:         s.last,
-	})
+	x.Generation, x.Offset = s.job.gen.Number, s.job.gen.Offset
+	x.From, x.To = max(s.from, min(x.From-s.stats.Start, s.last)), s.last
+	s.stats.Salvages = append(s.stats.Salvages, *x)
 }
 
 func (s *Stream) fail(err error) {
@@ -545,9 +536,6 @@ func (s *Stream) Stats() Stats { return s.stats }
 // Stored returns the number of bytes, before decompression, up to the end of the
 // generation of the last events.
 func (s *Stream) Stored() int64 { return s.stored }
-
-// Count returns the number of events of one kind so far.
-func (st *Stats) Count(k Kind) int64 { return st.ByKind[k] }
 
 // Close stops the decoding and frees what it holds.
 func (s *Stream) Close() {

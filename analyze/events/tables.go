@@ -10,8 +10,7 @@ import (
 
 // Tables holds the stacks and strings of a stream, each distinct one once.
 type Tables struct {
-	stacks   [][]*Frame
-	strings  []string
+	View     // of what they hold now
 	byStack  map[string]Handle
 	byName   map[string]Handle
 	byFrame  map[Frame]int32 // index of frames
@@ -33,7 +32,7 @@ type known struct {
 // NewTables returns tables that hold the fixed strings and no stack.
 func NewTables() *Tables {
 	t := &Tables{
-		stacks:  make([][]*Frame, 1),
+		View:    View{stacks: make([][]*Frame, 1)},
 		byStack: map[string]Handle{},
 		byName:  map[string]Handle{},
 		byFrame: map[Frame]int32{},
@@ -45,46 +44,27 @@ func NewTables() *Tables {
 	return t
 }
 
-// Frames returns the frames of a stack, innermost first. The caller must not
-// change them.
-func (t *Tables) Frames(h Handle) []*Frame {
-	if int(h) >= len(t.stacks) {
-		return nil
-	}
-	return t.stacks[h]
-}
-
 // View is a snapshot of [Tables]. It may be read while they grow.
 type View struct {
 	stacks  [][]*Frame
 	strings []string
 }
 
-// View returns a snapshot of the tables.
-func (t *Tables) View() View { return View{t.stacks, t.strings} }
-
-// Frames returns the frames of a stack, as [Tables.Frames].
-func (v View) Frames(h Handle) []*Frame {
+// Frames returns the frames of a stack, innermost first. The caller must not
+// change them.
+func (v *View) Frames(h Handle) []*Frame {
 	if int(h) >= len(v.stacks) {
 		return nil
 	}
 	return v.stacks[h]
 }
 
-// Name returns the string of a handle, as [Tables.Name].
-func (v View) Name(h Handle) string {
+// Name returns the string of a handle.
+func (v *View) Name(h Handle) string {
 	if int(h) >= len(v.strings) {
 		return ""
 	}
 	return v.strings[h]
-}
-
-// Name returns the string of a handle.
-func (t *Tables) Name(h Handle) string {
-	if int(h) >= len(t.strings) {
-		return ""
-	}
-	return t.strings[h]
 }
 
 // Stacks returns the number of stack handles in use.

@@ -78,11 +78,11 @@ func (t *thread) read(g *generation) readState {
 				x = x&0x7f | uint64(p[at])<<7
 				at++
 			} else {
-				long, end := longNumber(p, int(at)-1)
-				if end < 0 {
+				long, n := wire.Uvarint(p[at-1:])
+				if n <= 0 {
 					return readBad
 				}
-				x, at = long, uint(end)
+				x, at = long, at-1+uint(n)
 			}
 		}
 		args[i] = x

@@ -97,27 +97,17 @@ func (w *work) public(data []byte) error {
 // threads returns how many threads have batches in data, as far as it makes
 // sense.
 func threads(data []byte) int {
-	seen := map[uint64]struct{}{}
+	seen := map[int64]struct{}{}
 	s := scanner{p: data, at: headerSize}
 	for !s.done() {
-		switch s.byte() {
-		case wire.EndOfGeneration:
-			continue
-		case wire.EventBatch:
-		case wire.ExperimentalBatch:
-			s.byte()
-		default:
-			return len(seen)
-		}
-		s.number()
-		m := s.number()
-		s.number()
-		size := s.number()
-		if s.bad || size > uint64(len(data)-s.at) {
+		h, why := s.batch()
+		if why != "" {
 			break
 		}
-		seen[m] = struct{}{}
-		s.at += int(size)
+		if h.kind != wire.EndOfGeneration {
+			seen[h.m] = struct{}{}
+			s.at += h.size
+		}
 	}
 	return len(seen)
 }
