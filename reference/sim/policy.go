@@ -97,8 +97,8 @@ func PolicyNames() []string {
 func PolicyFor(name string) (Policy, Costs, bool) {
 	for _, p := range policies {
 		if p.name == name {
-			pol, c := p.make()
-			pol.Name = name
+			pol, c := Policy{Name: name, Rules: reference.RulesFor(26)}, DefaultCosts()
+			p.change(&pol, &c)
 			return pol, c, true
 		}
 	}
@@ -115,59 +115,42 @@ func About(name string) string {
 	return ""
 }
 
+// policies has a row for each named policy: what it changes of Go 1.26.
 var policies = []struct {
 	name, about string
-	make        func() (Policy, Costs)
+	change      func(*Policy, *Costs)
 }{
-	{"go1.22", "the scheduler of Go 1.22 to 1.25", func() (Policy, Costs) { return Version(reference.RulesFor(22)), DefaultCosts() }},
-	{"go1.26", "the scheduler of Go 1.26 and 1.27", func() (Policy, Costs) { return Version(reference.RulesFor(26)), DefaultCosts() }},
-	{"go1.0", "one global queue behind one lock; no preemption; a system call frees its processor at once", func() (Policy, Costs) {
-		p := Version(reference.RulesFor(26))
+	{"go1.22", "the scheduler of Go 1.22 to 1.25", func(p *Policy, _ *Costs) { p.Rules = reference.RulesFor(22) }},
+	{"go1.26", "the scheduler of Go 1.26 and 1.27", func(*Policy, *Costs) {}},
+	{"go1.0", "one global queue behind one lock; no preemption; a system call frees its processor at once", func(p *Policy, _ *Costs) {
 		p.SharedQueue, p.Steal, p.Preempt, p.Handoff = true, StealNone, PreemptNever, HandoffAtOnce
-		return p, DefaultCosts()
 	}},
-	{"go1.1-nopreempt", "local queues and stealing, without runnext and without preemption, as in Go 1.1", func() (Policy, Costs) {
-		p := Version(reference.RulesFor(26))
+	{"go1.1-nopreempt", "local queues and stealing, without runnext and without preemption, as in Go 1.1", func(p *Policy, _ *Costs) {
 		p.Rules.NoRunnext, p.Preempt = true, PreemptNever
-		return p, DefaultCosts()
 	}},
-	{"no-runnext", "go1.26 without runnext: who is made runnable goes to the tail", func() (Policy, Costs) {
-		p := Version(reference.RulesFor(26))
-		p.Rules.NoRunnext = true
-		return p, DefaultCosts()
-	}},
-	{"no-steal", "go1.26 without stealing", func() (Policy, Costs) {
-		p := Version(reference.RulesFor(26))
-		p.Steal = StealNone
-		return p, DefaultCosts()
-	}},
+	{"no-runnext", "go1.26 without runnext: who is made runnable goes to the tail", func(p *Policy, _ *Costs) { p.Rules.NoRunnext = true }},
+	{"no-steal", "go1.26 without stealing", func(p *Policy, _ *Costs) { p.Steal = StealNone }},
 	{"fifo", "one ideal global queue: first come, first served; no lock and no cost; slices end exactly", ideal},
-	{"gps", "ideal fair sharing: all runnable goroutines run at once, at equal speed. The yardstick of fairness, not of the makespan: those with equal work end together, so what comes after them begins late", func() (Policy, Costs) {
-		p, c := ideal()
+	{"gps", "ideal fair sharing: all runnable goroutines run at once, at equal speed. The yardstick of fairness, not of the makespan: those with equal work end together, so what comes after them begins late", func(p *Policy, c *Costs) {
+		ideal(p, c)
 		p.Fluid = true
-		return p, c
 	}},
-	{"beam", "reduction counting, as in Erlang: a queue per P, slices of 1 ms (4,000 reductions) that the P counts itself, the preempted to its tail, the woken where they ran last, steal one", func() (Policy, Costs) {
-		p := Version(reference.RulesFor(26))
+	{"beam", "reduction counting, as in Erlang: a queue per P, slices of 1 ms (4,000 reductions) that the P counts itself, the preempted to its tail, the woken where they ran last, steal one", func(p *Policy, _ *Costs) {
 		p.Rules.NoRunnext, p.Rules.GlobalPoll, p.Rules.RingSize, p.Rules.Slice = true, 0, 1<<30, 1_000_000
 		p.Preempt, p.RequeueLocal, p.Steal, p.HomeQueue, p.Handoff = PreemptExact, true, StealOne, true, HandoffAtOnce
-		return p, DefaultCosts()
 	}},
-	{"thread-per-goroutine", "a thread per goroutine, time-shared on as many cores as there would be Ps, in slices of 3 ms", func() (Policy, Costs) {
-		p, _ := ideal()
-		c := DefaultCosts()
+	{"thread-per-goroutine", "a thread per goroutine, time-shared on as many cores as there would be Ps, in slices of 3 ms", func(p *Policy, c *Costs) {
+		ideal(p, new(Costs))
 		c.Lock, c.Preempt, c.Signal, c.Switch = 0, 0, 0, c.ThreadSwitch
 		p.ThreadPerG, p.Rules.Slice = true, 3_000_000
-		return p, c
 	}},
 }
 
-// ideal is one queue, served in order without loss.
-func ideal() (Policy, Costs) {
-	p := Version(reference.RulesFor(26))
+// ideal makes it one queue, served in order without loss.
+func ideal(p *Policy, c *Costs) {
 	p.SharedQueue, p.Steal, p.Preempt, p.Handoff = true, StealNone, PreemptExact, HandoffAtOnce
 	p.Rules.PollResolution = 0
-	return p, Costs{}
+	*c = Costs{}
 }
 
 // Costs are the times that the scheduler itself takes, in ns. The run times of

@@ -32,8 +32,7 @@ type world struct {
 // request stops the world, or queues up for it: worldsema, and for cycles of the
 // garbage collector work.startSema too.
 func (w *world) request(s *scheduler, req stopRequest) {
-	switch {
-	case s.pol.HoldP:
+	if s.pol.HoldP {
 		deliver(s, req.wakes) // no such thing as a stopped world
 		return
 	}
