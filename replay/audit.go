@@ -43,13 +43,10 @@ type Auditor struct {
 // batch is a steal, a batch from the global queue or an overflow whose moves
 // are not over.
 type batch struct {
-	kind   reference.Kind // KindNone if there is none
-	g      int32
-	p      int32
-	victim int32
-	size   int32
-	left   int32
-	took   dequeue
+	kind reference.Kind // KindNone if there is none
+	g    int32
+	left int32
+	took dequeue // p, victim and batch of an overflow, too
 }
 
 // NewAuditor returns an Auditor at the beginning of a stream.

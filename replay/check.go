@@ -60,8 +60,8 @@ func (a *Auditor) dequeue(d *reference.Decision, index, p int32) dequeue {
 	}
 	if o := &a.open; o.g == index && (o.kind == reference.KindSteal || o.kind == reference.KindGlobalBatch) {
 		t := o.took
-		if p != o.p {
-			t.j = unexplained(fmt.Sprintf("P%d, which took the batch", a.ps[o.p].id), fmt.Sprintf("P%d", d.P))
+		if p != t.p {
+			t.j = unexplained(fmt.Sprintf("P%d, which took the batch", a.ps[t.p].id), fmt.Sprintf("P%d", d.P))
 		}
 		a.open = batch{}
 		return t
@@ -238,19 +238,13 @@ func (a *Auditor) ownEmpty(p int32) assessment {
 	return j
 }
 
-// since is the beginning of the time in which p's thread took what it starts.
-func (a *Auditor) since(p int32) (m, last int64) {
-	m = a.ps[p].m
-	if t, ok := a.ms[m]; ok && m >= 0 {
+// settled reports whether the put of x was done before p's thread looked: it put x itself, or
+// has made a decision since.
+func (a *Auditor) settled(x, p int32) bool {
+	g, m, last := &a.gs[x], a.ps[p].m, int64(0)
+	if t := a.ms[m]; t != nil {
 		last = t.last
 	}
-	return m, last
-}
-
-// settled reports whether the put of x was done before p's thread looked.
-func (a *Auditor) settled(x, p int32) bool {
-	m, last := a.since(p)
-	g := &a.gs[x]
 	return g.putM >= 0 && g.putM == m || g.putEnd <= last
 }
 
@@ -301,20 +295,19 @@ func (a *Auditor) globalBatch(d *reference.Decision) {
 		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in the global queue", d.G), a.where(index))
 	}
 	t.j = weakest(weakest(a.heads(index), a.ownEmpty(p)), a.globalSize(p, int(d.Batch)))
-	a.open = batch{kind: d.Kind, g: index, p: p, victim: reference.None, size: d.Batch, left: d.Batch - 1, took: t}
+	a.open = batch{kind: d.Kind, g: index, left: d.Batch - 1, took: t}
 }
 
 func (a *Auditor) steal(d *reference.Decision) {
 	index, p, v := a.gor(d.G), a.proc(d.P), a.proc(d.Victim)
-	pl := a.q.Place(index)
-	if pl.Queue != reference.QueueLocal && pl.Queue != reference.QueueRunnext || pl.P != v {
+	t := dequeue{rule: reference.SrcUnknown, p: p, victim: v, batch: d.Batch}
+	if pl := a.q.Place(index); pl.Queue != reference.QueueLocal && pl.Queue != reference.QueueRunnext || pl.P != v {
 		a.violate(d, WrongQueue, fmt.Sprintf("goroutine %d in a queue of P%d", d.G, d.Victim), a.where(index))
-		t := dequeue{rule: reference.SrcUnknown, p: p, victim: v, batch: d.Batch, j: unexplained(fmt.Sprintf("a queue of P%d", d.Victim), a.where(index))}
-		a.open = batch{kind: d.Kind, g: index, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
-		return
+		t.j = unexplained(fmt.Sprintf("a queue of P%d", d.Victim), a.where(index))
+	} else {
+		t = a.checkSteal(index, p, v, d.Batch)
 	}
-	t := a.checkSteal(index, p, v, d.Batch)
-	a.open = batch{kind: d.Kind, g: index, p: p, victim: v, size: d.Batch, left: d.Batch - 1, took: t}
+	a.open = batch{kind: d.Kind, g: index, left: d.Batch - 1, took: t}
 }
 
 // checkSteal judges that p's thread takes the first k of v's ring, the last of

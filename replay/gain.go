@@ -181,7 +181,7 @@ func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool)
 			return c, s, false
 		}
 		c.Class = by.Name
-		setClass(&s.change, by.ID, c)
+		s.change.Speed, s.change.YieldNs = map[int32]float64{by.ID: c.Speed}, map[int32]int64{by.ID: c.Yield}
 	}
 	if c.FreeLock != "" {
 		s.change.FreeLocks = r.f.locks(r.work, c.FreeLock)

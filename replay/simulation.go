@@ -573,6 +573,7 @@ func (f *Simulation) noteMorePs(w *workload.Workload, free *Simulated, tried []C
 func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workload.Change, error) {
 	out := make([]workload.Change, len(f.opt.WhatIf))
 	for i, c := range f.opt.WhatIf {
+		out[i].Speed, out[i].YieldNs = map[int32]float64{}, map[int32]int64{}
 		if c.FreeLock != "" {
 			out[i].FreeLocks = f.locks(w, c.FreeLock)
 			if len(out[i].FreeLocks) == 0 {
@@ -586,7 +587,7 @@ func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workl
 		for _, k := range res.Waits.Classes {
 			if isCalled(k.Name, c.Class) {
 				found = true
-				setClass(&out[i], k.ID, c)
+				out[i].Speed[k.ID], out[i].YieldNs[k.ID] = c.Speed, c.Yield
 			}
 		}
 		if !found {
@@ -594,22 +595,6 @@ func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workl
 		}
 	}
 	return out, nil
-}
-
-// setClass has what a change says about a class hold for the one with that handle.
-func setClass(to *workload.Change, class int32, c Change) {
-	if c.Speed != 0 {
-		if to.Speed == nil {
-			to.Speed = map[int32]float64{}
-		}
-		to.Speed[class] = c.Speed
-	}
-	if c.Yield != 0 {
-		if to.YieldNs == nil {
-			to.YieldNs = map[int32]int64{}
-		}
-		to.YieldNs[class] = c.Yield
-	}
 }
 
 // isCalled reports whether name is, or is the last part of, the name of a function,

@@ -260,7 +260,8 @@ func (a *Auditor) move(d *reference.Decision) {
 		j = a.open.took.j
 		a.open = batch{}
 	} else if a.inBatch(d) {
-		a.batchMove(d, index)
+		a.open.left--
+		a.open.took.j = weakest(a.open.took.j, a.heads(index)) // it takes the head
 	}
 	m := reference.NoM
 	if to != reference.None && d.Why == reference.WhyDisplaced {
@@ -312,7 +313,7 @@ func (a *Auditor) overflow(d *reference.Decision) {
 	if j.verdict != Explained {
 		a.diverge(d, "overflow", j)
 	}
-	a.open = batch{kind: d.Kind, g: index, p: reference.None, victim: p, size: d.Batch, left: d.Batch - 1, took: dequeue{j: j}}
+	a.open = batch{kind: d.Kind, g: index, left: d.Batch - 1, took: dequeue{p: reference.None, victim: p, batch: d.Batch, j: j}}
 }
 
 // follows checks that what a batch has announced comes next.
@@ -341,7 +342,7 @@ func (a *Auditor) follows(d *reference.Decision) {
 }
 
 func (a *Auditor) broken(d *reference.Decision, found string) {
-	a.violate(d, BrokenBatch, fmt.Sprintf("what goes with the %s of %d, led by goroutine %d", a.open.kind, a.open.size, a.gs[a.open.g].id), found)
+	a.violate(d, BrokenBatch, fmt.Sprintf("what goes with the %s of %d, led by goroutine %d", a.open.kind, a.open.took.batch, a.gs[a.open.g].id), found)
 	a.open = batch{}
 }
 
@@ -350,20 +351,14 @@ func (a *Auditor) inBatch(d *reference.Decision) bool {
 	if d.Kind != reference.KindMove || a.open.left == 0 {
 		return false
 	}
-	o := &a.open
-	switch o.kind {
+	t := &a.open.took
+	switch a.open.kind {
 	case reference.KindSteal:
-		return d.Why == reference.WhySteal && d.To == reference.QueueLocal && a.proc(d.P) == o.p && a.proc(d.Victim) == o.victim
+		return d.Why == reference.WhySteal && d.To == reference.QueueLocal && a.proc(d.P) == t.p && a.proc(d.Victim) == t.victim
 	case reference.KindGlobalBatch:
-		return d.Why == reference.WhyGlobalBatch && d.To == reference.QueueLocal && a.proc(d.P) == o.p && d.Victim < 0
+		return d.Why == reference.WhyGlobalBatch && d.To == reference.QueueLocal && a.proc(d.P) == t.p && d.Victim < 0
 	case reference.KindOverflow:
-		return d.Why == reference.WhyOverflow && d.To == reference.QueueGlobal && a.proc(d.Victim) == o.victim && a.gix[d.G] != o.g
+		return d.Why == reference.WhyOverflow && d.To == reference.QueueGlobal && a.proc(d.Victim) == t.victim && a.gix[d.G] != a.open.g
 	}
 	return false
-}
-
-// batchMove judges a move of the open batch: it takes the head.
-func (a *Auditor) batchMove(d *reference.Decision, index int32) {
-	a.open.left--
-	a.open.took.j = weakest(a.open.took.j, a.heads(index))
 }

@@ -163,7 +163,7 @@ func (s *slab) add(x step) int32 {
 
 // Change is a change of the work for one simulation.
 type Change struct {
-	// Speed divides the computing of the goroutines of a class, by its handle.
+	// Speed divides the computing of the goroutines of a class, by its handle; 0 is 1.
 	Speed map[int32]float64
 	// Work is a factor on all computing and marking, Calls one on the time in system calls; 0
 	// means 1.
@@ -307,30 +307,22 @@ func (l *load) waker(g int32) *sim.Chan {
 }
 
 func (l *load) meeting(receiver int32) *sim.Chan {
-	c := l.meet[receiver]
-	if c == nil {
-		c = sim.NewChan(0)
-		l.meet[receiver] = c
+	if l.meet[receiver] == nil {
+		l.meet[receiver] = sim.NewChan(0)
 	}
-	return c
+	return l.meet[receiver]
 }
 
 func (l *load) network(g int32) *sim.Chan {
-	c := l.net[g]
-	if c == nil {
-		c = sim.NewNetwork()
-		l.net[g] = c
+	if l.net[g] == nil {
+		l.net[g] = sim.NewNetwork()
 	}
-	return c
+	return l.net[g]
 }
 
 func (l *load) script(g int32) sim.Script {
 	x := &l.w.gs[g]
-	s := &script{l: l, g: g, at: x.first, work: cmp.Or(l.c.Work, 1), yield: l.c.YieldNs[x.class]}
-	if f, ok := l.c.Speed[x.class]; ok {
-		s.work /= f
-	}
-	return s
+	return &script{l: l, g: g, at: x.first, work: cmp.Or(l.c.Work, 1) / cmp.Or(l.c.Speed[x.class], 1), yield: l.c.YieldNs[x.class]}
 }
 
 // script is what one goroutine does.
