@@ -1,8 +1,6 @@
 package parquet
 
-import (
-	"github.com/gmpscope/gmpscope/analyze/waits"
-)
+import "github.com/gmpscope/gmpscope/analyze/waits"
 
 // Causes is time by cause, ns.
 type Causes struct {

@@ -14,10 +14,11 @@ const (
 	dictionaryMax = 1 << 20
 )
 
-// table writes the rows of a file.
+// table writes the rows of a file, up to the first error.
 type table[Row any] struct {
 	w    *parquet.GenericWriter[Row]
 	rows []Row
+	err  error
 }
 
 func newTable[Row any](w io.Writer) *table[Row] {
@@ -28,25 +29,23 @@ func newTable[Row any](w io.Writer) *table[Row] {
 	}
 }
 
-// add adds a row.
-func (t *table[Row]) add(row *Row) error {
-	t.rows = append(t.rows, *row)
-	if len(t.rows) < rowsAtOnce {
-		return nil
+func (t *table[Row]) add(row *Row) {
+	if t.rows = append(t.rows, *row); len(t.rows) == rowsAtOnce {
+		t.flush()
 	}
-	return t.flush()
 }
 
-func (t *table[Row]) flush() error {
-	_, err := t.w.Write(t.rows)
+func (t *table[Row]) flush() {
+	if t.err == nil {
+		_, t.err = t.w.Write(t.rows)
+	}
 	t.rows = t.rows[:0]
-	return err
 }
 
 // close ends the file. It says what it is about.
 func (t *table[Row]) close(about string) error {
-	if err := t.flush(); err != nil {
-		return err
+	if t.flush(); t.err != nil {
+		return t.err
 	}
 	t.w.SetKeyValueMetadata("gmpscope", about)
 	return t.w.Close()

@@ -42,10 +42,9 @@ const maxHeld = 1 << 21
 
 // heldUnits are units until the analysis is over, whose names are in use meanwhile.
 type heldUnits struct {
-	table *table[Unit]
+	*table[Unit]
 	names *analyze.Pseudonyms // nil: nothing is held
 	units []work.Unit
-	err   error
 }
 
 // Unit processes a unit of work: it is for [analyze.Options.OnUnit].
@@ -64,24 +63,14 @@ func (w *Writer) Unit(u work.Unit) {
 
 func (h *heldUnits) write(u work.Unit) {
 	u = h.names.Unit(u)
-	h.err = h.table.add(&Unit{
+	h.add(&Unit{
 		Kind: export.Function(u.Kind), Class: export.Function(u.Class), How: u.How.String(), Goroutine: u.G,
 		BeginNs: u.From, EndNs: u.To, LatencyNs: u.To - u.From,
 	})
 }
 
-// finish writes what is held.
-func (h *heldUnits) finish() error {
-	for _, u := range h.units {
-		if h.err == nil {
-			h.write(u)
-		}
-	}
-	return h.err
-}
-
 // path writes what the time of a kind consists of.
-func (w *Writer) path(k *work.UnitKind) error {
+func (w *Writer) path(k *work.UnitKind) {
 	for i := range k.Path {
 		p := &k.Path[i]
 		row := Path{
@@ -92,9 +81,6 @@ func (w *Writer) path(k *work.UnitKind) error {
 		if p.Via != nil {
 			row.Via, row.ViaFunction = p.Via.What, export.Shown(p.Via.Site)
 		}
-		if err := w.paths.add(&row); err != nil {
-			return err
-		}
+		w.paths.add(&row)
 	}
-	return nil
 }

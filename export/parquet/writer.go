@@ -31,10 +31,8 @@ func Files() []string {
 // memory depends on the number of goroutines alive at one time and of classes; and a
 // Parquet file has an index at its end, of some KB for each 65,536 rows.
 type Writer struct {
-	lookup analyze.Lookup
-	names  *export.Names
-	window export.Window
-	now    int64
+	export.View
+	now int64
 
 	waits    *table[Wait]
 	starts   *table[Start]
@@ -55,18 +53,10 @@ func NewWriter(files [7]io.Writer, names *analyze.Pseudonyms) *Writer {
 	}
 }
 
-// Begin implements [analyze.Observer].
-func (w *Writer) Begin(l analyze.Lookup) {
-	w.lookup, w.names = l, export.NewNames(l)
-	w.window = export.Window{From: l.Focus.From, To: l.Focus.To}
-}
-
 // Observe implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range ended {
-		if err := w.wait(b, &ended[i]); err != nil {
-			return err
-		}
+		w.wait(b, &ended[i])
 	}
 	for i := range b.Decisions {
 		d := &b.Decisions[i]
@@ -75,44 +65,40 @@ func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 		}
 		w.now = max(w.now, d.Time)
 		if n := &b.Notes[i]; n.Changed&(ledger.Turned|ledger.Returned) == ledger.Turned && n.Now == ledger.Running {
-			if err := w.start(b, i); err != nil {
-				return err
-			}
+			w.start(b, i)
 		}
 	}
 	for i := range b.Runs {
-		if err := w.run(b, &b.Runs[i]); err != nil {
-			return err
-		}
+		w.run(b, &b.Runs[i])
 	}
-	return nil
+	return cmp.Or(w.waits.err, w.starts.err, w.runs.err)
 }
 
 var kinds = [...]string{waits.KindUser: "user", waits.KindSelf: "self", waits.KindSystem: "system"}
 
-func (w *Writer) wait(b *ledger.Block, e *waits.EndedWait) error {
+func (w *Writer) wait(b *ledger.Block, e *waits.EndedWait) {
 	d := &b.Decisions[e.At]
 	class := b.Classes[b.Notes[e.At].Class]
 	row := Wait{
-		Goroutine: d.G, Class: w.names.Class(class), ClassID: class, Kind: kinds[e.Kind],
+		Goroutine: d.G, Class: w.Class(class), ClassID: class, Kind: kinds[e.Kind],
 		ReadyNs: e.From, StartNs: e.To, WaitNs: e.To - e.From,
 		Queue: d.Src.String(), Waker: export.NoWaker(e.Why), P: d.P, Begins: e.Begins, Basis: d.Basis.String(),
 	}
 	row.Causes.of(&e.Causes)
 	if e.By > 0 {
-		row.Waker, row.WakerGoroutine = w.names.Class(e.Waker), new(e.By)
+		row.Waker, row.WakerGoroutine = w.Class(e.Waker), new(e.By)
 	}
-	return w.waits.add(&row)
+	w.waits.add(&row)
 }
 
-func (w *Writer) start(b *ledger.Block, i int) error {
+func (w *Writer) start(b *ledger.Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	class := b.Classes[n.Class]
-	if !w.window.Has(w.now) || !w.lookup.Chosen(d.G, class) {
-		return nil
+	if !w.Has(w.now) || !w.Chosen(d.G, class) {
+		return
 	}
 	row := Start{
-		TimeNs: w.now, Goroutine: d.G, Class: w.names.Class(class), ClassID: class, P: d.P, M: known(d.M),
+		TimeNs: w.now, Goroutine: d.G, Class: w.Class(class), ClassID: class, P: d.P, M: known(d.M),
 		Source: d.Src.String(), WaitNs: known(d.Wait), Locked: d.Flags&reference.FlagLocked != 0, First: d.Flags&reference.FlagFirst != 0,
 		Basis: d.Basis.String(),
 	}
@@ -122,10 +108,10 @@ func (w *Writer) start(b *ledger.Block, i int) error {
 	if d.Batch > 0 {
 		row.Batch = new(d.Batch)
 	}
-	if !w.lookup.Reduced {
+	if !w.Reduced {
 		row.LocalQueue, row.GlobalQueue = new(d.Local), new(d.Global)
 	}
-	return w.starts.add(&row)
+	w.starts.add(&row)
 }
 
 // known returns a number that is negative where it is not known.
@@ -136,44 +122,37 @@ func known[N int32 | int64](n N) *N {
 	return &n
 }
 
-func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
+func (w *Writer) run(b *ledger.Block, r *ledger.Run) {
 	class := b.Classes[r.Class]
-	from, to, ok := w.window.Cut(r.From, r.To)
-	if !ok || !w.lookup.Chosen(r.G, class) {
-		return nil
+	from, to, ok := w.Cut(r.From, r.To)
+	if !ok || !w.Chosen(r.G, class) {
+		return
 	}
-	row := Run{
-		Goroutine: r.G, Class: w.names.Class(class), ClassID: class, P: r.P, M: known(r.M),
+	w.runs.add(&Run{
+		Goroutine: r.G, Class: w.Class(class), ClassID: class, P: r.P, M: known(r.M),
 		FromNs: from, ToNs: to, RunNs: to - from, Started: r.Started, Stop: r.Why.String(),
-	}
-	return w.runs.add(&row)
+	})
 }
 
 // Finish writes classes and findings, and completes the files.
 func (w *Writer) Finish(res *analyze.Result) error {
 	for i := range res.Waits.Classes {
-		if err := w.class(&res.Waits.Classes[i]); err != nil {
-			return err
-		}
+		w.class(&res.Waits.Classes[i])
 	}
 	for i := range res.Findings {
-		if err := w.finding(&res.Findings[i]); err != nil {
-			return err
-		}
+		w.finding(&res.Findings[i])
 	}
-	if err := w.units.finish(); err != nil {
-		return err
+	for _, u := range w.units.units {
+		w.units.write(u)
 	}
 	for i := range res.Work.Kinds {
-		if err := w.path(&res.Work.Kinds[i]); err != nil {
-			return err
-		}
+		w.path(&res.Work.Kinds[i])
 	}
 	about := strings.Join(export.Comments(res), "\n")
-	return cmp.Or(w.waits.close(about), w.starts.close(about), w.runs.close(about), w.classes.close(about), w.findings.close(about), w.units.table.close(about), w.paths.close(about))
+	return cmp.Or(w.waits.close(about), w.starts.close(about), w.runs.close(about), w.classes.close(about), w.findings.close(about), w.units.close(about), w.paths.close(about))
 }
 
-func (w *Writer) class(c *waits.Class) error {
+func (w *Writer) class(c *waits.Class) {
 	row := Class{
 		ClassID: c.ID, Class: export.Function(c.Name), Creator: export.Shown(c.Creator), StartedBy: export.Shown(c.StartedBy), System: c.System,
 		Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Waits: c.Waits.Count, WaitNs: c.Waits.TotalNs,
@@ -183,10 +162,10 @@ func (w *Writer) class(c *waits.Class) error {
 		causes[i] = x.Ns
 	}
 	row.Causes.of(&causes)
-	return w.classes.add(&row)
+	w.classes.add(&row)
 }
 
-func (w *Writer) finding(f *findings.Finding) error {
+func (w *Writer) finding(f *findings.Finding) {
 	row := Finding{
 		ID: f.ID, Kind: string(f.Kind), Severity: string(f.Severity), Title: export.Shown(f.Title.String()), CostNs: f.CostNs,
 		FromNs: f.FromNs, ToNs: f.ToNs, Basis: f.Basis, Evidence: export.Evidence(f), Advice: make([]string, len(f.Advice)),
@@ -203,5 +182,5 @@ func (w *Writer) finding(f *findings.Finding) error {
 			row.Causes = append(row.Causes, export.Shown(x.Class))
 		}
 	}
-	return w.findings.add(&row)
+	w.findings.add(&row)
 }

@@ -13,18 +13,14 @@ import (
 // Finish writes the open run intervals, the findings, and the description of the trace,
 // and completes the file.
 func (w *Writer) Finish(res *analyze.Result) error {
-	if err := w.findings(res.Findings); err != nil {
-		return err
-	}
-	if err := w.about(res); err != nil {
-		return err
-	}
+	w.findings(res.Findings)
+	w.about(res)
 	return w.out.w.Flush()
 }
 
 // findings writes a slice for each finding. Slices of one track have to be nested: what is
 // not gets another one of the same name, which are shown as one.
-func (w *Writer) findings(list []findings.Finding) error {
+func (w *Writer) findings(list []findings.Finding) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y findings.Finding) int { return cmp.Compare(x.FromNs, y.FromNs) })
 	type lane struct {
@@ -38,73 +34,51 @@ func (w *Writer) findings(list []findings.Finding) error {
 		if free < 0 {
 			free = len(lanes)
 			lanes = append(lanes, lane{track: w.newTrack()})
-			if err := w.out.describe(&descriptor{uuid: lanes[free].track, name: "findings"}); err != nil {
-				return err
-			}
+			w.out.describe(&descriptor{uuid: lanes[free].track, name: "findings"})
 		}
 		lanes[free].until = f.ToNs
-		if err := w.finding(f, lanes[free].track); err != nil {
-			return err
-		}
+		w.finding(f, lanes[free].track)
 	}
-	return nil
 }
 
-func (w *Writer) finding(f *findings.Finding, on uint64) error {
-	texts := []note{{"title", f.Title.String()}, {"severity", string(f.Severity)}, {"basis", f.Basis}}
+func (w *Writer) finding(f *findings.Finding, on uint64) {
+	w.noteText("title", f.Title.String())
+	w.noteText("severity", string(f.Severity))
+	w.noteText("basis", f.Basis)
 	for i, s := range export.Evidence(f) {
-		texts = append(texts, note{fmt.Sprintf("evidence %d", i+1), s})
+		w.noteText(fmt.Sprintf("evidence %d", i+1), s)
 	}
 	for i, s := range f.Advice {
-		texts = append(texts, note{fmt.Sprintf("advice %d", i+1), s.String()})
+		w.noteText(fmt.Sprintf("advice %d", i+1), s.String())
 	}
-	if err := w.texts(texts); err != nil {
-		return err
-	}
-	cost, err := w.annotation("cost_ns")
-	if err != nil {
-		return err
-	}
-	w.out.noteInt(cost, f.CostNs)
-	return w.slice(&event{at: f.FromNs, kind: sliceBegin, track: on, name: f.ID}, f.ToNs)
+	w.noteInt("cost_ns", f.CostNs)
+	w.slice(&event{at: f.FromNs, kind: sliceBegin, track: on, name: f.ID}, f.ToNs)
 }
 
 // about writes what the trace is.
-func (w *Writer) about(res *analyze.Result) error {
-	var texts []note
+func (w *Writer) about(res *analyze.Result) {
 	for i, s := range export.Comments(res) {
-		texts = append(texts, note{fmt.Sprintf("line %d", i+1), s})
+		w.noteText(fmt.Sprintf("line %d", i+1), s)
 	}
 	if w.left > 0 {
-		texts = append(texts, note{"left out", "run intervals on further Ps and threads"})
+		w.noteText("left out", "run intervals on further Ps and threads")
 	}
-	if err := w.texts(texts); err != nil {
-		return err
-	}
-	return w.slice(&event{at: res.BeginNs(), kind: sliceBegin, track: traceTrack, name: export.Shown(res.Trace.Name)}, res.EndNs())
+	w.slice(&event{at: res.BeginNs(), kind: sliceBegin, track: traceTrack, name: export.Shown(res.Trace.Name)}, res.EndNs())
 }
 
-// note is an annotation.
-type note struct{ name, text string }
+// noteInt notes an annotation of the next event.
+func (w *Writer) noteInt(name string, v int64) { w.out.noteInt(w.annotation(name), v) }
 
-// texts notes annotations of the next event.
-func (w *Writer) texts(notes []note) error {
-	for _, n := range notes {
-		iid, err := w.annotation(n.name)
-		if err != nil {
-			return err
-		}
-		w.out.noteString(iid, export.Shown(n.text))
-	}
-	return nil
-}
+// noteText notes an annotation of the next event.
+func (w *Writer) noteText(name, text string) { w.out.noteString(w.annotation(name), export.Shown(text)) }
 
 // annotation returns the number of the name of annotations.
-func (w *Writer) annotation(name string) (uint64, error) {
-	if iid, ok := w.annotations[name]; ok {
-		return iid, nil
+func (w *Writer) annotation(name string) uint64 {
+	iid, ok := w.annotations[name]
+	if !ok {
+		iid = uint64(len(w.annotations) + 1)
+		w.annotations[name] = iid
+		w.out.intern(internedAnnotationNames, iid, name)
 	}
-	iid := uint64(len(w.annotations) + 1)
-	w.annotations[name] = iid
-	return iid, w.out.intern(internedAnnotationNames, iid, name)
+	return iid
 }

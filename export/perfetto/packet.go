@@ -66,7 +66,7 @@ const (
 	unitCount     = 2 // CounterDescriptor.Unit
 )
 
-// packets writes the packets of a trace, all of one sequence.
+// packets writes the packets of a trace, all of one sequence. An error of w stays with w.
 type packets struct {
 	w             *bufio.Writer
 	packet, inner []byte // scratch, as are the next two
@@ -88,7 +88,7 @@ type event struct {
 }
 
 // add writes an event with the annotations that were noted since the last one.
-func (p *packets) add(e *event) error {
+func (p *packets) add(e *event) {
 	b := protowire.AppendVarint(protowire.AppendTag(p.inner[:0], eventType, protowire.VarintType), e.kind)
 	b = appendUint(b, eventTrack, e.track)
 	switch {
@@ -108,21 +108,22 @@ func (p *packets) add(e *event) error {
 		b = protowire.AppendFixed64(protowire.AppendTag(b, eventTerminatingFlows, protowire.Fixed64Type), id)
 	}
 	p.inner, p.annotations = b, p.annotations[:0]
-	return p.write(appendUint(p.packet[:0], packetTimestamp, uint64(e.at)), packetTrackEvent)
+	p.write(appendUint(p.packet[:0], packetTimestamp, uint64(e.at)), packetTrackEvent)
 }
 
 // noteInt notes an annotation of the next event.
 func (p *packets) noteInt(nameIID uint64, v int64) {
-	b := appendUint(p.head[:0], annotationNameIID, nameIID)
-	p.head = appendUint(b, annotationInt, uint64(v))
-	p.annotations = appendBytes(p.annotations, eventAnnotations, p.head)
+	p.note(appendUint(appendUint(p.head[:0], annotationNameIID, nameIID), annotationInt, uint64(v)))
 }
 
 // noteString notes an annotation of the next event.
 func (p *packets) noteString(nameIID uint64, v string) {
-	b := appendUint(p.head[:0], annotationNameIID, nameIID)
-	p.head = appendString(b, annotationString, v)
-	p.annotations = appendBytes(p.annotations, eventAnnotations, p.head)
+	p.note(appendString(appendUint(p.head[:0], annotationNameIID, nameIID), annotationString, v))
+}
+
+func (p *packets) note(annotation []byte) {
+	p.head = annotation
+	p.annotations = appendBytes(p.annotations, eventAnnotations, annotation)
 }
 
 // descriptor is a TrackDescriptor.
@@ -136,7 +137,7 @@ type descriptor struct {
 }
 
 // describe writes a descriptor, which comes before the first event of its track.
-func (p *packets) describe(d *descriptor) error {
+func (p *packets) describe(d *descriptor) {
 	b := appendUint(p.inner[:0], trackUUID, d.uuid)
 	b = appendString(b, trackName, d.name)
 	if d.parent != 0 {
@@ -153,19 +154,19 @@ func (p *packets) describe(d *descriptor) error {
 		b = appendString(b, trackDescription, d.description)
 	}
 	p.inner = b
-	return p.write(p.packet[:0], packetTrackDescriptor)
+	p.write(p.packet[:0], packetTrackDescriptor)
 }
 
 // intern writes that a name has a number: of events or of annotations, as the field says.
-func (p *packets) intern(field protowire.Number, iid uint64, name string) error {
+func (p *packets) intern(field protowire.Number, iid uint64, name string) {
 	b := appendString(appendUint(p.head[:0], internedIID, iid), internedName, name)
 	p.head = b
 	p.inner = appendBytes(p.inner[:0], field, b)
-	return p.write(p.packet[:0], packetInternedData)
+	p.write(p.packet[:0], packetInternedData)
 }
 
 // write writes a packet that has p.inner as its field.
-func (p *packets) write(b []byte, field protowire.Number) error {
+func (p *packets) write(b []byte, field protowire.Number) {
 	b = appendUint(b, packetSequenceID, 1)
 	flags := uint64(needsState)
 	if !p.begun {
@@ -176,11 +177,8 @@ func (p *packets) write(b []byte, field protowire.Number) error {
 	p.packet = b
 	head := protowire.AppendVarint(protowire.AppendTag(p.head[:0], tracePacket, protowire.BytesType), uint64(len(b)))
 	p.head = head
-	if _, err := p.w.Write(head); err != nil {
-		return err
-	}
-	_, err := p.w.Write(b)
-	return err
+	p.w.Write(head)
+	p.w.Write(b)
 }
 
 func appendUint(b []byte, field protowire.Number, v uint64) []byte {

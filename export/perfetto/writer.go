@@ -24,7 +24,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/export"
@@ -40,11 +39,9 @@ const (
 // Writer writes the trace of an analysis, of which it is the [analyze.Observer]. Its
 // memory depends on the number of goroutines alive at one time, of classes, Ps and threads.
 type Writer struct {
-	out    packets
-	names  *export.Names
-	lookup analyze.Lookup
-	window export.Window
-	now    int64
+	export.View
+	out packets
+	now int64
 
 	tracks      uint64 // so many have a number
 	ps          map[int32]*track
@@ -95,18 +92,10 @@ func NewWriter(out io.Writer) *Writer {
 	}
 }
 
-// Begin implements [analyze.Observer].
-func (w *Writer) Begin(l analyze.Lookup) {
-	w.lookup, w.names = l, export.NewNames(l)
-	w.window = export.Window{From: l.Focus.From, To: l.Focus.To}
-}
-
 // Observe implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	if !w.out.begun {
-		if err := w.describe(); err != nil {
-			return err
-		}
+		w.describe()
 	}
 	if int(b.Slots) > len(w.arrows) {
 		w.arrows = append(w.arrows, make([]arrows, int(b.Slots)-len(w.arrows))...)
@@ -118,27 +107,21 @@ func (w *Writer) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 		}
 		w.now = max(w.now, b.Decisions[i].Time)
 		for ; len(runs) > 0 && int(runs[0].At) == i; runs = runs[1:] {
-			if err := w.run(b, &runs[0]); err != nil {
-				return err
-			}
+			w.run(b, &runs[0])
 		}
-		if !w.window.Has(w.now) {
-			continue
-		}
-		if err := w.decision(b, i); err != nil {
-			return err
+		if w.Has(w.now) {
+			w.decision(b, i)
 		}
 	}
 	for i := range runs { // at the end of the trace
-		if err := w.run(b, &runs[i]); err != nil {
-			return err
-		}
+		w.run(b, &runs[i])
 	}
-	return nil
+	_, err := w.out.w.Write(nil)
+	return err
 }
 
 // describe writes the tracks that do not depend on the trace.
-func (w *Writer) describe() error {
+func (w *Writer) describe() {
 	for _, d := range []descriptor{
 		{uuid: traceTrack, name: "trace"},
 		{uuid: findingsTrack, name: "findings"},
@@ -146,17 +129,11 @@ func (w *Writer) describe() error {
 		{uuid: psTrack, name: "Ps", ordered: true},
 		{uuid: threadsTrack, name: "threads", ordered: true},
 	} {
-		if err := w.out.describe(&d); err != nil {
-			return err
-		}
+		w.out.describe(&d)
 	}
-	for i, name := range []string{noteG, noteSource, noteWait, noteWhy, noteThief, noteBatch} {
-		w.annotations[name] = uint64(i + 1)
-		if err := w.out.intern(internedAnnotationNames, uint64(i+1), name); err != nil {
-			return err
-		}
+	for _, name := range []string{noteG, noteSource, noteWait, noteWhy, noteThief, noteBatch} {
+		w.annotation(name)
 	}
-	return nil
 }
 
 // The names of annotations that come often.
@@ -170,111 +147,82 @@ const (
 )
 
 // decision writes the counters and the beginnings of arrows.
-func (w *Writer) decision(b *ledger.Block, i int) error {
+func (w *Writer) decision(b *ledger.Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	if n.Changed&ledger.Turned != 0 {
-		var err error
 		switch n.Now {
 		case ledger.Runnable:
-			err = w.wake(b, i)
+			w.wake(b, i)
 		case ledger.Running:
-			err = w.steal(d, n)
-		}
-		if err != nil {
-			return err
+			w.steal(d, n)
 		}
 	}
-	if !w.lookup.Reduced {
-		if err := w.lengths(d); err != nil {
-			return err
+	if !w.Reduced {
+		if p := w.p(d.P); p != nil {
+			w.count(&p.queue, int64(d.Local))
 		}
+		w.count(&w.global, int64(d.Global))
 	}
-	return w.count(&w.runnable, int64(n.Runnable))
-}
-
-// lengths writes the lengths of the queues that a decision tells.
-func (w *Writer) lengths(d *reference.Decision) error {
-	p, err := w.p(d.P)
-	if p != nil && err == nil {
-		err = w.count(&p.queue, int64(d.Local))
-	}
-	if err != nil {
-		return err
-	}
-	return w.count(&w.global, int64(d.Global))
+	w.count(&w.runnable, int64(n.Runnable))
 }
 
 // count writes the value of a counter if it is another than the last.
-func (w *Writer) count(c *gauge, value int64) error {
+func (w *Writer) count(c *gauge, value int64) {
 	switch {
 	case c.track == 0:
 		c.track = w.newTrack()
-		if err := w.out.describe(&descriptor{uuid: c.track, parent: queuesTrack, name: c.name, counts: true, rank: c.rank}); err != nil {
-			return err
-		}
+		w.out.describe(&descriptor{uuid: c.track, parent: queuesTrack, name: c.name, counts: true, rank: c.rank})
 	case c.value == value:
-		return nil
+		return
 	}
 	c.value = value
-	return w.out.add(&event{at: w.now, kind: counter, track: c.track, value: value})
+	w.out.add(&event{at: w.now, kind: counter, track: c.track, value: value})
 }
 
 // wake begins the arrow to a goroutine from the one that made it runnable.
-func (w *Writer) wake(b *ledger.Block, i int) error {
+func (w *Writer) wake(b *ledger.Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	w.arrows[n.G].wake = 0
 	on := b.WakerP(i)
-	if on < 0 || !w.lookup.Chosen(d.G, d.Class) {
-		return nil
+	if on < 0 || !w.Chosen(d.G, d.Class) {
+		return
 	}
-	p, err := w.p(on)
-	if p == nil || err != nil {
-		return err
+	if p := w.p(on); p != nil {
+		w.arrows[n.G].wake = w.arrow(p, "wakes", d.G)
 	}
-	w.arrows[n.G].wake, err = w.arrow(p, "wakes", d.G)
-	return err
 }
 
 // steal begins the arrow to a goroutine that starts from the P that it was stolen from.
-func (w *Writer) steal(d *reference.Decision, n *ledger.Note) error {
-	if d.Src != reference.SrcSteal && d.Src != reference.SrcStealRunnext || !w.lookup.Chosen(d.G, d.Class) {
-		return nil
+func (w *Writer) steal(d *reference.Decision, n *ledger.Note) {
+	if d.Src != reference.SrcSteal && d.Src != reference.SrcStealRunnext || !w.Chosen(d.G, d.Class) {
+		return
 	}
-	p, err := w.p(d.Victim)
-	if p == nil || err != nil {
-		return err
+	if p := w.p(d.Victim); p != nil {
+		w.noteInt(noteThief, int64(d.P))
+		w.noteInt(noteBatch, int64(d.Batch))
+		w.arrows[n.G].steal = w.arrow(p, "stolen", d.G)
 	}
-	w.out.noteInt(w.annotations[noteThief], int64(d.P))
-	w.out.noteInt(w.annotations[noteBatch], int64(d.Batch))
-	w.arrows[n.G].steal, err = w.arrow(p, "stolen", d.G)
-	return err
 }
 
 // arrow writes an instant on the track of a P, about goroutine g, from which an arrow
 // begins, and returns the number of the arrow.
-func (w *Writer) arrow(p *track, name string, g int64) (uint64, error) {
+func (w *Writer) arrow(p *track, name string, g int64) uint64 {
 	w.lastFlow++
-	w.out.noteInt(w.annotations[noteG], g)
-	return w.lastFlow, w.out.add(&event{at: w.now, kind: instant, track: p.slices, name: name, flows: []uint64{w.lastFlow}})
+	w.noteInt(noteG, g)
+	w.out.add(&event{at: w.now, kind: instant, track: p.slices, name: name, flows: []uint64{w.lastFlow}})
+	return w.lastFlow
 }
 
 // run writes a run interval, on the tracks of its P and its thread.
-func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
+func (w *Writer) run(b *ledger.Block, r *ledger.Run) {
 	a, class := w.arrows[r.Slot], b.Classes[r.Class]
 	w.arrows[r.Slot] = arrows{}
-	from, to, ok := w.window.Cut(r.From, r.To)
-	if !ok || !w.lookup.Chosen(r.G, class) {
-		return nil
+	from, to, ok := w.Cut(r.From, r.To)
+	if !ok || !w.Chosen(r.G, class) {
+		return
 	}
-	name, err := w.class(class)
-	if err != nil {
-		return err
-	}
-	p, err := w.p(r.P)
-	if err != nil {
-		return err
-	}
-	if p != nil {
+	name := w.class(class)
+	if p := w.p(r.P); p != nil {
 		begin := event{at: from, kind: sliceBegin, track: p.slices, nameIID: name}
 		for _, id := range []uint64{a.wake, a.steal} {
 			if id != 0 && from == r.From {
@@ -282,76 +230,73 @@ func (w *Writer) run(b *ledger.Block, r *ledger.Run) error {
 			}
 		}
 		w.note(r)
-		if err := w.slice(&begin, to); err != nil {
-			return err
-		}
+		w.slice(&begin, to)
 	}
-	m, err := w.thread(r.M)
-	if m == nil || err != nil {
-		return err
+	if m := w.thread(r.M); m != nil {
+		w.noteInt(noteG, r.G)
+		w.slice(&event{at: from, kind: sliceBegin, track: m.slices, nameIID: name}, to)
 	}
-	w.out.noteInt(w.annotations[noteG], r.G)
-	return w.slice(&event{at: from, kind: sliceBegin, track: m.slices, nameIID: name}, to)
 }
 
 // note notes what is known of a run interval.
 func (w *Writer) note(r *ledger.Run) {
-	w.out.noteInt(w.annotations[noteG], r.G)
+	w.noteInt(noteG, r.G)
 	if r.Started {
-		w.out.noteString(w.annotations[noteSource], r.Src.String())
+		w.noteText(noteSource, r.Src.String())
 	}
 	if r.Wait >= 0 {
-		w.out.noteInt(w.annotations[noteWait], r.Wait)
+		w.noteInt(noteWait, r.Wait)
 	}
 	if r.Why != reference.WhyUnknown {
-		w.out.noteString(w.annotations[noteWhy], r.Why.String())
+		w.noteText(noteWhy, r.Why.String())
 	}
 }
 
 // slice writes the beginning of a slice, and its end.
-func (w *Writer) slice(begin *event, to int64) error {
-	if err := w.out.add(begin); err != nil {
-		return err
-	}
-	return w.out.add(&event{at: to, kind: sliceEnd, track: begin.track})
+func (w *Writer) slice(begin *event, to int64) {
+	w.out.add(begin)
+	w.out.add(&event{at: to, kind: sliceEnd, track: begin.track})
 }
 
 // class returns the number of the name of a class.
-func (w *Writer) class(class int32) (uint64, error) {
-	if iid, ok := w.classes[class]; ok {
-		return iid, nil
+func (w *Writer) class(class int32) uint64 {
+	iid, ok := w.classes[class]
+	if !ok {
+		iid = uint64(len(w.classes) + 1)
+		w.classes[class] = iid
+		w.out.intern(internedEventNames, iid, w.Class(class))
 	}
-	iid := uint64(len(w.classes) + 1)
-	w.classes[class] = iid
-	return iid, w.out.intern(internedEventNames, iid, w.names.Class(class))
+	return iid
 }
 
 // p returns the track of a P; nil if it has none.
-func (w *Writer) p(p int32) (*track, error) {
+func (w *Writer) p(p int32) *track {
 	if t := w.ps[p]; t != nil || p < 0 {
-		return t, nil
+		return t
 	}
 	if len(w.ps) == maxPs {
 		w.left++
-		return nil, nil
+		return nil
 	}
 	t := &track{slices: w.newTrack(), queue: gauge{name: fmt.Sprintf("P %d run queue", p), rank: int64(p)}}
 	w.ps[p] = t
-	return t, w.out.describe(&descriptor{uuid: t.slices, parent: psTrack, name: fmt.Sprintf("P %d", p), rank: int64(p)})
+	w.out.describe(&descriptor{uuid: t.slices, parent: psTrack, name: fmt.Sprintf("P %d", p), rank: int64(p)})
+	return t
 }
 
 // thread returns the track of a thread; nil if it has none.
-func (w *Writer) thread(m int64) (*track, error) {
+func (w *Writer) thread(m int64) *track {
 	if t := w.threads[m]; t != nil || m < 0 {
-		return t, nil
+		return t
 	}
 	if len(w.threads) == maxThreads {
 		w.left++
-		return nil, nil
+		return nil
 	}
 	t := &track{slices: w.newTrack()}
 	w.threads[m] = t
-	return t, w.out.describe(&descriptor{uuid: t.slices, parent: threadsTrack, name: fmt.Sprintf("thread %d", m), rank: min(m, math.MaxInt32)})
+	w.out.describe(&descriptor{uuid: t.slices, parent: threadsTrack, name: fmt.Sprintf("thread %d", m), rank: min(m, math.MaxInt32)})
+	return t
 }
 
 func (w *Writer) newTrack() uint64 {

@@ -94,8 +94,7 @@ func (w *Writer) Finish(res *analyze.Result) error {
 // builder makes a profile.
 type builder struct {
 	profile   profile.Profile
-	names     *export.Names
-	frames    func(stack int32) []stacks.Frame
+	export.View
 	stacks    map[stackOf][]*profile.Location
 	locations map[stacks.Frame]*profile.Location
 	functions map[[2]string]*profile.Function
@@ -111,13 +110,12 @@ type stackOf struct {
 // newBuilder returns a builder of a profile whose samples are a count and a time.
 func newBuilder(l analyze.Lookup, res *analyze.Result, count, value string) *builder {
 	b := &builder{
-		names:     export.NewNames(l),
-		frames:    l.Frames,
 		stacks:    map[stackOf][]*profile.Location{},
 		locations: map[stacks.Frame]*profile.Location{},
 		functions: map[[2]string]*profile.Function{},
 		labels:    map[string][]string{},
 	}
+	b.Begin(l)
 	b.profile = profile.Profile{
 		SampleType:        []*profile.ValueType{{Type: count, Unit: "count"}, {Type: value, Unit: "nanoseconds"}},
 		DefaultSampleType: value,
@@ -137,7 +135,7 @@ func newBuilder(l analyze.Lookup, res *analyze.Result, count, value string) *bui
 // add adds the samples of an account, one for each cause.
 func (b *builder) add(k *key, a *account) {
 	locations := b.locationsOf(stackOf{k.stack, k.place})
-	class, source, waker := b.label(b.names.Class(k.class)), b.label(k.source.String()), b.label(b.waker(k))
+	class, source, waker := b.label(b.Class(k.class)), b.label(k.source.String()), b.label(b.waker(k))
 	if k.place == others {
 		source, waker = b.label("(others)"), b.label("(others)")
 	}
@@ -165,7 +163,7 @@ func (b *builder) add(k *key, a *account) {
 // waker is what made the goroutines of an account runnable.
 func (b *builder) waker(k *key) string {
 	if k.byGoroutine {
-		return b.names.Class(k.waker)
+		return b.Class(k.waker)
 	}
 	return export.NoWaker(k.why)
 }
@@ -186,22 +184,18 @@ func (b *builder) locationsOf(s stackOf) []*profile.Location {
 		return l
 	}
 	var out []*profile.Location
-	for _, f := range b.frames(s.stack) {
+	for _, f := range b.Frames(s.stack) {
 		out = append(out, b.location(f))
 	}
 	if len(out) == 0 {
-		out = append(out, b.location(stacks.Frame{Function: noStack(s.place)}))
+		why := "(stack not recorded)"
+		if s.place == others {
+			why = "(other stacks)"
+		}
+		out = append(out, b.location(stacks.Frame{Function: why}))
 	}
 	b.stacks[s] = out
 	return out
-}
-
-// noStack reports why there is no stack.
-func noStack(p place) string {
-	if p == others {
-		return "(other stacks)"
-	}
-	return "(stack not recorded)"
 }
 
 func (b *builder) location(f stacks.Frame) *profile.Location {

@@ -10,31 +10,45 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Names returns names of classes by their handles, safe to display.
-type Names struct {
-	lookup analyze.Lookup
-	known  map[int32]string
-}
-
-// NewNames returns the Names of an analysis.
-func NewNames(l analyze.Lookup) *Names {
-	return &Names{lookup: l, known: map[int32]string{
-		0:                 unknown,
-		waits.ClassOthers: "(other classes)",
-	}}
+// View is what a writer sees of an analysis, with names that are safe to display. The zero
+// value names no class.
+type View struct {
+	analyze.Lookup
+	known map[int32]string
 }
 
 // unknown is the name of what the trace does not name.
 const unknown = "(unknown function)"
 
+// Begin implements [analyze.Observer].
+func (v *View) Begin(l analyze.Lookup) {
+	*v = View{l, map[int32]string{0: unknown, waits.ClassOthers: "(other classes)"}}
+}
+
 // Class returns the name of a class.
-func (n *Names) Class(class int32) string {
-	name, ok := n.known[class]
+func (v *View) Class(class int32) string {
+	name, ok := v.known[class]
 	if !ok {
-		name = Function(n.lookup.Class(class))
-		n.known[class] = name
+		name = Function(v.Lookup.Class(class))
+		v.known[class] = name
 	}
 	return name
+}
+
+// Has reports whether an instant lies in the window, [From, To) of the focus; To of 0 is the end.
+func (v *View) Has(t int64) bool { return t >= v.Focus.From && (v.Focus.To <= 0 || t < v.Focus.To) }
+
+// Cut returns the part of an interval in the window, and whether there is one. An empty
+// interval is in the window if its instant is.
+func (v *View) Cut(from, to int64) (int64, int64, bool) {
+	if from == to {
+		return from, to, v.Has(from)
+	}
+	from = max(from, v.Focus.From)
+	if v.Focus.To > 0 {
+		to = min(to, v.Focus.To)
+	}
+	return from, to, from < to
 }
 
 // NoWaker returns the replacement for the class of a waker that was no goroutine, by
