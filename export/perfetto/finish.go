@@ -70,7 +70,9 @@ func (w *Writer) about(res *analyze.Result) {
 func (w *Writer) noteInt(name string, v int64) { w.out.noteInt(w.annotation(name), v) }
 
 // noteText notes an annotation of the next event.
-func (w *Writer) noteText(name, text string) { w.out.noteString(w.annotation(name), export.Shown(text)) }
+func (w *Writer) noteText(name, text string) {
+	w.out.noteString(w.annotation(name), export.Shown(text))
+}
 
 // annotation returns the number of the name of annotations.
 func (w *Writer) annotation(name string) uint64 {

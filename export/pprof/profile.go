@@ -93,7 +93,7 @@ func (w *Writer) Finish(res *analyze.Result) error {
 
 // builder makes a profile.
 type builder struct {
-	profile   profile.Profile
+	profile profile.Profile
 	export.View
 	stacks    map[stackOf][]*profile.Location
 	locations map[stacks.Frame]*profile.Location
