@@ -9,20 +9,12 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 // Bench is a benchmark with one number of Ps: a line of go test -bench, and the composition of
 // its measured run.
-type Bench struct {
-	Name    string // with the number of Ps, as go test prints it
-	N       int64  // iterations
-	NsPerOp float64
-	TimedNs int64 // in the trace: of the run whose result is printed; 0 if that was not found
-	// RunningNs and RunnableNs are for how long goroutines of the program ran, and waited for
-	// a P, in that run, summed.
-	RunningNs, RunnableNs int64
-	Path                  []Part // of all such runs of the benchmark, whatever the number of Ps, the most first
-}
+type Bench jsondoc.Benchmark
 
 // benches brings together what go test printed and the runs in the trace, which follow each other alike.
 func benches(w *watcher, res *analyze.Result, printed []string) (out []Bench) {
@@ -37,7 +29,7 @@ func benches(w *watcher, res *analyze.Result, printed []string) (out []Bench) {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		b := Bench{Name: f[0], N: n, NsPerOp: ns}
+		b := Bench{Name: f[0], N: n, NsPerOp: ns, Path: []jsondoc.TestPart{}}
 		if i := b.unit(units); i >= 0 {
 			u := &units[i]
 			units = units[i+1:]

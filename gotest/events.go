@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -175,12 +176,9 @@ func ofBenchmark(e *event) bool {
 	if e.Test != "" {
 		return isBenchmark(e.Test)
 	}
-	for _, begin := range []string{"Benchmark", "goos: ", "goarch: ", "pkg: ", "cpu: "} {
-		if strings.HasPrefix(e.Output, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Benchmark", "goos: ", "goarch: ", "pkg: ", "cpu: "}, func(begin string) bool {
+		return strings.HasPrefix(e.Output, begin)
+	})
 }
 
 func isBenchmark(test string) bool { return strings.HasPrefix(test, "Benchmark") }
@@ -208,9 +206,9 @@ func (l *log) testEnded(p *packageLog, t *Test, e *event) {
 func (p *packageLog) keep(t *Test) {
 	if len(p.tests) == maxTests {
 		p.more++
-		return
+	} else {
+		p.tests = append(p.tests, t)
 	}
-	p.tests = append(p.tests, t)
 }
 
 // ended processes the end of a package: a test that has not ended took the process with it.
@@ -224,26 +222,24 @@ func (l *log) ended(p *packageLog, e *event) {
 		}
 	}
 	clear(p.under)
-	if l.verbose {
-		return
-	}
-	if p.failed {
+	switch {
+	case l.verbose:
+	case p.failed:
 		l.print(p.out.String())
-		return
+	default:
+		l.print(lastLine(p.out.String()))
 	}
-	l.print(lastLine(p.out.String()))
 }
 
 // framed returns a test's output as go test shows it of one that failed: without the lines that
 // report where it began, paused and went on.
 func framed(s string) string {
-	var out strings.Builder
-	for line := range strings.Lines(s) {
-		if !strings.HasPrefix(line, "=== ") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
+	return linesBut(s, func(line string) bool { return strings.HasPrefix(line, "=== ") })
+}
+
+func linesBut(s string, out func(line string) bool) string {
+	lines := slices.Collect(strings.Lines(s))
+	return strings.Join(slices.DeleteFunc(lines, out), "")
 }
 
 func lastLine(s string) string {

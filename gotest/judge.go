@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -23,11 +24,11 @@ const (
 type Judged struct {
 	*Test
 	Ns      int64
-	Found   bool    // the trace shows the test; if not, its time is that of go test's output
-	Path    []Part  // what its time consists of, the most first
-	Wait    Wait    // of the one of its goroutines that waited longest
-	Machine Machine // while it ran
-	Timed   bool    // a timer woke one of its goroutines
+	Found   bool               // the trace shows the test; if not, its time is that of go test's output
+	Path    []jsondoc.TestPart // what its time consists of, the most first
+	Wait    Wait               // of the one of its goroutines that waited longest
+	Machine Machine            // while it ran
+	Timed   bool               // a timer woke one of its goroutines
 
 	Verdict Verdict // "" if it did not fail
 	Basis   string  // "certain": the kernel counted what it lacked, or the trace shows it; "suspected"
@@ -41,20 +42,7 @@ type Judged struct {
 }
 
 // Wait is the time that a goroutine was runnable, in ns.
-type Wait struct {
-	Goroutine int64
-	Who       string
-	Ns        int64
-	LongestNs int64
-	MachineNs int64 // of Ns, time in which a P was idle, or its thread was late
-}
-
-// Part is a part of a test's time.
-type Part struct {
-	Via, ViaWhere    string // what the test's goroutine waited for, and where; "" if it did not
-	What, Who, Where string // what was done meanwhile, as in work.Leaf
-	Ns               int64
-}
+type Wait = jsondoc.TestWait
 
 // A test is starved if what it lacked is at least so much of its time; a single lack may be less of it,
 // if it is as long as two time slices.
@@ -221,12 +209,7 @@ func compare(tests, passes []*Judged) comparison {
 
 // withoutFrames returns an output without stacks, whose lines are about anything.
 func withoutFrames(s string) string {
-	var out strings.Builder
-	for line := range strings.Lines(s) {
-		if strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(strings.TrimLeft(line, " "), "--- ") {
-			continue
-		}
-		out.WriteString(line)
-	}
-	return out.String()
+	return linesBut(s, func(line string) bool {
+		return strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(strings.TrimLeft(line, " "), "--- ")
+	})
 }

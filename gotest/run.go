@@ -55,22 +55,24 @@ func Check(args []string) error {
 		if !strings.HasPrefix(a, "-") {
 			continue
 		}
-		switch strings.TrimPrefix(name, "test.") {
-		case "args":
+		name = strings.TrimPrefix(name, "test.")
+		if why, ok := refused[name]; ok {
+			return fmt.Errorf("-%s: %s", name, why)
+		}
+		if name == "args" {
 			return nil
-		case "trace":
-			return errors.New("-trace: each package has a trace already, which -o keeps")
-		case "exec":
-			return errors.New("-exec: gmpscope runs the tests by that flag itself")
-		case "json":
-			return errors.New("-json: use --format json, or go test")
-		case "c":
-			return errors.New("-c: runs no tests")
-		case "fuzz":
-			return errors.New("-fuzz: what is fuzzed runs in many processes, which share no trace: leave it out")
 		}
 	}
 	return nil
+}
+
+// refused are flags of go test that do not go with traces.
+var refused = map[string]string{
+	"trace": "each package has a trace already, which -o keeps",
+	"exec":  "gmpscope runs the tests by that flag itself",
+	"json":  "use --format json, or go test",
+	"c":     "runs no tests",
+	"fuzz":  "what is fuzzed runs in many processes, which share no trace: leave it out",
 }
 
 // has reports whether arguments have a flag without a value, or with one that is true.

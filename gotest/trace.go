@@ -14,6 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -300,7 +301,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, 
 		}
 		s := by[x.g]
 		if s == nil {
-			s = &Wait{Goroutine: x.g, Who: w.lookup.Class(x.class)}
+			s = &Wait{G: x.g, Who: w.lookup.Class(x.class)}
 			by[x.g] = s
 		}
 		s.Ns += ns
@@ -310,7 +311,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, 
 		others = append(others, x.span)
 	})
 	for g, s := range by {
-		if s.Ns > t.Wait.Ns || s.Ns == t.Wait.Ns && g < t.Wait.Goroutine {
+		if s.Ns > t.Wait.Ns || s.Ns == t.Wait.Ns && g < t.Wait.G {
 			t.Wait = *s
 		}
 	}
@@ -369,7 +370,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, 
 
 // pathOf is what the time of a unit consists of, the most first: of itself if it is among the slowest
 // of its kind, else of the kind's.
-func pathOf(res *analyze.Result, u *work.Unit) []Part {
+func pathOf(res *analyze.Result, u *work.Unit) []jsondoc.TestPart {
 	for i := range res.Work.Kinds {
 		k := &res.Work.Kinds[i]
 		if k.Name != u.Kind || k.How != u.How.String() {
@@ -390,28 +391,25 @@ func pathOf(res *analyze.Result, u *work.Unit) []Part {
 		}
 		return partsOf(all)
 	}
-	return nil
+	return []jsondoc.TestPart{}
 }
 
-func partsOf(segments []work.Segment) []Part {
-	sums := map[Part]int64{}
+func partsOf(segments []work.Segment) []jsondoc.TestPart {
+	sums := map[jsondoc.TestPart]int64{}
 	for _, s := range segments {
-		x := Part{What: s.What, Who: s.Who, Where: s.Where}
+		x := jsondoc.TestPart{What: s.What, Who: s.Who, Where: s.Where}
 		if s.Via != nil {
 			x.Via, x.ViaWhere = s.Via.What, s.Via.Site
 		}
 		sums[x] += s.Ns
 	}
-	out := []Part{}
+	out := []jsondoc.TestPart{}
 	for x, ns := range sums {
 		x.Ns = ns
 		out = append(out, x)
 	}
-	slices.SortFunc(out, func(a, b Part) int {
-		if a.Ns != b.Ns {
-			return int(min(1, max(-1, b.Ns-a.Ns)))
-		}
-		return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+	slices.SortFunc(out, func(a, b jsondoc.TestPart) int {
+		return cmp.Or(cmp.Compare(b.Ns, a.Ns), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
 	})
 	return out
 }

@@ -55,7 +55,7 @@ func (t *Judged) after() string {
 		out = append(out, s)
 	}
 	if t.Wait.Ns > 0 {
-		out = append(out, fmt.Sprintf("%s (goroutine %d) waited for a P for %s, up to %s", t.Wait.Who, t.Wait.Goroutine, quantity.Duration(t.Wait.Ns), quantity.Duration(t.Wait.LongestNs)))
+		out = append(out, fmt.Sprintf("%s (goroutine %d) waited for a P for %s, up to %s", t.Wait.Who, t.Wait.G, quantity.Duration(t.Wait.Ns), quantity.Duration(t.Wait.LongestNs)))
 	}
 	if len(out) == 0 {
 		return ""
@@ -66,7 +66,7 @@ func (t *Judged) after() string {
 // spent is what a test's time consists of.
 func (t *Judged) spent() string { return partsInWords(t.Path, "its trace does not show what it did") }
 
-func partsInWords(path []Part, none string) string {
+func partsInWords(path []jsondoc.TestPart, none string) string {
 	whole := int64(0)
 	for _, x := range path {
 		whole += x.Ns
@@ -76,7 +76,7 @@ func partsInWords(path []Part, none string) string {
 		if len(out) == shownParts || x.Ns*50 < whole {
 			break
 		}
-		out = append(out, quantity.Part(x.Ns, whole)+" "+x.inWords())
+		out = append(out, quantity.Part(x.Ns, whole)+" "+partInWords(&x))
 	}
 	if len(out) == 0 {
 		return none
@@ -84,7 +84,7 @@ func partsInWords(path []Part, none string) string {
 	return strings.Join(out, ", ")
 }
 
-func (x *Part) inWords() string {
+func partInWords(x *jsondoc.TestPart) string {
 	what := x.What
 	if x.Where != "" {
 		what += " in " + x.Where
@@ -219,9 +219,9 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			out.Traces = p.Traces
 		}
 		for _, t := range p.Tests {
-			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: t.outcome(), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: parts(t.Path)}
+			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: t.outcome(), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: append([]jsondoc.TestPart{}, t.Path...)}
 			if t.Wait.Ns > 0 {
-				x.Wait = &jsondoc.TestWait{G: t.Wait.Goroutine, Who: t.Wait.Who, Ns: t.Wait.Ns, LongestNs: t.Wait.LongestNs, MachineNs: t.Wait.MachineNs}
+				x.Wait = &t.Wait
 			}
 			if m := t.Machine; m.Counted {
 				x.Machine = &jsondoc.TestMachine{CPUNs: m.CPUNs, DelayNs: m.DelayNs, LongestNs: m.LongestNs, ThrottledNs: m.ThrottledNs, StoppedNs: m.StoppedNs}
@@ -229,19 +229,11 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			out.Tests = append(out.Tests, x)
 		}
 		for _, b := range p.Benches {
-			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark{Name: b.Name, N: b.N, NsPerOp: b.NsPerOp, TimedNs: b.TimedNs, RunningNs: b.RunningNs, RunnableNs: b.RunnableNs, Path: parts(b.Path)})
+			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark(b))
 		}
 		doc.Packages = append(doc.Packages, out)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
-}
-
-func parts(path []Part) []jsondoc.TestPart {
-	out := []jsondoc.TestPart{}
-	for _, x := range path {
-		out = append(out, jsondoc.TestPart{Via: x.Via, ViaWhere: x.ViaWhere, What: x.What, Who: x.Who, Where: x.Where, Ns: x.Ns})
-	}
-	return out
 }
