@@ -43,7 +43,7 @@ func Aggregate(records func() iter.Seq2[*Record, error], problems []Problem, g G
 		if err != nil {
 			return nil, err
 		}
-		found.add(r, a.groupsOf(r))
+		found.add(r, a.groupsFor(valuesOf(r, a.By)))
 	}
 	return a.document(found, problems), nil
 }
@@ -71,7 +71,10 @@ type aggregator struct {
 }
 
 func newAggregator(g Grouping) *aggregator {
-	return &aggregator{Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}, work: allKinds{}}
+	return &aggregator{
+		Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}, work: allKinds{},
+		worst: []jsondoc.FleetWait{}, conflicts: []jsondoc.FleetTrace{},
+	}
 }
 
 func (a *aggregator) add(r *Record) {
@@ -119,9 +122,6 @@ func (a *aggregator) groupsFor(list [][]string) []*group {
 	return out
 }
 
-// groupsOf returns the groups that a trace is in.
-func (a *aggregator) groupsOf(r *Record) []*group { return a.groupsFor(valuesOf(r, a.By)) }
-
 func longWaitOf(r *Record, s *LongWait) jsondoc.FleetWait {
 	t := traceOf(r)
 	t.FromNs, t.ToNs = s.FromNs, add(s.FromNs, s.WaitNs)
@@ -154,12 +154,6 @@ func (a *aggregator) document(found *outliers, problems []Problem) *Report {
 	})
 	for _, p := range problems {
 		d.Unread = append(d.Unread, jsondoc.FleetUnread{Name: p.Name, Why: p.Why})
-	}
-	if d.Worst == nil {
-		d.Worst = []jsondoc.FleetWait{}
-	}
-	if d.Conflicts == nil {
-		d.Conflicts = []jsondoc.FleetTrace{}
 	}
 	return d
 }

@@ -32,20 +32,14 @@ func contentOf(res *analyze.Result) Content {
 	if at, err := time.Parse(time.RFC3339, t.Wall); err == nil {
 		c.Trace.WallUnix = max(0, at.Unix())
 	}
-	for i := range res.Findings {
-		if i == maxFindings {
-			break
-		}
+	for i := range res.Findings[:min(len(res.Findings), maxFindings)] {
 		f := &res.Findings[i]
 		class, _ := f.Subject()
 		c.Findings = append(c.Findings, Finding{
 			ID: f.ID, Severity: string(f.Severity), Class: cut(class), CostNs: max(0, f.CostNs), FromNs: max(0, f.FromNs), ToNs: max(0, f.ToNs), Basis: f.Basis,
 		})
 	}
-	for i := range res.Waits.Worst {
-		if i == maxLongWaits {
-			break
-		}
+	for i := range res.Waits.Worst[:min(len(res.Waits.Worst), maxLongWaits)] {
 		s := &res.Waits.Worst[i]
 		c.Worst = append(c.Worst, LongWait{G: max(0, s.G), Class: cut(s.Name), FromNs: max(0, s.FromNs), WaitNs: max(0, s.WaitNs), Source: s.Source, Causes: causesOf(s.Causes)})
 	}

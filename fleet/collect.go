@@ -77,7 +77,7 @@ func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problem
 			cancel(fmt.Errorf("adding to %s: %w: write to another file", name, err))
 		}
 		if err != nil && ctx.Err() == nil {
-			problems = append(problems, problemOf(name, err, &o.Options))
+			problems = append(problems, problemOf(name, nameOf(name, &o.Options), err, o.Anonymize))
 		}
 		if len(problems) > 2*maxProblems {
 			problems = MergeProblems(problems)
@@ -110,13 +110,11 @@ func Collect(ctx context.Context, names []string, o Collecting) (_ *Set, problem
 	return set, MergeProblems(problems), nil
 }
 
-func problemOf(name string, err error, o *Options) Problem {
-	p := Problem{Name: "trace", Why: "it cannot be read", Err: err}
-	if !o.Anonymize {
-		p.Name = nameOf(name, o)
-		p.Why = cut(strings.ReplaceAll(err.Error(), name, p.Name))
+func problemOf(name, shown string, err error, anonymize bool) Problem {
+	if anonymize {
+		return Problem{Name: "trace", Why: "it cannot be read", Err: err}
 	}
-	return p
+	return Problem{Name: shown, Why: cut(strings.ReplaceAll(err.Error(), name, shown)), Err: err}
 }
 
 // collect adds the records of one input, and returns what those who made it could not

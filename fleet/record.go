@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 // Schema is the version of records. It rises when a field changes its meaning or goes away.
@@ -64,10 +65,7 @@ type Source struct {
 }
 
 // Label is a label of a trace given by a user, such as its service.
-type Label struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Label = jsondoc.FleetLabel
 
 // Trace describes a trace, and how much of it could be read.
 type Trace struct {
@@ -267,7 +265,7 @@ func compareSources(a, b Source) int {
 // validate returns an error for a record that [Summarize] does not make.
 func (r *Record) validate() error {
 	switch {
-	case !validKey(r.Key):
+	case len(r.Key) != 64 || strings.Trim(r.Key, "0123456789abcdef") != "":
 		return errors.New("its key is no SHA-256")
 	case len(r.Sources) == 0 || len(r.Sources) > maxSources:
 		return fmt.Errorf("it has %d sources", len(r.Sources))
@@ -314,6 +312,30 @@ func (r *Record) validate() error {
 	return nil
 }
 
-func validKey(key string) bool {
-	return len(key) == 64 && strings.Trim(key, "0123456789abcdef") == ""
+// sound returns an error if a number in a record is negative, or a text too long: sums
+// stay as they are, and memory is bounded.
+func sound(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Int64, reflect.Int32:
+		if v.Int() < 0 {
+			return errors.New("a number in it is negative")
+		}
+	case reflect.String:
+		if v.Len() > maxName {
+			return errors.New("a name in it is too long")
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if err := sound(v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := sound(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

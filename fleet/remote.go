@@ -28,12 +28,7 @@ func (in *Remote) Collect(ctx context.Context, o Options, add func(*Record)) ([]
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		p := Problem{Name: "trace", Why: "it cannot be read", Err: err}
-		if !o.Anonymize {
-			p.Name = in.shown(&o)
-			p.Why = cut(strings.ReplaceAll(err.Error(), in.Path, p.Name))
-		}
-		problems = append(problems, p)
+		problems = append(problems, problemOf(in.Path, in.shown(&o), err, o.Anonymize))
 	}
 	return MergeProblems(problems), nil
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"io"
@@ -214,75 +213,57 @@ func recordsOf(name string) iter.Seq2[*Record, error] {
 // keys, in that order. It holds one record of each set. An error ends it.
 func Merge(sets ...iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		var next heads
+		type head struct {
+			record *Record // the next one of its set
+			pull   func() (*Record, error, bool)
+		}
+		var heads []head
 		for _, set := range sets {
 			pull, stop := iter.Pull2(set)
 			defer stop()
-			h := &head{pull: pull}
-			if ok, err := h.advance(); err != nil {
+			r, err, ok := pull()
+			if err != nil {
 				yield(nil, err)
 				return
-			} else if ok {
-				next = append(next, h)
+			}
+			if ok {
+				heads = append(heads, head{r, pull})
 			}
 		}
-		heap.Init(&next)
 		var r *Record
-		for len(next) > 0 {
-			h := next[0]
+		for len(heads) > 0 {
+			at := 0 // of the least key
+			for i := range heads {
+				if heads[i].record.Key < heads[at].record.Key {
+					at = i
+				}
+			}
+			h := &heads[at]
 			var err error
 			switch {
 			case r == nil:
 				r = h.record
-			case r.Key != h.record.Key:
-				if !yield(r, nil) {
-					return
-				}
-				r = h.record
+			case r.Key == h.record.Key:
+				r, err = r.Union(h.record)
+			case !yield(r, nil):
+				return
 			default:
-				if r, err = r.Union(h.record); err != nil {
-					yield(nil, err)
-					return
-				}
+				r = h.record
 			}
-			ok, err := h.advance()
-			switch {
-			case err != nil:
+			var more bool
+			if err == nil {
+				h.record, err, more = h.pull()
+			}
+			if err != nil {
 				yield(nil, err)
 				return
-			case ok:
-				heap.Fix(&next, 0)
-			default:
-				heap.Pop(&next)
+			}
+			if !more {
+				heads = slices.Delete(heads, at, at+1)
 			}
 		}
 		if r != nil {
 			yield(r, nil)
 		}
 	}
-}
-
-// head is the next record of a set.
-type head struct {
-	record *Record
-	pull   func() (*Record, error, bool)
-}
-
-// advance reports whether there is another record.
-func (h *head) advance() (ok bool, err error) {
-	h.record, err, ok = h.pull()
-	return ok, err
-}
-
-// heads are the heads of the sets that are not at their end, the least key first.
-type heads []*head
-
-func (h heads) Len() int           { return len(h) }
-func (h heads) Less(i, j int) bool { return h[i].record.Key < h[j].record.Key }
-func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(x any)        { *h = append(*h, x.(*head)) }
-func (h *heads) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -19,7 +18,6 @@ const (
 type trend struct {
 	by       []string // the labels of users
 	at       []int    // their index in Grouping.By
-	version  bool     // one of them is the version
 	versions map[string]*trendSums
 	hours    map[int64]*trendSums // by hours since 1970
 }
@@ -38,14 +36,11 @@ func newTrend(by []string) trend {
 			t.by, t.at = append(t.by, name), append(t.at, i)
 		}
 	}
-	t.version = slices.Contains(by, versionLabel)
 	return t
 }
 
 func (s *trendSums) add(r *Record) {
-	s.traces++
-	s.user.merge(&r.User)
-	s.ran = add(s.ran, r.Ps.RunningNs)
+	s.merge(&trendSums{traces: 1, user: r.User, ran: r.Ps.RunningNs})
 }
 
 func (s *trendSums) merge(o *trendSums) {
@@ -64,14 +59,12 @@ func (t *trend) add(r *Record, groups [][]string) {
 			s.add(r)
 		}
 	}
-	if !t.version {
-		return
-	}
+	version := slices.Index(t.by, versionLabel)
 	for _, own := range t.own(groups) {
-		key := keyed(own)
-		if own[slices.Index(t.by, versionLabel)] == "" {
+		if version < 0 || own[version] == "" {
 			continue
 		}
+		key := keyed(own)
 		if t.versions[key] == nil && len(t.versions) < maxGroups {
 			t.versions[key] = &trendSums{values: own}
 		}
@@ -139,5 +132,5 @@ func compareTrend(a, b []jsondoc.FleetLabel) int {
 			return c
 		}
 	}
-	return cmp.Or(last, 0)
+	return last
 }

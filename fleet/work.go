@@ -32,20 +32,7 @@ type Kind struct {
 }
 
 // Part is a part of the time of units.
-type Part struct {
-	Activity
-	Ns int64 `json:"ns"`
-}
-
-// Activity is what the goroutines of units of work did, or waited for.
-type Activity struct {
-	What  string `json:"what"`            // as in the path of units
-	Cause string `json:"cause,omitempty"` // of runnable
-	Where string `json:"where,omitempty"` // function
-}
-
-// rest stands for what is beyond a bound.
-var rest = Activity{What: "rest"}
+type Part = jsondoc.FleetPart
 
 // kindsOf sums up the kinds of units that were found whole.
 func kindsOf(list []work.UnitKind) []Kind {
@@ -60,7 +47,7 @@ func kindsOf(list []work.UnitKind) []Kind {
 			x.Histogram = append(x.Histogram, Bucket{int32(k.Latency.Histogram[j]), k.Latency.Histogram[j+1]})
 		}
 		for j := range k.Path {
-			x.book(activityOf(&k.Path[j]), k.Path[j].Ns)
+			x.book(ownPart(&k.Path[j]))
 		}
 		if len(out) == maxKinds {
 			last := &out[maxKinds-1]
@@ -76,26 +63,29 @@ func kindsOf(list []work.UnitKind) []Kind {
 	return out
 }
 
-// activityOf returns what the unit's own goroutine did in a part of its time.
-func activityOf(p *work.TimePart) Activity {
+// ownPart returns what the unit's own goroutine did in a part of its time.
+func ownPart(p *work.TimePart) Part {
 	what, where := p.Own()
-	a := Activity{What: what, Where: cut(where)}
+	own := Part{What: what, Where: cut(where), Ns: p.Ns}
 	if p.Via == nil {
-		a.Cause = p.Cause
+		own.Cause = p.Cause
 	}
-	return a
+	return own
 }
 
-// book adds time to a part.
-func (k *Kind) book(a Activity, ns int64) {
-	at := slices.IndexFunc(k.Parts, func(p Part) bool { return p.Activity == a })
+// rest stands for what is beyond a bound.
+func rest(ns int64) Part { return Part{What: "rest", Ns: ns} }
+
+// book adds a part to its like.
+func (k *Kind) book(x Part) {
+	at := slices.IndexFunc(k.Parts, func(p Part) bool { return p.What == x.What && p.Cause == x.Cause && p.Where == x.Where })
 	switch {
 	case at >= 0:
-		k.Parts[at].Ns = add(k.Parts[at].Ns, ns)
-	case len(k.Parts) < maxAllParts || a == rest:
-		k.Parts = append(k.Parts, Part{a, ns})
+		k.Parts[at].Ns = add(k.Parts[at].Ns, x.Ns)
+	case len(k.Parts) < maxAllParts || x == rest(x.Ns):
+		k.Parts = append(k.Parts, x)
 	default:
-		k.book(rest, ns)
+		k.book(rest(x.Ns))
 	}
 }
 
@@ -103,7 +93,7 @@ func (k *Kind) merge(o *Kind) {
 	k.Count, k.TotalNs, k.MaxNs = add(k.Count, o.Count), add(k.TotalNs, o.TotalNs), max(k.MaxNs, o.MaxNs)
 	k.Histogram.Merge(o.Histogram)
 	for _, p := range o.Parts {
-		k.book(p.Activity, p.Ns)
+		k.book(p)
 	}
 }
 
@@ -129,7 +119,7 @@ func largestParts(parts []Part) []Part {
 	})
 	k := Kind{Parts: slices.Clone(parts[:min(len(parts), maxParts)])}
 	for _, p := range parts[len(k.Parts):] {
-		k.book(rest, p.Ns)
+		k.book(rest(p.Ns))
 	}
 	return k.Parts
 }
@@ -171,15 +161,11 @@ func (a allKinds) sum(r *Record, k *Kind, own []string) {
 func (a allKinds) document(by []string) []jsondoc.FleetKind {
 	out, totals := []jsondoc.FleetKind{}, map[[2]string]int64{}
 	for _, k := range a {
-		x := jsondoc.FleetKind{
-			Labels: labelled(by, k.labels), Name: k.Name, How: k.How, Traces: k.traces, Count: k.Count, TotalNs: k.TotalNs,
-			P50Ns: k.quantile(0.5), P95Ns: k.quantile(0.95), P99Ns: k.quantile(0.99), MaxNs: k.MaxNs, Parts: []jsondoc.FleetPart{},
-		}
-		for _, p := range largestParts(k.Parts) {
-			x.Parts = append(x.Parts, jsondoc.FleetPart{What: p.What, Cause: p.Cause, Where: p.Where, Ns: p.Ns})
-		}
 		of := [2]string{k.Name, k.How}
-		out, totals[of] = append(out, x), add(totals[of], k.TotalNs)
+		out, totals[of] = append(out, jsondoc.FleetKind{
+			Labels: labelled(by, k.labels), Name: k.Name, How: k.How, Traces: k.traces, Count: k.Count, TotalNs: k.TotalNs,
+			P50Ns: k.quantile(0.5), P95Ns: k.quantile(0.95), P99Ns: k.quantile(0.99), MaxNs: k.MaxNs, Parts: append([]Part{}, largestParts(k.Parts)...),
+		}), add(totals[of], k.TotalNs)
 	}
 	slices.SortFunc(out, func(x, y jsondoc.FleetKind) int {
 		return cmp.Or(cmp.Compare(totals[[2]string{y.Name, y.How}], totals[[2]string{x.Name, x.How}]), strings.Compare(x.Name, y.Name),

@@ -58,7 +58,7 @@ func withWork(n int, version, kind string, times ...int64) *Record {
 	for i, ns := range times {
 		k.merge(&Kind{Count: 1, TotalNs: ns, MaxNs: ns})
 		k.Histogram.Add(ns, 1)
-		k.book(Activity{What: "lock", Where: fmt.Sprint("f", i%maxParts)}, ns)
+		k.book(Part{What: "lock", Where: fmt.Sprint("f", i%maxParts), Ns: ns})
 	}
 	r.Work = []Kind{k}
 	return r

@@ -209,7 +209,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gatherFlags, sums bo
 	}
 	defer set.Close()
 	var warnings []string
-	records := func() iter.Seq2[*fleet.Record, error] { return until(ctx, conflicts(set.All(), &warnings)) }
+	records := func() iter.Seq2[*fleet.Record, error] { return conflicts(set.All(), &warnings) }
 	if err := write(files.Writer(ctx, out), records, problems); err != nil {
 		return err
 	}
@@ -266,20 +266,6 @@ func hasAny(set *fleet.Set) (bool, error) {
 		return err == nil, err
 	}
 	return false, nil
-}
-
-// until yields the records until the context is done, and then its cause.
-func until(ctx context.Context, records iter.Seq2[*fleet.Record, error]) iter.Seq2[*fleet.Record, error] {
-	return func(yield func(*fleet.Record, error) bool) {
-		for r, err := range records {
-			if ctx.Err() != nil {
-				r, err = nil, context.Cause(ctx)
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // conflicts yields the records, and notes of which traces there are different summaries.
