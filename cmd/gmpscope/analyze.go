@@ -71,15 +71,11 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if _, err := a.configure(ctx, r); err != nil {
 				return err
 			}
-			res, split, err := a.analyzeWithSplit(ctx, args[0], r, against)
+			doc, err := a.document(ctx, args[0], r, against)
 			if err != nil {
 				return err
 			}
-			doc := report.Build(res, tool())
-			doc.Split = split
-			if r.full.has("names") {
-				doc.ShowFullNames()
-			}
+			res := doc.Result
 			out := files.Writer(writing(ctx, res), a.stdout)
 			if format.value == "json" {
 				err = report.WriteJSON(out, doc, report.JSONOptions{Timeline: timeline})

@@ -236,11 +236,11 @@ func referenceFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
 
-// analyzeWithSplit analyses a trace and, if asked, holds it against the reference. If
-// ctx is cancelled meanwhile, the result is that of what was read until then.
-func (a *app) analyzeWithSplit(ctx context.Context, name string, r readFlags, asked bool) (*analyze.Result, *replay.Decomposition, error) {
+// document analyses a trace for a report and, if asked, holds it against the reference. If
+// ctx is cancelled meanwhile, the document is about what was read until then.
+func (a *app) document(ctx context.Context, name string, r readFlags, asked bool) (*report.Document, error) {
 	if asked && !r.focus.Whole() {
-		return nil, nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
+		return nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
 	}
 	var f *replay.Simulation
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
@@ -252,17 +252,25 @@ func (a *app) analyzeWithSplit(ctx context.Context, name string, r readFlags, as
 			o.OnStacks, o.OnDecision = f.Stacks, f.Add
 		}
 	})
-	if err == nil {
-		r.name(res)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || !asked || res.Trace.Interrupted {
-		return res, nil, err
+	r.name(res)
+	var split *replay.Decomposition
+	if asked && !res.Trace.Interrupted {
+		on, done := a.simulating(r)
+		defer done()
+		f.OnProgress(on)
+		if split, err = f.Decompose(ctx, res); err != nil {
+			return nil, err
+		}
 	}
-	on, done := a.simulating(r)
-	defer done()
-	f.OnProgress(on)
-	s, err := f.Decompose(ctx, res)
-	return res, s, err
+	doc := report.Build(res, tool())
+	doc.Split = split
+	if r.full.has("names") {
+		doc.ShowFullNames()
+	}
+	return doc, nil
 }
 
 // maxWarnings is how many warnings go to standard error; every report holds
@@ -359,11 +367,13 @@ func (c *choice) Set(s string) error {
 func addChoice(cmd *cobra.Command, name, usage string, allowed ...string) *choice {
 	c := &choice{value: allowed[0], allowed: allowed}
 	cmd.Flags().Var(c, name, usage)
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return allowed, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
-		panic(err) // the flag was added a line above
-	}
+	must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
 	return c
+}
+
+// must is for what fails only of a flag that was not added.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

@@ -87,12 +87,10 @@ describes, and the JSON Schema docs/schema/check.json.`,
 			}
 			var rules []budget.Rule
 			if budgetFile != "" {
-				f, err := a.open(ctx, "the budget", budgetFile)
-				if err != nil {
+				err := a.read(ctx, "the budget", budgetFile, func(f io.Reader) (err error) {
+					rules, err = budget.Parse(f, budgetFile)
 					return err
-				}
-				rules, err = budget.Parse(f, budgetFile)
-				f.Close()
+				})
 				if err != nil {
 					return err
 				}
@@ -247,23 +245,15 @@ func savedDocument(ctx context.Context, name string) (d budget.Document, ok bool
 
 // writeBudget writes a budget that these traces keep.
 func (a *app) writeBudget(ctx context.Context, target string, traces []string, r readFlags) error {
-	out, err := a.create(ctx, "--write-budget", target)
-	if err != nil {
+	err := a.output(ctx, "--write-budget", target, func(out *files.Output) error {
+		_, docs, err := a.documents(ctx, traces, r, nil, false)
+		if err != nil {
+			return err
+		}
+		return budget.Propose(files.Writer(ctx, out), docs)
+	})
+	if err != nil || target == "-" {
 		return err
-	}
-	defer out.Discard()
-	_, docs, err := a.documents(ctx, traces, r, nil, false)
-	if err != nil {
-		return err
-	}
-	if err := budget.Propose(files.Writer(ctx, out), docs); err != nil {
-		return err
-	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	if target == "-" {
-		return nil
 	}
 	return a.print(target)
 }

@@ -20,7 +20,7 @@ func anyTraces(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 
 // completeClasses has the shell complete the classes of the trace that is named already.
 func completeClasses(cmd *cobra.Command) {
-	err := cmd.RegisterFlagCompletionFunc("class", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	must(cmd.RegisterFlagCompletionFunc("class", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) != 1 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -33,10 +33,7 @@ func completeClasses(cmd *cobra.Command) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return classesToComplete(res), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	})
-	if err != nil {
-		panic(err) // the flag was added before
-	}
+	}))
 }
 
 // classesToComplete are the names of classes, those that waited longest first. What

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -33,9 +34,7 @@ func (a *app) writeConfig(ctx context.Context, args []string) error {
 // configFlag adds the flag of commands that judge by findings.
 func (r *readFlags) configFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope explain --config prints them")
-	if err := cmd.MarkFlagFilename("config", "json"); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.MarkFlagFilename("config", "json"))
 }
 
 // findingsConfig is what a command judges the findings of its traces by.
@@ -52,12 +51,11 @@ func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error
 	if r.config == "" {
 		return config.Default(), nil
 	}
-	f, err := a.open(ctx, "the configuration", r.config)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	c, err := config.Read(f, r.config)
+	var c *config.Config
+	err := a.read(ctx, "the configuration", r.config, func(f io.Reader) (err error) {
+		c, err = config.Read(f, r.config)
+		return err
+	})
 	if bad := (*config.Error)(nil); errors.As(err, &bad) {
 		return nil, &usageError{msg: bad.Error(), hint: "gmpscope explain --config"}
 	}

@@ -123,9 +123,7 @@ gmpscope check.`,
 	fail = addChoice(cmd, "fail-on", "the verdict from which on to fail", "never", "worse", "mixed")
 	cmd.Flags().StringVarP(&target, "output", "o", "", "write the comparison to `FILE`, as HTML, too")
 	cmd.Flags().BoolVar(&open, "open", false, "open that file in the browser")
-	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.MarkFlagFilename("output", "html"))
 	cmd.Flags().StringArrayVar(&before, "before", nil, "a `TRACE` from before the change; can be repeated")
 	cmd.Flags().StringArrayVar(&after, "after", nil, "a `TRACE` from after it; can be repeated")
 	return cmd

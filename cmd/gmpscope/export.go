@@ -80,10 +80,10 @@ type exporter interface {
 // unitObserver sees the units of work of an analysis.
 type unitObserver interface{ Unit(work.Unit) }
 
-// workProfile exports units of work as a profile.
-type workProfile struct{ out io.Writer }
+// exportFunc is an exporter that needs nothing but the result.
+type exportFunc func(*analyze.Result) error
 
-func (p workProfile) Finish(res *analyze.Result) error { return pprof.WriteWork(p.out, res) }
+func (f exportFunc) Finish(res *analyze.Result) error { return f(res) }
 
 // exportFile writes the analysis of a trace to the file that -o names.
 func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
@@ -96,19 +96,13 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 	if _, err := a.configure(ctx, x.readFlags); err != nil {
 		return err
 	}
-	out, err := a.create(ctx, "-o", x.output)
-	if err != nil {
-		return err
+	err := a.output(ctx, "-o", x.output, func(out *files.Output) error {
+		return a.exportTo(ctx, trace, x, to(files.Writer(ctx, out)))
+	})
+	if err == nil {
+		a.wrote(x.output, x.quiet)
 	}
-	defer out.Discard()
-	if err := a.exportTo(ctx, trace, x, to(files.Writer(ctx, out))); err != nil {
-		return err
-	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	a.wrote(x.output, x.quiet)
-	return nil
+	return err
 }
 
 // exportTo has an exporter write the analysis of a trace.
@@ -159,7 +153,7 @@ kind, who, what and where (docs/work.md).`,
 			}
 			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
 				if work {
-					return workProfile{w}
+					return exportFunc(func(res *analyze.Result) error { return pprof.WriteWork(w, res) })
 				}
 				return pprof.NewWriter(w, pprof.Options{All: all, Blocked: blocked})
 			})
@@ -215,14 +209,6 @@ DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 	return cmd
 }
 
-// numbers exports the numbers of an analysis.
-type numbers struct {
-	out   io.Writer
-	write func(io.Writer, *report.Document) error
-}
-
-func (n numbers) Finish(res *analyze.Result) error { return n.write(n.out, report.Build(res, tool())) }
-
 func (a *app) exportNumbers(format string) *cobra.Command {
 	x := exportFlags{}
 	cmd := &cobra.Command{
@@ -245,7 +231,9 @@ of units of work, in the text format of OpenMetrics. docs/build.md has more.`
 		cmd.Example = "  gmpscope export openmetrics trace.out -o trace.prom"
 	}
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
-		return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter { return numbers{w, write} })
+		return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
+			return exportFunc(func(res *analyze.Result) error { return write(w, report.Build(res, tool())) })
+		})
 	})
 	x.flags(cmd, "write the numbers to `FILE`; - is standard output")
 	x.cpusFlag(cmd.Flags())

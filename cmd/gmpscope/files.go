@@ -51,6 +51,29 @@ func (a *app) readStdin(ctx context.Context, what string) (io.Reader, error) {
 	return files.Reader(ctx, a.stdin), nil
 }
 
+// read opens an input for as long as parse reads it.
+func (a *app) read(ctx context.Context, what, name string, parse func(io.Reader) error) error {
+	f, err := a.open(ctx, what, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return parse(f)
+}
+
+// output has write make the output that a flag names, which nobody sees before it is complete.
+func (a *app) output(ctx context.Context, flag, name string, write func(*files.Output) error) error {
+	out, err := a.create(ctx, flag, name)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	if err := write(out); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
 // create begins the output that a flag names; - is standard output.
 func (a *app) create(ctx context.Context, flag, name string) (*files.Output, error) {
 	if name == "-" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +50,7 @@ func (g *gatherFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&g.shard, "shard", "", "read part `I/N` of the inputs only, by their paths")
 	g.fullFlag(cmd, "names", "path")
 	g.configFlag(cmd)
-	if err := cmd.MarkFlagDirname("cache"); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.MarkFlagDirname("cache"))
 }
 
 func (a *app) fleet() *cobra.Command {
@@ -197,29 +196,25 @@ func (a *app) gather(ctx context.Context, args []string, g *gatherFlags, sums bo
 	if err != nil {
 		return err
 	}
-	out, err := a.create(ctx, "-o", g.output)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	o.Adds = adds
-	set, problems, err := a.collect(ctx, names, g, o)
-	if err != nil {
-		return err
-	}
-	defer set.Close()
 	var warnings []string
-	records := func() iter.Seq2[*fleet.Record, error] { return conflicts(set.All(), &warnings) }
-	if err := write(files.Writer(ctx, out), records, problems); err != nil {
+	err = a.output(ctx, "-o", g.output, func(out *files.Output) error {
+		set, problems, err := a.collect(ctx, names, g, o)
+		if err != nil {
+			return err
+		}
+		defer set.Close()
+		records := func() iter.Seq2[*fleet.Record, error] { return conflicts(set.All(), &warnings) }
+		err = write(files.Writer(ctx, out), records, problems)
+		for _, p := range problems {
+			warnings = append(warnings, p.Err.Error())
+		}
 		return err
-	}
-	if err := out.Commit(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	a.wrote(g.output, g.quiet)
-	for _, p := range problems {
-		warnings = append(warnings, p.Err.Error())
-	}
 	a.warn(warnings)
 	a.noteUnused()
 	return nil
@@ -242,30 +237,23 @@ func (a *app) collect(ctx context.Context, names []string, g *gatherFlags, o fle
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := hasAny(set)
-	if !found {
-		set.Close()
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case len(problems) == 1:
-			return nil, nil, problems[0].Err
-		case len(problems) > 0:
-			return nil, nil, fmt.Errorf("none of %d inputs could be read; the first: %w", len(problems), problems[0].Err)
-		case g.shard != "":
-			return &fleet.Set{}, nil, nil // others have the inputs
+	for _, err = range set.All() {
+		if err == nil {
+			return set, problems, nil
 		}
-		return nil, nil, errors.New("there is no trace and no summary in what was named")
 	}
-	return set, problems, nil
-}
-
-// hasAny reports whether there is a record.
-func hasAny(set *fleet.Set) (bool, error) {
-	for _, err := range set.All() {
-		return err == nil, err
+	set.Close()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(problems) == 1:
+		return nil, nil, problems[0].Err
+	case len(problems) > 0:
+		return nil, nil, fmt.Errorf("none of %d inputs could be read; the first: %w", len(problems), problems[0].Err)
+	case g.shard != "":
+		return &fleet.Set{}, nil, nil // others have the inputs
 	}
-	return false, nil
+	return nil, nil, errors.New("there is no trace and no summary in what was named")
 }
 
 // conflicts yields the records, and notes of which traces there are different summaries.
@@ -343,17 +331,15 @@ func (a *app) anonymizeKey(ctx context.Context, name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := a.open(ctx, "the key", name)
+	var key []byte
+	err := a.read(ctx, "the key", name, func(f io.Reader) (err error) {
+		key, err = io.ReadAll(io.LimitReader(f, 1<<16))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	key, err := io.ReadAll(io.LimitReader(f, 1<<16))
-	if err != nil {
-		return nil, err
-	}
-	key = []byte(strings.TrimSpace(string(key)))
-	if len(key) < 16 {
+	if key = bytes.TrimSpace(key); len(key) < 16 {
 		return nil, usagef("--anonymize-key %s: a secret has at least 16 bytes", name)
 	}
 	return key, nil

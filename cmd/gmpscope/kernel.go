@@ -77,14 +77,12 @@ func (a *app) readCgroup(ctx context.Context, name string) (*kernel.CgroupStat, 
 	if name == "" {
 		return nil, nil
 	}
-	f, err := a.open(ctx, theCgroup, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	s, err := kernel.ReadCgroupStat(f)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	return s, nil
+	var s *kernel.CgroupStat
+	err := a.read(ctx, theCgroup, name, func(f io.Reader) (err error) {
+		if s, err = kernel.ReadCgroupStat(f); err != nil {
+			err = fmt.Errorf("reading %s: %w", name, err)
+		}
+		return err
+	})
+	return s, err
 }

@@ -69,9 +69,7 @@ and go to whoever runs the assistant.`,
 	cmd.Flags().StringArrayVar(&roots, "root", nil, "read traces below `FOLDER`; may be given several times")
 	cmd.Flags().StringVar(&address, "http", "", "serve streamable HTTP at `ADDRESS` of this machine, such as localhost:7777, instead of standard input and output")
 	cmd.Flags().Var(&memory, "max-memory", "limit the memory of an analysis to about `SIZE`")
-	if err := cmd.MarkFlagDirname("root"); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.MarkFlagDirname("root"))
 	return cmd
 }
 

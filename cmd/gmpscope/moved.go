@@ -68,7 +68,5 @@ func (r *readFlags) fullFlag(cmd *cobra.Command, allowed ...string) {
 		addMoved(cmd.Flags(), old[w], "--full "+w)
 	}
 	cmd.Flags().Var(&r.full, "full", "show in full: "+strings.Join(usage, "; "))
-	if err := cmd.RegisterFlagCompletionFunc("full", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.RegisterFlagCompletionFunc("full", cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
 }

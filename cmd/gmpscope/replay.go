@@ -151,12 +151,7 @@ func (f *simulateFlags) flags(cmd *cobra.Command) {
 	s.DurationVar(&f.from, "from", 0, "simulate only what the trace has from `DURATION` after its beginning on")
 	s.DurationVar(&f.until, "until", 0, "simulate only what the trace has up to `DURATION` after its beginning")
 	s.IntVar(&f.seeds, "seeds", 5, "simulate each with `N` different seeds")
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return sim.PolicyNames(), cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc("policy", complete); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(sim.PolicyNames(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // options returns nil if none of the flags was given.

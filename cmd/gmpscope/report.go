@@ -72,9 +72,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 	referenceFlag(cmd.Flags(), &f.against)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
 	cmd.Flags().StringVar(&f.link, "link", "", "link requests to the page of their distributed trace: an http or https `URL` with {trace_id} in it")
-	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
-		panic(err) // the flag was added above
-	}
+	must(cmd.MarkFlagFilename("output", "html"))
 	return cmd
 }
 
@@ -106,27 +104,18 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	if _, err := a.configure(ctx, f.readFlags); err != nil {
 		return err
 	}
-	out, err := a.create(ctx, "-o", target)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
 	f.picture = true
-	r, split, err := a.analyzeWithSplit(ctx, trace, f.readFlags, f.against)
+	var doc *report.Document
+	err := a.output(ctx, "-o", target, func(out *files.Output) (err error) {
+		if doc, err = a.document(ctx, trace, f.readFlags, f.against); err != nil {
+			return err
+		}
+		return html.Write(files.Writer(writing(ctx, doc.Result), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch), Link: f.link})
+	})
 	if err != nil {
 		return err
 	}
-	doc := report.Build(r, tool())
-	doc.Split = split
-	if f.full.has("names") {
-		doc.ShowFullNames()
-	}
-	if err := html.Write(files.Writer(writing(ctx, r), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch), Link: f.link}); err != nil {
-		return err
-	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
+	r := doc.Result
 	a.warn(r.Trace.Warnings)
 	a.noteUnused()
 	if target == "-" {
