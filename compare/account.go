@@ -177,7 +177,6 @@ func accountOf(rs []*analyze.Result, basis Basis, whole map[string]bool) account
 	return a
 }
 
-// causesOf lists the causes' parts in the change.
 func causesOf(b, a *account) []CauseChange {
 	var out []CauseChange
 	for _, c := range waits.Causes() {

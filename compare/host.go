@@ -36,7 +36,6 @@ const (
 	anyFactor     = 1000 // what a machine may account for of which no more is known than that it was short of CPUs
 )
 
-// machineOf compares the machines of both sides.
 func machineOf(before, after []*analyze.Result) Conditions {
 	m := Conditions{Differs: []string{}, Slower: 1, Turns: inTurns(before, after)}
 	b, a := lackedOf(before), lackedOf(after)

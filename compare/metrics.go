@@ -10,7 +10,6 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// metric reads one number of a result.
 type metric struct {
 	name, title, unit string
 	better            Direction

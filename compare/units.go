@@ -74,7 +74,6 @@ type PartShift struct {
 
 type kindKey struct{ name, how string }
 
-// kindSum is the units of a kind in the traces of a side.
 type kindSum struct {
 	key       kindKey
 	class     string

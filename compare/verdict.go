@@ -121,7 +121,6 @@ func rowOf(how string) string {
 	return "requests"
 }
 
-// judge fills in the verdict.
 func (r *Result) judge(ds []*decision) {
 	type side struct {
 		sum float64
@@ -205,7 +204,6 @@ func (k *KindChange) ambiguous(good, bad []*decision) bool {
 	return len(good) == 0 && len(bad) > 1 && after < (1-alike)*before || len(bad) == 0 && len(good) > 1 && before < (1-alike)*after
 }
 
-// strongest is the largest change of some.
 func strongest(ds []*decision) (most float64) {
 	for _, d := range ds {
 		most = max(most, math.Abs(d.improvement()))
@@ -213,7 +211,6 @@ func strongest(ds []*decision) (most float64) {
 	return most
 }
 
-// write fills in the headline and the lines.
 func (r *Result) write(up, down, all []*decision, conflict *decision, machine bool) {
 	names := r.shortNames()
 	r.Lines = []string{}
@@ -393,7 +390,6 @@ func (n shortNames) detectable(d *decision) string {
 	return "a change of the " + of + " by " + by + " or more would have been seen"
 }
 
-// fromTo writes a metric on both sides.
 func fromTo(m *Metric) string {
 	return Value(m.Before.Value, m.Unit) + " → " + Value(m.After.Value, m.Unit)
 }

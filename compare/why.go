@@ -8,7 +8,6 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// does has the words for what a unit's goroutine does.
 var does = map[string]string{
 	"running": "runs", "runnable": "waits for a P", "syscall": "is in system calls", "child": "waits for a child process",
 	"gc-assist": "works for the garbage collector", "gc-sweep": "sweeps for the garbage collector", "stw": "stops the world", "off-cpu": "is on no CPU",

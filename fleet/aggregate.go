@@ -162,7 +162,6 @@ func compareLabels(a, b []jsondoc.FleetLabel) int {
 	return slices.CompareFunc(a, b, func(x, y jsondoc.FleetLabel) int { return compareNatural(x.Value, y.Value) })
 }
 
-// classes sums up classes of all traces.
 type classes map[[2]string]*classSum
 
 type classSum struct {

@@ -14,7 +14,6 @@ import (
 // others is the class that stands for those beyond the bounds of a record, as in a result.
 const others = "(other classes)"
 
-// contentOf sums up a result.
 func contentOf(res *analyze.Result) Content {
 	t, rc := &res.Trace, &res.Reconstruction
 	c := Content{
@@ -46,7 +45,6 @@ func contentOf(res *analyze.Result) Content {
 	return c
 }
 
-// cut bounds the length of a name.
 func cut(name string) string {
 	if len(name) <= maxName {
 		return name
@@ -115,7 +113,6 @@ func (p *Ps) merge(o *Ps) {
 	}
 }
 
-// all are the numbers, in their order.
 func (p *Ps) all() []*int64 {
 	return []*int64{
 		&p.LifetimeNs, &p.RunningNs, &p.SystemNs, &p.GCNs, &p.TracerNs, &p.SyscallNs, &p.SchedNs, &p.IdleNs, &p.StoppedNs, &p.UnusedNs, &p.NotRecordedNs,
@@ -123,7 +120,6 @@ func (p *Ps) all() []*int64 {
 	}
 }
 
-// classesOf returns the classes of the program. Those beyond the bound are one.
 func classesOf(list []waits.Class) []Class {
 	out := []Class{}
 	var rest *Class

@@ -165,7 +165,6 @@ func (r *Reader) next() (*Record, error) {
 	return rec, nil
 }
 
-// cached reads a record from the cache.
 func cached(ctx context.Context, cache files.Cache, name string) (*Record, error) {
 	content, err := cache.Get(ctx, name, maxLine)
 	if err != nil {
@@ -185,7 +184,6 @@ func cached(ctx context.Context, cache files.Cache, name string) (*Record, error
 	return rec, nil
 }
 
-// putCached puts a record into the cache.
 func putCached(ctx context.Context, cache files.Cache, name string, rec *Record) error {
 	var content bytes.Buffer
 	w := NewWriter(&content)

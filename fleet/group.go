@@ -17,7 +17,6 @@ const (
 	maxGroupClasses = 64
 )
 
-// group is the traces with equal labels.
 type group struct {
 	values []string // of the labels, as Grouping.By; nil for the one that stands for others
 	sums
@@ -121,7 +120,6 @@ func labelled(by, values []string) []jsondoc.FleetLabel {
 	return out
 }
 
-// traceOf names a trace.
 func traceOf(r *Record) jsondoc.FleetTrace {
 	return jsondoc.FleetTrace{Key: r.Key, Trace: r.Sources[0].Name}
 }
@@ -150,7 +148,6 @@ func valuesOf(r *Record, by []string) [][]string {
 	return out
 }
 
-// keyed makes a key for a map of values.
 func keyed(values []string) string {
 	var b strings.Builder
 	for _, v := range values {
@@ -187,7 +184,6 @@ func compareNatural(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
 }
 
-// compareBytes has the hyphen before all.
 func compareBytes(a, b byte) int {
 	switch {
 	case a == '-':
@@ -198,5 +194,4 @@ func compareBytes(a, b byte) int {
 	return cmp.Compare(a, b)
 }
 
-// digits is how many digits s begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -165,7 +165,6 @@ func readSidecar(ctx context.Context, name string) ([]Label, error) {
 	return parseSidecar(f)
 }
 
-// parseSidecar reads labels, one a line.
 func parseSidecar(from io.Reader) ([]Label, error) {
 	text, err := io.ReadAll(io.LimitReader(from, MaxSidecar+1))
 	if err != nil {

@@ -87,13 +87,11 @@ func (p *part) add(q part) {
 	p.unknown += q.unknown
 }
 
-// account is that of a class.
 type account struct {
 	part
 	runtime bool
 }
 
-// cpu is what a CPU does.
 type cpu struct {
 	known     bool // tid is on it since since
 	tid       int32
@@ -102,7 +100,6 @@ type cpu struct {
 	CPUUse
 }
 
-// task is a thread of the machine.
 type task struct {
 	tid, group int32
 	comm       Comm
@@ -128,7 +125,6 @@ type task struct {
 	wakeup
 }
 
-// presence reports whether a thread is on a CPU.
 type presence uint8
 
 const (
@@ -230,7 +226,6 @@ func (m *Accumulator) advance(to int64) error {
 	return nil
 }
 
-// task returns the record of a thread.
 func (m *Accumulator) task(tid int32) *task {
 	k := m.tasks[tid]
 	if k == nil {
@@ -254,7 +249,6 @@ func (m *Accumulator) thread(tid int32) *task {
 	return &m.rest // one that has not been seen while the clocks were compared
 }
 
-// apply processes a record.
 func (m *Accumulator) apply(r *Record) {
 	t := max(r.Time-m.base, m.last)
 	if !m.begun {
@@ -277,7 +271,6 @@ func (m *Accumulator) apply(r *Record) {
 	}
 }
 
-// at returns a CPU.
 func (m *Accumulator) at(id int32) *cpu {
 	for int(id) >= len(m.cpus) {
 		m.cpus = append(m.cpus, cpu{CPUUse: CPUUse{CPU: int32(len(m.cpus))}})
@@ -349,7 +342,6 @@ func (m *Accumulator) addUnknown(c *cpu, t int64) {
 	m.addOn(ledger.OnCPU{From: c.since, To: t, CPU: c.CPU, Who: ledger.OnUnknown})
 }
 
-// left is for a thread that leaves its CPU.
 func (m *Accumulator) left(k *task, r *Record, t int64) {
 	if k == &m.rest {
 		return
@@ -363,7 +355,6 @@ func (m *Accumulator) left(k *task, r *Record, t int64) {
 	m.watch(k, t)
 }
 
-// came is for a thread that comes onto a CPU.
 func (m *Accumulator) came(k *task, on int32, t int64) {
 	if k == &m.rest {
 		return
@@ -458,7 +449,6 @@ func (m *Accumulator) woken(r *Record, t int64) {
 	m.watch(k, t)
 }
 
-// lose is for records of a CPU that are missing up to t.
 func (m *Accumulator) lose(c *cpu, t int64) {
 	m.lost++
 	if !c.Seen {
@@ -603,7 +593,6 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 	return nil
 }
 
-// follow processes a decision, and the wait that it ends.
 func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	if n.Changed&ledger.Turned != 0 {
 		m.turn(b, d, n, ended)
@@ -639,7 +628,6 @@ func (m *Accumulator) turn(b *ledger.Block, d *reference.Decision, n *ledger.Not
 	}
 }
 
-// begin begins a run interval.
 func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
 	k := m.acting(d)
 	if k == nil {
@@ -671,7 +659,6 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits
 	m.displace(k)
 }
 
-// noteOnCPU notes whether a thread that does something is on a CPU.
 func (m *Accumulator) noteOnCPU(k *task) {
 	if !m.covered(m.now) || k.on == unknown || !k.recorded {
 		return
@@ -688,12 +675,10 @@ func (m *Accumulator) noteOnCPU(k *task) {
 	}
 }
 
-// covered reports whether there are records of a time.
 func (m *Accumulator) covered(t int64) bool {
 	return m.begun && t >= m.first && !(m.ended && t > m.last)
 }
 
-// end ends the run interval of the decision's goroutine.
 func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {
 	k := *m.runs.At(n.G)
 	if k == nil {

@@ -16,7 +16,6 @@ type CgroupStat struct {
 	ThrottledNs int64 `json:"throttled_ns"` // time that threads were throttled, summed over CPUs
 }
 
-// maxStat is more than the size of any cpu.stat.
 const maxStat = 64 << 10
 
 // ReadCgroupStat reads the cpu.stat of a control group of version 1 or 2.

@@ -125,7 +125,6 @@ func matchThreads(points []Point, others []int32, spans map[int32][]span) match 
 	return m
 }
 
-// inside counts the points that lie in spans, which are sorted.
 func inside(points []Point, spans []span) (n int) {
 	for _, p := range points {
 		i, _ := slices.BinarySearchFunc(spans, p.Time, func(s span, t int64) int { return cmp.Compare(s.to, t) })

@@ -16,7 +16,6 @@ import (
 // both with either form of what follows the name of the event; the parts in parentheses and
 // before the slash may be missing.
 
-// names are the events that count.
 var names = []struct {
 	text []byte
 	kind Kind
@@ -40,7 +39,6 @@ var (
 	errRange  = errors.New("the number of a CPU or a thread is out of range")
 )
 
-// parser reads lines.
 type parser struct {
 	comms  comms
 	digits int // most that follow the point of a time
@@ -173,7 +171,6 @@ func number(b []byte, limit int32) (int32, bool) {
 	return int32(n), n < int64(limit)
 }
 
-// body reads what follows the name of the event.
 func (p *parser) body(r Record, k Kind, b []byte) (Record, bool, error) {
 	var ok bool
 	r.Kind = k

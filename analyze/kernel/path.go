@@ -18,7 +18,6 @@ var pathNames = [numPaths]string{"start", "steal", "handoff"}
 // longestPartNs is the longest part of a path that is told apart.
 const longestPartNs = 1_000_000_000
 
-// path sums up the parts of one kind of wake-ups.
 type path struct {
 	count int64
 	parts [3]*histogram.Histogram // decided, woken, ran
@@ -55,7 +54,6 @@ func (m *Accumulator) firstStart(k *task, d *reference.Decision) {
 	}
 }
 
-// wakePaths returns the kinds that occurred.
 func (m *Accumulator) wakePaths() []WakePath {
 	out := []WakePath{}
 	for i := range m.paths {

@@ -55,7 +55,6 @@ type Reader struct {
 	records int64
 }
 
-// queued is a record in the window.
 type queued struct {
 	Record
 	seq int64
@@ -66,7 +65,6 @@ func (q *queued) before(x *queued) bool {
 	return q.Time < x.Time || q.Time == x.Time && q.seq < x.seq
 }
 
-// meter counts the bytes that are read.
 type meter struct {
 	r io.Reader
 	n int64
@@ -107,7 +105,6 @@ func (k *Reader) Close() {
 	}
 }
 
-// decompress sets up the text.
 func (k *Reader) decompress(r io.Reader) (err error) {
 	k.stored.r = r
 	k.br = bufio.NewReaderSize(&k.stored, bufferSize)
@@ -137,7 +134,6 @@ func (k *Reader) Next() (Record, error) {
 	return r, nil
 }
 
-// read reads the next line.
 func (k *Reader) read() {
 	line, err := k.br.ReadSlice('\n')
 	switch {
@@ -189,7 +185,6 @@ func (k *Reader) put(r Record) {
 	}
 }
 
-// pop removes the first record from the window.
 func (k *Reader) pop() Record {
 	w, last := k.window, len(k.window)-1
 	first := w[0].Record

@@ -32,10 +32,8 @@ type Comm int32
 // maxComms bounds the names that are told apart. Comm 0 stands for all others.
 const maxComms = 4096
 
-// otherComm is the name of Comm 0.
 const otherComm = "(others)"
 
-// comms are the names of threads.
 type comms struct {
 	names []string
 	byte  map[string]Comm
@@ -45,7 +43,6 @@ func newComms() comms {
 	return comms{names: []string{otherComm}, byte: map[string]Comm{}}
 }
 
-// of returns the handle of a name.
 func (c *comms) of(name []byte) Comm {
 	if h, ok := c.byte[string(name)]; ok {
 		return h

@@ -167,7 +167,6 @@ type POnOff struct {
 	OnOff
 }
 
-// maxProcesses is how many a result names.
 const maxProcesses = 16
 
 // Facts are the other inputs of [Accumulator.Finish].
@@ -243,7 +242,6 @@ func (m *Accumulator) until() int64 {
 	return m.now
 }
 
-// finishCPUs ends the account of the CPUs with the last record.
 func (m *Accumulator) finishCPUs() []CPUUse {
 	out := []CPUUse{}
 	for i := range m.cpus {
@@ -262,7 +260,6 @@ func (m *Accumulator) finishCPUs() []CPUUse {
 	return out
 }
 
-// classes returns the split of the classes that ran.
 func (m *Accumulator) classes(b *breakdown.Result) []ClassOnOff {
 	of := map[int32]part{}
 	for i := range m.class {
@@ -283,7 +280,6 @@ func (m *Accumulator) classes(b *breakdown.Result) []ClassOnOff {
 	return out
 }
 
-// processes returns who had the CPUs.
 func (m *Accumulator) processes(called func(string) string) []ProcessUse {
 	own := m.program()
 	byName := map[string]*ProcessUse{}

@@ -117,13 +117,11 @@ func (m *Accumulator) lacks(k *task, from, to int64) {
 	k.lackNs += m.counted(from, to)
 }
 
-// count copies the number of idle Ps after a decision.
 func (m *Accumulator) count(p *ledger.Ps) {
 	m.tick(m.now)
 	m.idling.idle = p.Idle
 }
 
-// getsP is for a thread that takes a P.
 func (m *Accumulator) getsP(d *reference.Decision) {
 	k := m.acting(d)
 	if k == nil {
@@ -154,7 +152,6 @@ func (m *Accumulator) losesP(d *reference.Decision) {
 	}
 }
 
-// handsP is for a P that goes to another thread.
 func (m *Accumulator) handsP(d *reference.Decision) {
 	if g := m.givenP(d.P); g != nil && g.at != never {
 		g.handed = true
@@ -214,7 +211,6 @@ func (m *Accumulator) divide(w *waits.EndedWait, slot int32, k *task) {
 	}
 }
 
-// idleWaits returns what divide has summed up.
 func (m *Accumulator) idleWaits() []IdleWait {
 	out := []IdleWait{}
 	for i, c := range [numSplit]IdleCause{CauseWakingRuntime, CauseWakingKernel, CauseMissedRuntime, CauseMissedKernel} {

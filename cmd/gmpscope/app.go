@@ -46,7 +46,6 @@ func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.C
 	}
 }
 
-// readFlags holds the flags of every command that reads a trace.
 type readFlags struct {
 	quiet     bool
 	workers   int
@@ -74,12 +73,10 @@ func (r *readFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&r.anonymize, "anonymize", false, "replace names that are not Go's own by numbers, the same throughout")
 }
 
-// homeFlag adds the flag of commands whose output has units of work.
 func (r *readFlags) homeFlag(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.homes, "home", nil, "goroutines with a start function wait for something to do in a function, as `CLASS@FUNCTION`; may be repeated, * stands for any letters")
 }
 
-// programFlag adds the flag of commands whose output has findings.
 func (r *readFlags) programFlag(f *pflag.FlagSet) {
 	f.StringVar(&r.program, "program", "", "judge the trace as one of a `KIND` of program: server, tests, benchmarks, batch, idle or wasm (default: it is inferred)")
 }
@@ -231,7 +228,6 @@ func (a *app) simulating(r readFlags) (on func(done, total int64), done func()) 
 	return p.Simulated, p.Done
 }
 
-// referenceFlag adds the flag that asks for reference.
 func referenceFlag(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
@@ -287,7 +283,6 @@ func (a *app) anonymous() *analyze.Pseudonyms {
 
 func (a *app) warn(warnings []string) { a.say("warning", warnings) }
 
-// say writes lines of one kind to standard error.
 func (a *app) say(kind string, lines []string) {
 	for i, l := range lines {
 		if i == maxWarnings {
@@ -307,7 +302,6 @@ func (a *app) print(lines ...string) error {
 	return w.Flush()
 }
 
-// printSize reports where something was written, and how much.
 func (a *app) printSize(name string, bytes int64) error {
 	return a.print(fmt.Sprintf("%s: %d bytes", name, bytes))
 }
@@ -320,7 +314,6 @@ func (a *app) wrote(name string, quiet bool) {
 	}
 }
 
-// oneTrace wants exactly one argument, the trace.
 func oneTrace(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -333,7 +326,6 @@ func oneTrace(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// traceFiles completes the names of traces.
 func traceFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

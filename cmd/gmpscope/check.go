@@ -243,7 +243,6 @@ func savedDocument(ctx context.Context, name string) (d budget.Document, ok bool
 	return d, true, err
 }
 
-// writeBudget writes a budget that these traces keep.
 func (a *app) writeBudget(ctx context.Context, target string, traces []string, r readFlags) error {
 	err := a.output(ctx, "--write-budget", target, func(out *files.Output) error {
 		_, docs, err := a.documents(ctx, traces, r, nil, false)

@@ -13,7 +13,6 @@ import (
 // shell asks: that takes some tenths of a second.
 const maxCompleted = 8 << 20
 
-// anyTraces completes the names of any number of traces.
 func anyTraces(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return traceFiles(nil, nil, "")
 }

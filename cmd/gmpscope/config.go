@@ -14,7 +14,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 )
 
-// writeConfig prints the configuration in force, by default or with a file.
 func (a *app) writeConfig(ctx context.Context, args []string) error {
 	var r readFlags
 	switch len(args) {
@@ -31,7 +30,6 @@ func (a *app) writeConfig(ctx context.Context, args []string) error {
 	return c.Write(a.stdout)
 }
 
-// configFlag adds the flag of commands that judge by findings.
 func (r *readFlags) configFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.config, "config", "", "judge by the thresholds and suppressions in `FILE`; gmpscope explain --config prints them")
 	must(cmd.MarkFlagFilename("config", "json"))

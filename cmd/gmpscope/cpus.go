@@ -31,7 +31,6 @@ func (c *cpuCount) String() string {
 // Type names the flag's value in a usage message.
 func (c *cpuCount) Type() string { return "number" }
 
-// cpusFlag adds the flag of commands that judge what the machine did.
 func (r *readFlags) cpusFlag(f *pflag.FlagSet) {
 	f.Var(&r.cpus, "cpus", "the process had `N` CPUs, such as 4, or 0.5 by a quota: with more Ps than that, lack of CPUs is certain (default: not known)")
 }

@@ -215,7 +215,6 @@ func (a *app) compare(ctx context.Context, before, after []string, r readFlags) 
 	return c, first, warnings, err
 }
 
-// manyTraces completes the names of two traces.
 func manyTraces(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

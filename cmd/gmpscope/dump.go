@@ -17,10 +17,8 @@ import (
 	"github.com/gmpscope/gmpscope/report"
 )
 
-// errEnough ends an analysis of which no more is wanted.
 var errEnough = errors.New("enough")
 
-// dumpAtOnce is how many bytes are written at once.
 const dumpAtOnce = 128 << 10
 
 func (a *app) dump() *cobra.Command {

@@ -47,7 +47,6 @@ docs/export.md says what each holds, and how to open it.`,
 	return cmd
 }
 
-// exportFlags holds the flags of the formats.
 type exportFlags struct {
 	readFlags
 	output   string
@@ -62,7 +61,6 @@ func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
 }
 
-// check is an error if the flags make no sense.
 func (x *exportFlags) check() error {
 	if x.output == "" {
 		return usagef("name what to write with -o")
@@ -77,7 +75,6 @@ type exporter interface {
 	Finish(*analyze.Result) error
 }
 
-// unitObserver sees the units of work of an analysis.
 type unitObserver interface{ Unit(work.Unit) }
 
 // exportFunc is an exporter that needs nothing but the result.
@@ -85,7 +82,6 @@ type exportFunc func(*analyze.Result) error
 
 func (f exportFunc) Finish(res *analyze.Result) error { return f(res) }
 
-// exportFile writes the analysis of a trace to the file that -o names.
 func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
 	if err := x.check(); err != nil {
 		return err
@@ -105,7 +101,6 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 	return err
 }
 
-// exportTo has an exporter write the analysis of a trace.
 func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to exporter) error {
 	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) {
 		o.Observer, _ = to.(analyze.Observer)
@@ -243,7 +238,6 @@ of units of work, in the text format of OpenMetrics. docs/build.md has more.`
 	return cmd
 }
 
-// exportTables writes the tables of a trace into the folder that -o names.
 func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (err error) {
 	if err := x.check(); err != nil {
 		return err

@@ -31,7 +31,6 @@ func (a *app) declareInputs(what string, names ...string) error {
 	return nil
 }
 
-// open declares an input, and opens it.
 func (a *app) open(ctx context.Context, what, name string) (*files.File, error) {
 	if err := a.declareInputs(what, name); err != nil {
 		return nil, err

@@ -25,7 +25,6 @@ import (
 	"github.com/gmpscope/gmpscope/report/html"
 )
 
-// gatherFlags holds the flags about reading many traces.
 type gatherFlags struct {
 	readFlags
 	labels []string
@@ -153,7 +152,6 @@ func checkGroup(by []string) error {
 	return nil
 }
 
-// someInputs wants at least one argument.
 func someInputs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef("name traces, summaries or folders of them")

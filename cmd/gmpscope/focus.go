@@ -42,7 +42,6 @@ func (x *focusing) twice() string {
 	return ""
 }
 
-// focus is what they say.
 func (x *focusing) focus() (focus.Focus, error) {
 	f := focus.Focus{From: int64(x.from), To: int64(x.to), Classes: x.classes, Goroutines: x.goroutines}
 	switch {

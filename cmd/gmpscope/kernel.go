@@ -17,7 +17,6 @@ const (
 	theCgroup  = "the control group's cpu.stat"
 )
 
-// kernelFlags adds the flags of commands that can tell who had the CPUs.
 func (r *readFlags) kernelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.kernel, "kernel", "", "the text of ftrace or perf script from the time of the trace is in `FILE` (- is standard input): says who had the CPUs; docs/kernel.md has how to record it")
@@ -72,7 +71,6 @@ func (a *app) openKernel(ctx context.Context, r *readFlags, o *analyze.Options) 
 	return func() { o.Kernel.Close(); closed() }, nil
 }
 
-// readCgroup reads the file that --cgroup-stat names, if any.
 func (a *app) readCgroup(ctx context.Context, name string) (*kernel.CgroupStat, error) {
 	if name == "" {
 		return nil, nil

@@ -55,7 +55,6 @@ func main() {
 	os.Exit(code)
 }
 
-// signals returns the signals that ask the program to end.
 func signals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -92,7 +91,6 @@ func endBy(s os.Signal) {
 	select {} // until it arrives
 }
 
-// run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, now: time.Now}
 	a.guard.Stream(theStdout, files.Opened(stdout))
@@ -162,7 +160,6 @@ func values(args []string) []string {
 	return all
 }
 
-// usageError is a mistake in the command line.
 type usageError struct {
 	msg  string
 	hint string // the command that helps; empty means the help of the one that was run

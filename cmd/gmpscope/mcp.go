@@ -73,7 +73,6 @@ and go to whoever runs the assistant.`,
 	return cmd
 }
 
-// nopCloser is a writer that others close.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }

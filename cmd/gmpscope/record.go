@@ -19,7 +19,6 @@ import (
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
-// recording holds the flags of record.
 type recording struct {
 	seconds int
 	maxSize size

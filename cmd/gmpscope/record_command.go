@@ -102,7 +102,6 @@ func (a *app) runCommand(ctx context.Context, args []string, tests bool, file st
 	return err
 }
 
-// ranCommand is a command that has ended.
 type ranCommand struct {
 	args  []string
 	tests bool
@@ -117,7 +116,6 @@ func (c ranCommand) name() string {
 	return term.Line(input.ShownName(c.args[0]))
 }
 
-// failed reports that the command failed.
 func (c ranCommand) failed() string {
 	if c.tests {
 		return "the tests failed"

@@ -116,7 +116,6 @@ func (a *app) writeMeta(ctx context.Context, trace string, asked bool, d *descri
 	}
 }
 
-// write writes the file beside the trace.
 func (d *described) write() error {
 	text, err := json.MarshalIndent(d.meta(), "", "  ")
 	if err != nil {

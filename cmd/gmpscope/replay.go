@@ -122,7 +122,6 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 	return cmd
 }
 
-// simulateFlags are the flags of the simulation.
 type simulateFlags struct {
 	simulate, noGC, unlocked bool
 	procs                    []int

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// size is a flag for a number of bytes.
 type size int64
 
 // units are what a size can be given in; without one it is in bytes.

@@ -30,7 +30,6 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// tool is gmpscope with its version, as documents name it.
 func tool() string { return version.Tool() }
 
 func noArgs(_ *cobra.Command, args []string) error {

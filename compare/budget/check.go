@@ -19,7 +19,6 @@ import (
 // Document is the decoded JSON document of one analysis.
 type Document map[string]any
 
-// maxDocument bounds the size of a document, bytes.
 const maxDocument = 1 << 30
 
 // ReadDocument reads the output of `analyze --format json`. It rejects any schema but the current
@@ -254,7 +253,6 @@ func (r *Rule) holds(v, bound float64) bool {
 	}
 }
 
-// upper reports whether the rule bounds from above.
 func (r *Rule) upper() bool { return r.op[0] == '<' }
 
 // show writes a value in the unit of its path.
@@ -456,7 +454,6 @@ func Propose(w io.Writer, docs []Document) error {
 	return err
 }
 
-// proposeKinds writes rules for kinds of units.
 func proposeKinds(b *strings.Builder, docs []Document, entry bool) error {
 	for _, name := range kindsOf(docs, entry) {
 		path := "work.kinds[" + name + "]."
@@ -538,7 +535,6 @@ func kindsOf(docs []Document, entry bool) (out []string) {
 	return out
 }
 
-// roundUp keeps two digits.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 0

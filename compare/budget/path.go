@@ -48,7 +48,6 @@ func (s *shape) resolve(root *shape) *shape {
 	return s
 }
 
-// isNumber reports whether s is a number, or may be one.
 func (s *shape) isNumber() bool {
 	number := func(t any) bool { return t == "number" || t == "integer" }
 	if list, ok := s.Type.([]any); ok {

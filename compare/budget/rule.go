@@ -266,7 +266,6 @@ var units = []struct {
 	factor float64
 }{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"%", 0.01}}
 
-// number reads a number with its unit.
 func number(s string) (v float64, percent bool, err error) {
 	s = strings.TrimSpace(s)
 	factor := 1.0

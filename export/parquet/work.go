@@ -69,7 +69,6 @@ func (h *heldUnits) write(u work.Unit) {
 	})
 }
 
-// path writes what the time of a kind consists of.
 func (w *Writer) path(k *work.UnitKind) {
 	for i := range k.Path {
 		p := &k.Path[i]

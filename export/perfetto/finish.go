@@ -55,7 +55,6 @@ func (w *Writer) finding(f *findings.Finding, on uint64) {
 	w.slice(&event{at: f.FromNs, kind: sliceBegin, track: on, name: f.ID}, f.ToNs)
 }
 
-// about writes what the trace is.
 func (w *Writer) about(res *analyze.Result) {
 	for i, s := range export.Comments(res) {
 		w.noteText(fmt.Sprintf("line %d", i+1), s)
@@ -69,12 +68,10 @@ func (w *Writer) about(res *analyze.Result) {
 // noteInt notes an annotation of the next event.
 func (w *Writer) noteInt(name string, v int64) { w.out.noteInt(w.annotation(name), v) }
 
-// noteText notes an annotation of the next event.
 func (w *Writer) noteText(name, text string) {
 	w.out.noteString(w.annotation(name), export.Shown(text))
 }
 
-// annotation returns the number of the name of annotations.
 func (w *Writer) annotation(name string) uint64 {
 	iid, ok := w.annotations[name]
 	if !ok {

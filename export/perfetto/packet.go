@@ -75,7 +75,6 @@ type packets struct {
 	begun         bool
 }
 
-// event is a TrackEvent.
 type event struct {
 	at          int64 // ns
 	kind        uint64
@@ -116,7 +115,6 @@ func (p *packets) noteInt(nameIID uint64, v int64) {
 	p.note(appendUint(appendUint(p.head[:0], annotationNameIID, nameIID), annotationInt, uint64(v)))
 }
 
-// noteString notes an annotation of the next event.
 func (p *packets) noteString(nameIID uint64, v string) {
 	p.note(appendString(appendUint(p.head[:0], annotationNameIID, nameIID), annotationString, v))
 }
@@ -126,7 +124,6 @@ func (p *packets) note(annotation []byte) {
 	p.annotations = appendBytes(p.annotations, eventAnnotations, annotation)
 }
 
-// descriptor is a TrackDescriptor.
 type descriptor struct {
 	uuid, parent uint64
 	name         string

@@ -55,13 +55,11 @@ type Writer struct {
 	arrows      []arrows // by slot
 }
 
-// track is that of a P or a thread.
 type track struct {
 	slices uint64
 	queue  gauge // of a P
 }
 
-// gauge is a counter.
 type gauge struct {
 	name  string
 	rank  int64  // among the others
@@ -238,7 +236,6 @@ func (w *Writer) run(b *ledger.Block, r *ledger.Run) {
 	}
 }
 
-// note notes what is known of a run interval.
 func (w *Writer) note(r *ledger.Run) {
 	w.noteInt(noteG, r.G)
 	if r.Started {

@@ -27,7 +27,6 @@ const (
 	others            // further stacks, wakers and sources of the class
 )
 
-// account is the waiting of a key, by cause.
 type account struct {
 	waits [waits.NumCauses]int64 // those whose largest cause it is
 	ns    [waits.NumCauses]int64

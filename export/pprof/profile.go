@@ -91,7 +91,6 @@ func (w *Writer) Finish(res *analyze.Result) error {
 	return b.profile.Write(w.out)
 }
 
-// builder makes a profile.
 type builder struct {
 	profile profile.Profile
 	export.View
@@ -101,7 +100,6 @@ type builder struct {
 	labels    map[string][]string
 }
 
-// stackOf is what the locations of a sample depend on.
 type stackOf struct {
 	stack int32
 	place place
@@ -160,7 +158,6 @@ func (b *builder) add(k *key, a *account) {
 	}
 }
 
-// waker is what made the goroutines of an account runnable.
 func (b *builder) waker(k *key) string {
 	if k.byGoroutine {
 		return b.Class(k.waker)

@@ -36,7 +36,6 @@ func WriteWork(out io.Writer, res *analyze.Result) error {
 	return b.profile.Write(out)
 }
 
-// part adds the sample of a part of a kind's time.
 func (b *builder) part(k *work.UnitKind, p *work.TimePart, count int64) {
 	s := &profile.Sample{Value: []int64{count, p.Ns}, Label: map[string][]string{"how": b.label(k.How)}}
 	for _, name := range []string{p.Where, p.What, p.Who} {

@@ -81,7 +81,6 @@ func (t tracefs) start(w io.Writer, mask string, maxBytes int64) (_ *Recording, 
 	return r, nil
 }
 
-// live are the recordings that have an instance.
 var live = struct {
 	sync.Mutex // held while an instance is made or removed
 	recordings map[*Recording]bool

@@ -138,7 +138,6 @@ func configure(dir, mask string) error {
 	return nil
 }
 
-// enable has the kernel record from now on.
 func enable(dir string) error {
 	for _, event := range events {
 		if err := set(filepath.Join(dir, "events", "sched", event, "enable"), "1"); err != nil {
@@ -148,7 +147,6 @@ func enable(dir string) error {
 	return nil
 }
 
-// set writes to a file that controls an instance.
 func set(name, value string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -181,7 +179,6 @@ func header(dir, mask string) (string, error) {
 	return b.String(), nil
 }
 
-// lost returns how many events the kernel had no room for.
 func lost(dir string) (n int64) {
 	files, _ := filepath.Glob(filepath.Join(dir, "per_cpu", "cpu*", "stats"))
 	for _, file := range files {

@@ -69,7 +69,6 @@ func orders(from *os.File) <-chan os.Signal {
 	return signals
 }
 
-// start starts the child.
 func start() (child *exec.Cmd, send *os.File, said *head, err error) {
 	self, err := os.Executable()
 	if err != nil {

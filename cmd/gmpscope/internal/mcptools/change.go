@@ -43,7 +43,6 @@ type change struct {
 	Significant bool   `json:"significant,omitempty" jsonschema:"chance alone would hardly do it"`
 }
 
-// mostTraces is how many traces a side may have.
 const mostTraces = 20
 
 func (s *Server) diff(ctx context.Context, in diffIn) (out diffOut, err error) {

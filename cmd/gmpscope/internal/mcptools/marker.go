@@ -27,7 +27,6 @@ var plain = sync.OnceValue(func() *regexp.Regexp { // other commands do without
 	return regexp.MustCompile(`^[\pL\pN_./()*\[\]·…,:;{}~%@$-]*( \([\pL\pN_./()…@~+%-]*:\d+\))?$`)
 })
 
-// maxName is how many characters of a name are shown.
 const maxName = 160
 
 // shown is a text as it may be shown: what is hidden in it is visible, and it forges no mark.
@@ -35,7 +34,6 @@ func shown(s string) string {
 	return strings.NewReplacer("«", "<", "»", ">").Replace(term.Visible(s))
 }
 
-// cut shortens a text.
 func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -105,7 +105,6 @@ type atOut struct {
 	Omitted int `json:"omitted,omitempty" jsonschema:"further ones: choose a shorter window"`
 }
 
-// mostRuns is how many run intervals of a window are kept.
 const mostRuns = 2000
 
 // watcher finds the run intervals in a window.
@@ -150,7 +149,6 @@ func (w *watcher) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	return nil
 }
 
-// line is a run interval in words.
 func (w *watcher) line(r *run) string {
 	s := fmt.Sprintf("P%d %s for %s: %d %s", r.P, instantOf(r.From), quantity.Duration(r.To-r.From), r.G, marked(w.lookup.Class(r.class)))
 	if r.Wait > 0 {

@@ -25,7 +25,6 @@ type scope struct {
 	Class string `json:"class,omitempty" jsonschema:"only goroutines with that start function; * stands for any text"`
 }
 
-// focus is what they choose.
 func (s *scope) focus() (f focus.Focus, err error) {
 	if f.From, err = instant("from", s.From); err != nil {
 		return f, err
@@ -62,7 +61,6 @@ type store struct {
 
 const mostKept = 4
 
-// analysis is a finished analysis.
 type analysis struct {
 	key string
 	doc *report.Document
@@ -112,7 +110,6 @@ func (s *Server) analyze(ctx context.Context, name string, f focus.Focus) (*anal
 	return a, nil
 }
 
-// run analyses a trace.
 func (s *Server) run(ctx context.Context, file *opened, o analyze.Options) (*analyze.Result, error) {
 	src, err := file.source(ctx, s.store.memory)
 	if err != nil {

@@ -87,7 +87,6 @@ type findingRow struct {
 	SymptomOf []string `json:"symptom_of,omitempty"`
 }
 
-// mostFindings is how many findings a verdict lists.
 const mostFindings = 10
 
 func (s *Server) verdict(ctx context.Context, in scope) (out verdictOut, err error) {
