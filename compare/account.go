@@ -45,47 +45,34 @@ func (b Basis) scale(r *analyze.Result) float64 {
 // are rounded so that they add up to the rounded total.
 type sum[K comparable] struct {
 	keys []K
-	at   map[K]int
-	ns   []float64
+	ns   map[K]float64
 }
 
 func (s *sum[K]) add(k K, ns float64) {
-	i, ok := s.at[k]
-	if !ok {
-		if s.at == nil {
-			s.at = map[K]int{}
-		}
-		i = len(s.keys)
-		s.at[k] = i
+	if _, ok := s.ns[k]; !ok {
 		s.keys = append(s.keys, k)
-		s.ns = append(s.ns, 0)
 	}
-	s.ns[i] += ns
+	s.ns[k] += ns
 }
 
 // rounded returns the parts of total by key: each is rounded down, and what is
 // left goes to those with the largest remainders.
 func (s *sum[K]) rounded(total int64) map[K]int64 {
 	out := make(map[K]int64, len(s.keys))
-	type rest struct {
-		i int
-		r float64
-	}
-	var rests []rest
-	left := total
-	for i, k := range s.keys {
-		f := math.Floor(s.ns[i])
-		out[k] = int64(f)
-		left -= int64(f)
-		rests = append(rests, rest{i, s.ns[i] - f})
-	}
-	if len(rests) == 0 {
+	if len(s.keys) == 0 {
 		return out
 	}
-	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(b.r, a.r) })
+	left := total
+	for _, k := range s.keys {
+		out[k] = int64(math.Floor(s.ns[k]))
+		left -= out[k]
+	}
+	rest := func(k K) float64 { return s.ns[k] - math.Floor(s.ns[k]) }
+	byRest := slices.Clone(s.keys)
+	slices.SortStableFunc(byRest, func(a, b K) int { return cmp.Compare(rest(b), rest(a)) })
 	// Floating point may leave a few ns more, or less, than there are keys.
-	each, extra := left/int64(len(rests)), left%int64(len(rests))
-	for j, r := range rests {
+	each, extra := left/int64(len(byRest)), left%int64(len(byRest))
+	for j, k := range byRest {
 		d := each
 		switch {
 		case extra > 0 && int64(j) < extra:
@@ -93,7 +80,7 @@ func (s *sum[K]) rounded(total int64) map[K]int64 {
 		case extra < 0 && int64(j) < -extra:
 			d--
 		}
-		out[s.keys[r.i]] += d
+		out[k] += d
 	}
 	return out
 }
@@ -136,8 +123,7 @@ func keyOf(c *waits.Class, whole map[string]bool) classKey {
 }
 
 func accountOf(rs []*analyze.Result, basis Basis, whole map[string]bool) account {
-	var causes sum[waits.Cause]
-	var classes sum[classKey]
+	causes, classes := sum[waits.Cause]{ns: map[waits.Cause]float64{}}, sum[classKey]{ns: map[classKey]float64{}}
 	total := 0.0
 	a := account{most: map[classKey]int64{}, gs: map[classKey][]int64{}, running: map[classKey][]int64{}}
 	n := float64(len(rs))
@@ -180,9 +166,7 @@ func accountOf(rs []*analyze.Result, basis Basis, whole map[string]bool) account
 func causesOf(b, a *account) []CauseChange {
 	var out []CauseChange
 	for _, c := range waits.Causes() {
-		x := CauseChange{Cause: string(c), BeforeNs: b.causes[c], AfterNs: a.causes[c]}
-		x.DeltaNs = x.AfterNs - x.BeforeNs
-		out = append(out, x)
+		out = append(out, CauseChange{Cause: string(c), BeforeNs: b.causes[c], AfterNs: a.causes[c], DeltaNs: a.causes[c] - b.causes[c]})
 	}
 	return out
 }

@@ -38,8 +38,9 @@ const (
 
 func machineOf(before, after []*analyze.Result) Conditions {
 	m := Conditions{Differs: []string{}, Slower: 1, Turns: inTurns(before, after)}
-	b, a := lackedOf(before), lackedOf(after)
-	m.Busy = max(b, a) >= lackDiffers || lacksCPUs(before) || lacksCPUs(after)
+	lackedBefore, lackedAfter := lackOf(before), lackOf(after)
+	b, a := lackedBefore.share, lackedAfter.share
+	m.Busy = max(b, a) >= lackDiffers || lackedBefore.much || lackedAfter.much
 	slower := 0.0
 	if math.Abs(a-b) >= lackDiffers {
 		m.Differs = append(m.Differs, fmt.Sprintf("Threads with a P had no CPU for %s of the time before and %s after.", quantity.Percent(b), quantity.Percent(a)))
@@ -62,7 +63,7 @@ func machineOf(before, after []*analyze.Result) Conditions {
 		}
 	}
 	// How much threads lacked is not known by what a trace shows of it: the times between runs.
-	if sb, sa := shortOf(before), shortOf(after); !m.Turns && (ub.n == 0 || ua.n == 0) && max(sb, sa) >= mostTraces && min(sb, sa) < fewTraces {
+	if sb, sa := lackedBefore.traces, lackedAfter.traces; !m.Turns && (ub.n == 0 || ua.n == 0) && max(sb, sa) >= mostTraces && min(sb, sa) < fewTraces {
 		m.Differs = append(m.Differs, fmt.Sprintf("Threads lacked CPUs in %s of the traces before and %s of those after.", quantity.Percent(sb), quantity.Percent(sa)))
 		slower = math.Log(anyFactor)
 		if sb > sa {
@@ -73,47 +74,34 @@ func machineOf(before, after []*analyze.Result) Conditions {
 	return m
 }
 
-// lackedOf returns for which share of the P-time threads had no CPU, as far as findings show: the
-// median over traces.
-func lackedOf(rs []*analyze.Result) float64 {
+// lack is what findings show of CPUs that threads of a side lacked. How much that is differs from one
+// run to the next, and is no property of the program.
+type lack struct {
+	share  float64 // of the P-time without a CPU, the median over traces
+	traces float64 // share of the traces with a lack, if but a little
+	much   bool    // one of them has more than a note of it
+}
+
+func lackOf(rs []*analyze.Result) (l lack) {
 	var shares []float64
+	lacking := 0
 	for _, r := range rs {
-		most := int64(0)
+		most, lacks := int64(0), 0
 		for f := range r.AllFindings() {
-			if f.Kind == findings.KindMachine && f.CostOf == findings.OfPTime {
+			if f.Kind != findings.KindMachine {
+				continue
+			}
+			lacks = 1
+			l.much = l.much || f.Severity != findings.Note
+			if f.CostOf == findings.OfPTime {
 				most = max(most, f.CostNs)
 			}
 		}
+		lacking += lacks
 		shares = append(shares, quantity.Ratio(float64(most), lifetime(r)))
 	}
-	return quantity.Median(shares)
-}
-
-// shortOf returns in which share of the traces threads seem to have lacked CPUs, if but a little.
-func shortOf(rs []*analyze.Result) float64 {
-	n := 0
-	for _, r := range rs {
-		for f := range r.AllFindings() {
-			if f.Kind == findings.KindMachine {
-				n++
-				break
-			}
-		}
-	}
-	return float64(n) / float64(len(rs))
-}
-
-// lacksCPUs reports whether threads of a trace seem to have lacked CPUs. How much differs from one
-// run to the next then, and is no property of the program.
-func lacksCPUs(rs []*analyze.Result) bool {
-	return slices.ContainsFunc(rs, func(r *analyze.Result) bool {
-		for f := range r.AllFindings() {
-			if f.Kind == findings.KindMachine && f.Severity != findings.Note {
-				return true
-			}
-		}
-		return false
-	})
+	l.share, l.traces = quantity.Median(shares), quantity.Ratio(float64(lacking), float64(len(rs)))
+	return l
 }
 
 // uses is how the CPUs of a machine were used, by the files beside the traces: shares of all CPUs,

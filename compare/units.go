@@ -268,20 +268,24 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 	total := [2]float64{total(b, asLong), total(a, asLong)}
 	for _, m := range matches {
 		x := KindChange{Why: m.why, guess: m.guess, Split: m.split, In: "both", Before: m.before.side(), After: m.after.side(), Metrics: []Metric{}, Path: []PartShift{}}
+		last := cmp.Or(m.after, m.before)
+		x.Name, x.How, x.Entry = last.key.name, last.key.how, last.entry
+		for i, s := range []*kindSum{m.before, m.after} {
+			if s != nil {
+				x.share = max(x.share, quantity.Ratio(float64(s.ns), total[i]))
+			}
+		}
 		switch {
 		case m.before == nil:
-			x.Name, x.How, x.In, x.Entry = m.after.key.name, m.after.key.how, "after", m.after.entry
-			x.share = quantity.Ratio(float64(m.after.ns), total[1])
+			x.In = "after"
 		case m.after == nil:
-			x.Name, x.How, x.In, x.Entry = m.before.key.name, m.before.key.how, "before", m.before.entry
-			x.share = quantity.Ratio(float64(m.before.ns), total[0])
+			x.In = "before"
 		default:
-			x.Name, x.How, x.Entry = m.after.key.name, m.after.key.how, m.before.entry && m.after.entry
-			if m.before.key.name != m.after.key.name {
+			x.Entry = m.before.entry && m.after.entry
+			x.Path = shifts(m.before, m.after)
+			if m.before.key.name != x.Name {
 				x.Was = m.before.key.name
 			}
-			x.share = max(quantity.Ratio(float64(m.before.ns), total[0]), quantity.Ratio(float64(m.after.ns), total[1]))
-			x.Path = shifts(m.before, m.after)
 		}
 		cs = append(cs, &candidate{KindChange: x, sums: [2]*kindSum{m.before, m.after}})
 	}

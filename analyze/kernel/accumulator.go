@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -486,11 +487,8 @@ func (m *Accumulator) replace(k *task) {
 		return
 	}
 	c := m.at(k.cpu)
-	for i, x := range c.displaced {
-		if x == k {
-			c.displaced = append(c.displaced[:i], c.displaced[i+1:]...)
-			return
-		}
+	if i := slices.Index(c.displaced, k); i >= 0 {
+		c.displaced = slices.Delete(c.displaced, i, i+1)
 	}
 }
 

@@ -3,11 +3,14 @@ package kernel
 import "github.com/gmpscope/gmpscope/analyze/ledger"
 
 // addOn records who had a CPU, as far as that is in the window.
-func (m *Accumulator) addOn(x ledger.OnCPU) {
+func (m *Accumulator) addOn(x ledger.OnCPU) { m.stretches.On = m.appendOn(m.stretches.On, x) }
+
+func (m *Accumulator) appendOn(to []ledger.OnCPU, x ledger.OnCPU) []ledger.OnCPU {
 	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
 	if x.To > x.From {
-		m.stretches.On = append(m.stretches.On, x)
+		to = append(to, x)
 	}
+	return to
 }
 
 // occupant reports who has a CPU that is not idle, from its last change to t.
@@ -67,21 +70,22 @@ func (m *Accumulator) runsOn(k *task, p int32) {
 
 // addOpen records what is not over at the end of a block.
 func (m *Accumulator) addOpen() {
-	until := m.until()
+	open := m.stretches.OpenOn
 	for i := range m.cpus {
 		c := &m.cpus[i]
 		if !c.Seen {
 			continue
 		}
-		if !c.known {
-			m.openOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
-			continue
+		known := c.since // up to when it is known who has the CPU
+		if c.known {
+			known = max(c.since, m.until())
+			if c.tid != 0 {
+				open = m.appendOn(open, m.occupant(c, m.until()))
+			}
 		}
-		if c.tid != 0 {
-			m.openOn(m.occupant(c, until))
-		}
-		m.openOn(ledger.OnCPU{From: max(c.since, until), To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
+		open = m.appendOn(open, ledger.OnCPU{From: known, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
 	}
+	m.stretches.OpenOn = open
 	for p, k := range m.onPs {
 		if k == nil || !k.runs || k.onP != int32(p) || k.on != isOff {
 			continue
@@ -89,13 +93,6 @@ func (m *Accumulator) addOpen() {
 		if from := max(k.booked, k.from, m.opt.From); from < min(m.now, m.opt.To) {
 			m.stretches.OpenOff = append(m.stretches.OpenOff, ledger.OffCPUSpan{From: from, To: min(m.now, m.opt.To), P: k.onP, CPU: k.cpu, Why: m.lackOf(k)})
 		}
-	}
-}
-
-func (m *Accumulator) openOn(x ledger.OnCPU) {
-	x.From, x.To = max(x.From, m.opt.From), min(x.To, m.opt.To)
-	if x.To > x.From {
-		m.stretches.OpenOn = append(m.stretches.OpenOn, x)
 	}
 }
 

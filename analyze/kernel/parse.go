@@ -114,7 +114,8 @@ func (p *parser) head(b []byte) (r Record, err error) {
 
 // group reads the process from what stands before the CPU, if it is there.
 func group(b []byte) int32 {
-	if pair, _, ok := bytes.Cut(last(b), []byte("/")); ok { // perf script -F pid,tid
+	_, last := cutLast(b)
+	if pair, _, ok := bytes.Cut(last, []byte("/")); ok { // perf script -F pid,tid
 		n, _ := number(pair, maxTID)
 		return n
 	}
@@ -123,11 +124,6 @@ func group(b []byte) int32 {
 		return n
 	}
 	return 0
-}
-
-func last(b []byte) []byte {
-	_, l := cutLast(b)
-	return l
 }
 
 // cutLast returns what is before the last word of b, and that word.
@@ -188,13 +184,13 @@ func (p *parser) body(r Record, k Kind, b []byte) (Record, bool, error) {
 		return r, false, errSwitch
 	}
 	var rest []byte
-	if r.Comm, r.TID, rest, ok = p.thread(left, "prev_comm=", " prev_pid="); !ok {
-		return r, false, errSwitch
+	if r.Comm, r.TID, rest, ok = p.thread(left, "prev_comm=", " prev_pid="); ok {
+		r.State, ok = state(rest)
 	}
-	if r.State, ok = state(rest); !ok {
-		return r, false, errSwitch
+	if ok {
+		r.Into, r.Next, _, ok = p.thread(right, "next_comm=", " next_pid=")
 	}
-	if r.Into, r.Next, _, ok = p.thread(right, "next_comm=", " next_pid="); !ok {
+	if !ok {
 		return r, false, errSwitch
 	}
 	return r, true, nil
@@ -206,11 +202,10 @@ func cutSwitch(b []byte) (left, right []byte, ok bool) {
 	if i := bytes.LastIndex(b, []byte(arrow+"next_comm=")); i >= 0 {
 		return b[:i], b[i+len(arrow):], true
 	}
-	i := bytes.LastIndex(b, []byte(arrow))
-	if i < 0 {
-		return nil, nil, false
+	if i := bytes.LastIndex(b, []byte(arrow)); i >= 0 {
+		return b[:i], b[i+len(arrow):], true
 	}
-	return b[:i], b[i+len(arrow):], true
+	return nil, nil, false
 }
 
 // thread reads "comm=NAME pid=N" or "NAME:N [", and returns what follows.
@@ -250,7 +245,8 @@ func (p *parser) comm(b []byte, tid int32) Comm {
 // state reads the state of the thread that left the CPU, the last word of what is before
 // the arrow, perhaps after "prev_state=".
 func state(b []byte) (byte, bool) {
-	w := bytes.TrimPrefix(last(b), []byte("prev_state="))
+	_, w := cutLast(b)
+	w = bytes.TrimPrefix(w, []byte("prev_state="))
 	if len(w) == 0 || (w[0] < 'A' || w[0] > 'Z') && w[0] != 't' {
 		return 0, false
 	}
@@ -259,7 +255,7 @@ func state(b []byte) (byte, bool) {
 
 // target reads the CPU of "target_cpu=N" or "CPU:N"; NoCPU if there is none.
 func target(b []byte) int32 {
-	w := last(b)
+	_, w := cutLast(b)
 	for _, name := range []string{"target_cpu=", "CPU:"} {
 		if v, ok := bytes.CutPrefix(w, []byte(name)); ok {
 			if n, ok := number(v, maxCPU); ok {
@@ -276,21 +272,14 @@ func (p *parser) lost(line []byte) (r Record, ok bool, err error) {
 	r.Kind = Lost
 	if n, found := bytes.CutPrefix(line, []byte("CPU:")); found && bytes.Contains(line, []byte("[LOST ")) {
 		n, _, _ = bytes.Cut(n, []byte(" "))
-		r.CPU, ok = number(n, maxCPU)
-		if !ok {
+		if r.CPU, ok = number(n, maxCPU); !ok {
 			return r, false, errRange
 		}
 		return r, true, nil
 	}
-	i := bytes.Index(line, []byte("PERF_RECORD_LOST"))
-	if i < 0 {
-		return r, false, nil
+	if i := bytes.Index(line, []byte("PERF_RECORD_LOST")); i >= 0 {
+		h, err := p.head(bytes.TrimRight(bytes.TrimRight(line[:i], " \t"), ":"))
+		r.CPU, ok = h.CPU, err == nil // else a line of something else that has these letters in it
 	}
-	head := bytes.TrimRight(bytes.TrimRight(line[:i], " \t"), ":")
-	h, err := p.head(head)
-	if err != nil {
-		return r, false, nil // a line of something else that has these letters in it
-	}
-	r.CPU = h.CPU
-	return r, true, nil
+	return r, ok, nil
 }

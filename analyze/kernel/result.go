@@ -252,8 +252,6 @@ func (m *Accumulator) finishCPUs() []CPUUse {
 		}
 		if c.Seen {
 			m.addOn(ledger.OnCPU{From: c.since, To: m.now, CPU: c.CPU, Who: ledger.OnUnknown})
-		}
-		if c.Seen {
 			out = append(out, c.CPUUse)
 		}
 	}

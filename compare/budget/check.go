@@ -168,18 +168,15 @@ func Check(rules []Rule, docs, baseline []Document) []Outcome {
 func (r *Rule) check(docs, baseline []Document) Outcome {
 	o := Outcome{Rule: r.Text, Line: r.Line}
 	if r.ofFindings() {
-		worst, why := r.worstFinding(docs)
-		if why != "" {
-			o.Why = why
-			return o
+		worst := 0
+		if worst, o.Why = r.worstFinding(docs); o.Why == "" {
+			o.Value, o.Bound = severities[worst], severities[r.severity]
+			o.OK = r.holds(float64(worst), float64(r.severity))
 		}
-		o.Value, o.Bound = severities[worst], severities[r.severity]
-		o.OK = r.holds(float64(worst), float64(r.severity))
 		return o
 	}
-	v, why := r.value1(docs)
-	if why != "" {
-		o.Why = why
+	v := 0.0
+	if v, o.Why = r.value1(docs); o.Why != "" {
 		return o
 	}
 	bound := r.value
@@ -284,9 +281,7 @@ func (r *Rule) value1(docs []Document) (v float64, why string) {
 	if len(vs) == 0 {
 		return 0, "there is no trace"
 	}
-	slices.Sort(vs)
-	n := len(vs)
-	return (vs[(n-1)/2] + vs[n/2]) / 2, ""
+	return quantity.Median(vs), ""
 }
 
 // find collects the numbers at a path. why says what is wrong where there are

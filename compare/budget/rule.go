@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -137,13 +138,10 @@ func parseRule(text string) (Rule, error) {
 	}
 	bound := strings.TrimSpace(text[at+len(op):])
 	if r.ofFindings() {
-		for i, s := range severities {
-			if s == bound {
-				r.severity = i
-				return r, nil
-			}
+		if r.severity = slices.Index(severities, bound); r.severity < 0 {
+			return Rule{}, fmt.Errorf("%q is no severity: use %s", bound, strings.Join(severities, ", "))
 		}
-		return Rule{}, fmt.Errorf("%q is no severity: use %s", bound, strings.Join(severities, ", "))
+		return r, nil
 	}
 	if err := checkPath(r.path); err != nil {
 		return Rule{}, err
@@ -232,29 +230,21 @@ func (r *Rule) bound(s string) error {
 	if rest, ok := strings.CutPrefix(s, "baseline"); ok {
 		rest = strings.TrimSpace(rest)
 		r.relative, r.value = times, 1
-		switch {
-		case rest == "":
-			return nil
-		case rest[0] == '*':
-			v, _, err := number(rest[1:])
-			if err != nil {
-				return err
-			}
-			r.value = v
-			return nil
-		case rest[0] == '+':
-			v, percent, err := number(rest[1:])
-			if err != nil {
-				return err
-			}
-			if percent {
-				r.value = 1 + v
-			} else {
-				r.relative, r.value = plus, v
-			}
+		if rest == "" {
 			return nil
 		}
-		return fmt.Errorf("%q after baseline: use * FACTOR or + AMOUNT", rest)
+		if rest[0] != '*' && rest[0] != '+' {
+			return fmt.Errorf("%q after baseline: use * FACTOR or + AMOUNT", rest)
+		}
+		v, percent, err := number(rest[1:])
+		r.value = v
+		switch {
+		case rest[0] == '+' && percent:
+			r.value = 1 + v
+		case rest[0] == '+':
+			r.relative = plus
+		}
+		return err
 	}
 	v, _, err := number(s)
 	r.value = v
