@@ -142,11 +142,8 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 	if err := a.declareInputs("the trace", name); err != nil {
 		return nil, err
 	}
-	var p *term.Progress
-	if !r.quiet && term.Controls(a.stderr, a.getenv) {
-		p = term.NewProgress(a.stderr)
-		defer p.Done()
-	}
+	p := a.progress(r.quiet)
+	defer p.Done()
 	if r.memory > 0 {
 		debug.SetMemoryLimit(int64(r.memory) * 7 / 8) // the rest is for what is not the collector's: code, and what the kernel holds
 		defer debug.FreeOSMemory()                    // for the next trace, or what is simulated
@@ -177,9 +174,7 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 	if o != nil {
 		o(src.Header(), &opts)
 	}
-	if p != nil {
-		opts.OnEvents = p.Events
-	}
+	opts.OnEvents = p.Events
 	res, err = analyze.Run(ctx, src, opts)
 	if err != nil {
 		return nil, err
@@ -218,14 +213,12 @@ func (a *app) focusOnParts(ctx context.Context, name string, r readFlags, in inp
 // trace with that header.
 type observer func(input.Header, *analyze.Options)
 
-// simulating returns what shows the progress of simulations until done is
-// called.
-func (a *app) simulating(r readFlags) (on func(done, total int64), done func()) {
-	if r.quiet || !term.Controls(a.stderr, a.getenv) {
-		return nil, func() {}
+// progress is shown on standard error, if that is a terminal; nil shows nothing.
+func (a *app) progress(quiet bool) *term.Progress {
+	if quiet || !term.Controls(a.stderr, a.getenv) {
+		return nil
 	}
-	p := term.NewProgress(a.stderr)
-	return p.Simulated, p.Done
+	return term.NewProgress(a.stderr)
 }
 
 func referenceFlag(f *pflag.FlagSet, asked *bool) {
@@ -254,9 +247,9 @@ func (a *app) document(ctx context.Context, name string, r readFlags, asked bool
 	r.name(res)
 	var split *replay.Decomposition
 	if asked && !res.Trace.Interrupted {
-		on, done := a.simulating(r)
-		defer done()
-		f.OnProgress(on)
+		p := a.progress(r.quiet)
+		defer p.Done()
+		f.OnProgress(p.Simulated)
 		if split, err = f.Decompose(ctx, res); err != nil {
 			return nil, err
 		}

@@ -226,11 +226,9 @@ func (a *app) collect(ctx context.Context, names []string, g *gatherFlags, o fle
 	if a.getenv("GOGC") == "" {
 		defer collectOften()()
 	}
-	if !g.quiet && term.Controls(a.stderr, a.getenv) {
-		p := term.NewProgress(a.stderr)
-		defer p.Done()
-		o.OnDone = p.Files
-	}
+	p := a.progress(g.quiet)
+	defer p.Done()
+	o.OnDone = p.Files
 	set, problems, err := fleet.Collect(ctx, names, o)
 	if err != nil {
 		return nil, nil, err

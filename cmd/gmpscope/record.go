@@ -16,7 +16,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/internal/files"
-	"github.com/gmpscope/gmpscope/internal/term"
 )
 
 type recording struct {
@@ -226,13 +225,9 @@ func (a *app) recordURL(ctx context.Context, u string, r recording) error {
 		return err
 	}
 	defer kernel.discard()
-	var o input.Options
-	if !r.quiet && term.Controls(a.stderr, a.getenv) {
-		p := term.NewProgress(a.stderr)
-		defer p.Done()
-		o.Progress = p.Update
-	}
-	saved, err := input.Save(ctx, u, out, int64(r.maxSize), o)
+	p := a.progress(r.quiet)
+	defer p.Done()
+	saved, err := input.Save(ctx, u, out, int64(r.maxSize), input.Options{Progress: p.Update})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -92,11 +93,10 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 			r.name(res)
 			out := g.Finish(res)
 			if f != nil {
-				on, done := a.simulating(r)
-				f.OnProgress(on)
-				err := f.Finish(ctx, res, out)
-				done()
-				if err != nil {
+				p := a.progress(r.quiet)
+				f.OnProgress(p.Simulated)
+				err = f.Finish(ctx, res, out)
+				if p.Done(); err != nil {
 					return err
 				}
 			}
@@ -162,10 +162,9 @@ func (f *simulateFlags) options() (*replay.SimulateOptions, error) {
 	if !asked {
 		return nil, nil
 	}
-	if f.seeds < 1 || f.seeds > 1000 {
-		return nil, usagef("--seeds %d: must be 1 to 1000", f.seeds)
-	}
 	switch {
+	case f.seeds < 1 || f.seeds > 1000:
+		return nil, usagef("--seeds %d: must be 1 to 1000", f.seeds)
 	case f.from < 0:
 		return nil, usagef("--from %v: must not be negative", f.from)
 	case f.until < 0:
@@ -181,10 +180,10 @@ func (f *simulateFlags) options() (*replay.SimulateOptions, error) {
 		}
 		add(replay.Change{Procs: n})
 	}
+	if slices.Contains(f.policies, "") {
+		return nil, usagef("--policy: the name is empty")
+	}
 	for _, p := range f.policies {
-		if p == "" {
-			return nil, usagef("--policy: the name is empty")
-		}
 		add(replay.Change{Policy: p})
 	}
 	for _, d := range f.slices {
@@ -195,30 +194,30 @@ func (f *simulateFlags) options() (*replay.SimulateOptions, error) {
 	}
 	for _, s := range f.speeds {
 		class, factor, ok := cutClass(s)
-		if !ok {
-			return nil, usagef("--speed %q: must be CLASS=FACTOR", s)
-		}
 		x, err := strconv.ParseFloat(factor, 64)
-		if err != nil {
+		switch {
+		case !ok:
+			return nil, usagef("--speed %q: must be CLASS=FACTOR", s)
+		case err != nil:
 			return nil, usagef("--speed %q: the factor must be a number", s)
 		}
 		add(replay.Change{Class: class, Speed: x})
 	}
 	for _, s := range f.yields {
 		class, after, ok := cutClass(s)
-		if !ok {
-			return nil, usagef("--yield %q: must be CLASS=DURATION", s)
-		}
 		d, err := time.ParseDuration(after)
-		if err != nil || d <= 0 {
+		switch {
+		case !ok:
+			return nil, usagef("--yield %q: must be CLASS=DURATION", s)
+		case err != nil || d <= 0:
 			return nil, usagef("--yield %q: the duration must be one such as 100us", s)
 		}
 		add(replay.Change{Class: class, Yield: int64(d)})
 	}
+	if slices.Contains(f.locks, "") {
+		return nil, usagef("--free-lock: the name is empty")
+	}
 	for _, l := range f.locks {
-		if l == "" {
-			return nil, usagef("--free-lock: the name is empty")
-		}
 		add(replay.Change{FreeLock: l})
 	}
 	if f.noGC {

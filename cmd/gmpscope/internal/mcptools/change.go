@@ -203,10 +203,7 @@ func (s *Server) recordNext(ctx context.Context, in trace) (out nextOut, err err
 			out.Record = append(out.Record, advice{why, basis, command})
 		}
 	}
-	units := int64(0)
-	for _, k := range report.WorkKinds(&r.Work) {
-		units += k.Count
-	}
+	_, units := unitsOf(r)
 	_, computes := d.SlowBy()
 	runs := d.Slow != nil && d.Slow.Bucket.Chief != nil && d.Slow.Bucket.Chief.What == "running"
 	say(r.Trace.Incomplete || r.Trace.LostNs > 0, "observed", "gmpscope record URL -o whole.trace", "A part of the trace is missing: "+strings.Join(a.sentences(r.Trace.Warnings[:min(len(r.Trace.Warnings), 2)]), "; "))

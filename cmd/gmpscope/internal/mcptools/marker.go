@@ -142,18 +142,13 @@ func (m *marker) sentence(s string) string { return m.prose.Replace(cut(shown(s)
 // finding is sentence for a text of a finding.
 func (m *marker) finding(t findings.Text) string { return m.sentence(m.doc.Names().Text(t)) }
 
-func (m *marker) findings(list []findings.Text) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = m.finding(s)
-	}
-	return out
-}
+func (m *marker) sentences(list []string) []string { return mapped(list, m.sentence) }
 
-func (m *marker) sentences(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = m.sentence(s)
+// mapped returns what f makes of each element.
+func mapped[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for i, x := range list {
+		out[i] = f(x)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/work"
@@ -47,25 +48,29 @@ func (s *Server) open(ctx context.Context, in trace) (out openOut, err error) {
 		Program: marked(t.Program), Format: t.Format, Rules: "Go " + t.Rules.GoVersion, Duration: quantity.Duration(t.DurationNs), GOMAXPROCS: t.GOMAXPROCS,
 		CPUs: t.CPUs, Events: t.Events, Goroutines: t.Goroutines, Recorded: t.Wall, Missing: a.sentences(t.Warnings[:min(len(t.Warnings), 10)]),
 	}
-	switch c := r.Reconstruction; {
-	case t.Reduced:
+	if c := r.Reconstruction; t.Reduced {
 		out.Queues = "not at all: the trace is of Go 1.21 or older; waits are measured all the same"
-	default:
+	} else {
 		out.Queues = fmt.Sprintf("no rule explains %s of %s starts; below 1 %% queues and steals can be believed, above 5 %% they are hints", quantity.Part(c.Unexplained, c.Starts), quantity.Count(c.Starts))
 	}
-	units := int64(0)
-	kinds := report.WorkKinds(&r.Work)
-	for _, k := range kinds {
-		units += k.Count
-	}
+	kinds, units := unitsOf(r)
 	out.Holds = []holds{
 		{"findings", int64(len(r.Findings)), "each has its own", "verdict"},
-		{fmt.Sprintf("units of work, of %d kinds", len(kinds)), units, "each kind has its own", "work"},
+		{fmt.Sprintf("units of work, of %d kinds", kinds), units, "each kind has its own", "work"},
 		{"finished waits for a P, of the program", r.Waits.User.Count, "observed", "waits"},
 		{"tasks (runtime/trace.NewTask)", t.Tasks, "observed", "work"},
 		{"CPU samples", t.Samples, "observed", ""},
 	}
 	return out, nil
+}
+
+// unitsOf counts the kinds of units of work, and the units.
+func unitsOf(r *analyze.Result) (kinds int, units int64) {
+	list := report.WorkKinds(&r.Work)
+	for _, k := range list {
+		units += k.Count
+	}
+	return len(list), units
 }
 
 type verdictOut struct {
@@ -105,8 +110,7 @@ func (s *Server) verdict(ctx context.Context, in scope) (out verdictOut, err err
 	}
 	n := min(len(r.Findings), mostFindings)
 	for i := range r.Findings[:n] {
-		x := &r.Findings[i]
-		out.Findings = append(out.Findings, findingRow{x.ID, string(x.Severity), x.Basis, a.finding(x.Headline), cost(x), x.SymptomOf})
+		out.Findings = append(out.Findings, a.row(&r.Findings[i]))
 	}
 	out.More = len(r.Findings) - n
 	for _, d := range r.Doubts {
@@ -115,8 +119,9 @@ func (s *Server) verdict(ctx context.Context, in scope) (out verdictOut, err err
 	return out, nil
 }
 
-func cost(f *findings.Finding) string {
-	return quantity.Duration(f.CostNs) + " of " + quantity.Duration(f.WholeNs) + " " + string(f.CostOf)
+func (m *marker) row(f *findings.Finding) findingRow {
+	cost := quantity.Duration(f.CostNs) + " of " + quantity.Duration(f.WholeNs) + " " + string(f.CostOf)
+	return findingRow{f.ID, string(f.Severity), f.Basis, m.finding(f.Headline), cost, f.SymptomOf}
 }
 
 type findingIn struct {
@@ -168,8 +173,7 @@ func (s *Server) finding(ctx context.Context, in findingIn) (out findingOut, err
 			continue
 		}
 		d := findingDetail{
-			findingRow: findingRow{x.ID, string(x.Severity), x.Basis, a.finding(x.Headline), cost(x), x.SymptomOf},
-			Title:      a.finding(x.Title), From: instantOf(x.FromNs), To: instantOf(x.ToNs), Advice: a.findings(x.Advice), Actors: []actor{},
+			findingRow: a.row(x), Title: a.finding(x.Title), From: instantOf(x.FromNs), To: instantOf(x.ToNs), Advice: mapped(x.Advice, a.finding), Actors: []actor{},
 		}
 		for _, e := range x.Evidence {
 			line := findings.Say("%s: %s", e.What, e.Value)
@@ -179,7 +183,7 @@ func (s *Server) finding(ctx context.Context, in findingIn) (out findingOut, err
 			d.Evidence = append(d.Evidence, a.finding(line))
 		}
 		for _, who := range x.Actors[:min(len(x.Actors), mostActors)] {
-			d.Actors = append(d.Actors, actor{who.Role, a.class(who.Class), a.class(who.Creator), who.G, who.P, stack(who.Stack)})
+			d.Actors = append(d.Actors, actor{who.Role, a.class(who.Class), a.class(who.Creator), who.G, who.P, mapped(who.Stack[:min(len(who.Stack), mostFrames)], marked)})
 		}
 		for _, of := range a.doc.Result.Doubts {
 			if slices.Contains(x.Doubts, of.ID) {
@@ -194,13 +198,6 @@ func (s *Server) finding(ctx context.Context, in findingIn) (out findingOut, err
 	}
 	out.Findings, out.page, err = paged(list, in.Offset, maxAnswer)
 	return out, err
-}
-
-func stack(frames []string) (out []string) {
-	for _, f := range frames[:min(len(frames), mostFrames)] {
-		out = append(out, marked(f))
-	}
-	return out
 }
 
 // instantOf is an instant as the tools take it: exact to the µs.
@@ -336,8 +333,12 @@ func (s *Server) slowUnits(ctx context.Context, in slowIn) (out slowOut, err err
 		return out, err
 	}
 	out.Basis, out.Slowest = k.Basis, []unit{}
-	for i := range k.Slowest {
-		x := &k.Slowest[i]
+	slowest := k.Slowest
+	if in.Offset > 0 {
+		slowest = nil // they were in the first answer
+	}
+	for i := range slowest {
+		x := &slowest[i]
 		u := unit{i, x.G, instantOf(x.BeginNs), instantOf(x.EndNs), quantity.Duration(x.EndNs - x.BeginNs), "", nil}
 		var most *work.Segment
 		for j := range x.Segments {
@@ -351,9 +352,7 @@ func (s *Server) slowUnits(ctx context.Context, in slowIn) (out slowOut, err err
 		for _, l := range x.Logs[:min(len(x.Logs), 3)] {
 			u.Logs = append(u.Logs, marked(l.Text))
 		}
-		if in.Offset == 0 {
-			out.Slowest = append(out.Slowest, u)
-		}
+		out.Slowest = append(out.Slowest, u)
 	}
 	parts := slices.Clone(k.Path)
 	slices.SortStableFunc(parts, func(x, y work.TimePart) int {
