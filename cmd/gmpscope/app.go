@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -307,23 +308,37 @@ func (a *app) wrote(name string, quiet bool) {
 	}
 }
 
-func oneTrace(_ *cobra.Command, args []string) error {
+func oneTrace(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usagef("one trace at a time, but there are %d arguments", len(args))
+	}
+	return someTraces(cmd, args)
+}
+
+func someTraces(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return usagef("name a trace: a file, - for standard input, or a URL")
-	case len(args) > 1:
-		return usagef("one trace at a time, but there are %d arguments", len(args))
-	case args[0] == "":
+	case slices.Contains(args, ""):
 		return usagef("the name of the trace is empty")
 	}
 	return nil
 }
 
-func traceFiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+var (
+	traceFiles = completeTraces(1)
+	bothTraces = completeTraces(2)
+	anyTraces  = completeTraces(math.MaxInt)
+)
+
+// completeTraces completes the names of so many traces at most.
+func completeTraces(most int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return []string{"trace", "out", "gz", "zst"}, cobra.ShellCompDirectiveFilterFileExt
 	}
-	return []string{"trace", "out", "gz", "zst"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // choice is a flag with few values.

@@ -66,17 +66,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
   gmpscope check --budget sched.budget run1.out run2.out run3.out
   gmpscope check --write-budget sched.budget good1.out good2.out
   gmpscope check --budget sched.budget --baseline main.json trace.out --format github`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("name a trace: a file, - for standard input, or a URL")
-			}
-			for _, arg := range args {
-				if arg == "" {
-					return usagef("the name of the trace is empty")
-				}
-			}
-			return nil
-		},
+		Args:              someTraces,
 		ValidArgsFunction: anyTraces,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			if err := r.check(); err != nil {

@@ -13,10 +13,6 @@ import (
 // shell asks: that takes some tenths of a second.
 const maxCompleted = 8 << 20
 
-func anyTraces(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return traceFiles(nil, nil, "")
-}
-
 // completeClasses has the shell complete the classes of the trace that is named already.
 func completeClasses(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("class", func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -51,7 +51,7 @@ gmpscope check.`,
   gmpscope diff before.out after.out --format json | jq .verdict
   gmpscope diff runs --fail-on worse`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: manyTraces,
+		ValidArgsFunction: bothTraces,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			if err := r.check(); err != nil {
 				return err
@@ -213,11 +213,4 @@ func (a *app) compare(ctx context.Context, before, after []string, r readFlags) 
 	c, err = compare.Compare(b, f)
 	first = [2]*report.Document{report.Build(b[0], tool()), report.Build(f[0], tool())}
 	return c, first, warnings, err
-}
-
-func manyTraces(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 1 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return traceFiles(nil, nil, "")
 }

@@ -61,11 +61,19 @@ func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
 }
 
-func (x *exportFlags) check() error {
+// prepare checks the flags, and declares and reads what an export needs besides its trace.
+func (a *app) prepare(ctx context.Context, trace string, x *exportFlags) error {
 	if x.output == "" {
 		return usagef("name what to write with -o")
 	}
-	return x.readFlags.check()
+	if err := x.check(); err != nil {
+		return err
+	}
+	if err := a.declareInputs("the trace", trace); err != nil {
+		return err
+	}
+	_, err := a.configure(ctx, x.readFlags)
+	return err
 }
 
 // exporter is the writer of a format.
@@ -83,13 +91,7 @@ type exportFunc func(*analyze.Result) error
 func (f exportFunc) Finish(res *analyze.Result) error { return f(res) }
 
 func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
-	if err := x.check(); err != nil {
-		return err
-	}
-	if err := a.declareInputs("the trace", trace); err != nil {
-		return err
-	}
-	if _, err := a.configure(ctx, x.readFlags); err != nil {
+	if err := a.prepare(ctx, trace, &x); err != nil {
 		return err
 	}
 	err := a.output(ctx, "-o", x.output, func(out *files.Output) error {
@@ -239,16 +241,10 @@ of units of work, in the text format of OpenMetrics. docs/build.md has more.`
 }
 
 func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (err error) {
-	if err := x.check(); err != nil {
-		return err
-	}
 	if x.output == "-" {
 		return usagef("-o -: the tables are several files: name a folder")
 	}
-	if err := a.declareInputs("the trace", trace); err != nil {
-		return err
-	}
-	if _, err := a.configure(ctx, x.readFlags); err != nil {
+	if err := a.prepare(ctx, trace, &x); err != nil {
 		return err
 	}
 	made, err := makeFolder(x.output)
