@@ -6,21 +6,14 @@
 // files of summaries alike, with several workers, and keeps them on disk: memory does not
 // grow with the number of traces.
 //
-// # Merging
-//
-// [Merge] of two sets of records is their union by key. The same trace under two names or
+// [Merge] of sets of records is their union by key. The same trace under two names or
 // labels is one record with both. Merging is associative, commutative and idempotent, so
-// that any order, sharding and repetition give the same set, and [Aggregate], which sees
-// the set in the order of the keys, the same report, byte by byte.
-//
-// What does not add up, such as Jain's index within a trace, is kept as a distribution
-// over traces.
-//
-// # Files
+// that any order, sharding and repetition give the same set, and [Aggregate] the same report,
+// byte by byte.
 //
 // A file of summaries (.sum) is gzip'd JSON Lines: a line that names the format, a line for
 // each record, sorted by key, and a line with their number, without which the file is
-// truncated. [Reader] and [Writer] stream it.
+// truncated.
 //
 // Like the steps of the analysis, the package is not stable yet: see package gmpscope.
 package fleet

@@ -1,18 +1,6 @@
 // Package perfetto writes what the scheduler did as a trace for the Perfetto UI
-// (ui.perfetto.dev) and its trace processor. It is one of the writers of
-// [github.com/gmpscope/gmpscope/export].
-//
-//   - "Ps" has a track for each P, and "threads" one for each thread, with the run
-//     intervals of goroutines, each named by the class of its goroutine.
-//   - "P n run queue" and "global run queue" are the lengths of the queues, wherever a
-//     decision tells another one: "ll" and "gl" of dump. "runnable" is the number of
-//     goroutines that wait for a P.
-//   - Arrows (flows) lead from a "wakes" to the run interval of the goroutine that was made
-//     runnable, and from a "stolen" on the P that lost a goroutine to the run interval with
-//     which it began on the other.
-//   - "findings" has a slice for each finding, named by its ID, in the window in which it
-//     shows worst.
-//   - "trace" says what was exported, and what is missing.
+// (ui.perfetto.dev) and its trace processor: docs/export.md has its tracks. It is one of the
+// writers of [github.com/gmpscope/gmpscope/export].
 //
 // Times are those of dump: ns since the first event. Packets are not in the order of
 // their times: a run interval is written when it is over.

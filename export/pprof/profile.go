@@ -1,18 +1,7 @@
 // Package pprof writes the waiting of a trace as a profile that go tool pprof reads: how
 // often, and for how long, goroutines waited for a P, by the stack at which they had
-// stopped before, or were created. It is one of the writers of
+// stopped before, or were created; docs/export.md has the labels. It is one of the writers of
 // [github.com/gmpscope/gmpscope/export].
-//
-// Each sample has labels:
-//
-//   - cause: what the time was lost to, a [waits.Cause];
-//   - class: the class of the goroutine that waited;
-//   - source: the queue that it was taken from in the end, as "src" of dump;
-//   - waker: the class of the goroutine that made it runnable, or what did, in
-//     parentheses, as "why" of dump.
-//
-// With Options.Blocked there are samples, and two types of values, for the time until
-// goroutines were made runnable, too: their cause is a [breakdown.Reason].
 //
 // The values of type wait sum to the waiting of the user's goroutines exactly, in all and
 // by cause ([waits.Result]). Waits that had not ended are not among them.

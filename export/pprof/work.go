@@ -13,13 +13,7 @@ import (
 
 // WriteWork writes, gzip'd, what the latency of units of work consists of: a sample for each
 // part of the time of a kind. Its stack is the kind, who did something meanwhile, what, and
-// where, from the outermost frame on. Labels:
-//
-//   - via, site: what the unit's own goroutine waited for, and in which function;
-//   - cause: of what was runnable, a [waits.Cause], or "queue";
-//   - how: how the units of the kind were found.
-//
-// The values of type latency sum to the latencies of each kind exactly. The units of a kind
+// where, from the outermost frame on; docs/export.md has the labels. The values of type latency sum to the latencies of each kind exactly. The units of a kind
 // count at its largest part.
 func WriteWork(out io.Writer, res *analyze.Result) error {
 	b := newBuilder(analyze.Lookup{}, res, "units", "latency")

@@ -1,17 +1,13 @@
 // Package ftrace records which thread has which CPU, and who wakes whom, as the Linux
 // scheduler tells it through tracefs (Documentation/trace/ftrace.rst in the kernel).
 //
-// A recording is an instance of its own below tracefs, called gmpscope-PID, so that it
-// disturbs no other. It is removed when the recording ends; what a killed program left
-// behind is removed before the next one begins.
+// A recording is an instance of its own below tracefs, called gmpscope-PID. It is removed when
+// the recording ends; what a killed program left behind is removed before the next one begins.
 //
 // What is recorded are all switches, and all wake-ups, of the CPUs that the process may
-// run on, whoever they are about. The kernel could keep those of the process alone
-// (set_event_pid with the option event-fork), in a twentieth to three fifths of the room.
-// But between a switch away from a thread of ours and the next switch to one, others may
-// have come and gone: on a machine shared with a build, that left open who had the CPU
-// for 83 to 88 % of the time in which the threads of a busy program could have run and
-// did not. What the CPUs did while our threads slept would not be known at all.
+// run on, whoever they are about: with those of the process alone (set_event_pid), which take
+// a twentieth to three fifths of the room, it is not known who had the CPU instead for most of
+// the time in which its threads could have run and did not.
 package ftrace
 
 import "errors"

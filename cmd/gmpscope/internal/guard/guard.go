@@ -2,11 +2,9 @@
 // of its own.
 //
 // The Go runtime ends such a program with exit code 2, which is that of a wrong
-// command line, and hundreds of lines. It may lack the memory for the heap, for the tables of
-// the heap or for a thread, and nothing in the program can recover from that, nor
-// foresee it: one allocation is enough. So where something limits its memory, the
-// work is done by a child, and the parent tells what became of it. That costs one
-// more start of the program; where nothing limits memory, there is no child.
+// command line, and hundreds of lines, and nothing in the program can foresee that. So where
+// something limits its memory, the work is done by a child, and the parent tells what became
+// of it.
 package guard
 
 import "os"
