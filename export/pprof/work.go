@@ -13,8 +13,9 @@ import (
 
 // WriteWork writes, gzip'd, what the latency of units of work consists of: a sample for each
 // part of the time of a kind. Its stack is the kind, who did something meanwhile, what, and
-// where, from the outermost frame on; docs/export.md has the labels. The values of type latency sum to the latencies of each kind exactly. The units of a kind
-// count at its largest part.
+// where, from the outermost frame on; docs/export.md has the labels. The values of type
+// latency sum to the latencies of each kind exactly. The units of a kind count at its largest
+// part.
 func WriteWork(out io.Writer, res *analyze.Result) error {
 	b := newBuilder(analyze.Lookup{}, res, "units", "latency")
 	for i := range res.Work.Kinds {
