@@ -22,11 +22,10 @@ type Class struct {
 	// length.
 	Calls, CallNs int64
 	// Woken is how often its goroutines were woken, by others or by the network, a timer and
-	// the like: Outside. Most of it was by goroutines of class Waker, if Votes says so: it is
-	// their count in a majority vote (Boyer and Moore).
-	Woken, Outside, Votes int64
-	Waker                 int32
-	BlockedNs             int64 // before these wake-ups
+	// the like: Outside. Waker is the class that did most of it.
+	Woken, Outside int64
+	Waker          Majority[int32]
+	BlockedNs      int64 // before these wake-ups
 	// WaitedNs is how long its goroutines waited for a P, but those that yielded; AwaitedNs is the
 	// part of those for each of which a goroutine waited: see [Goroutine.await].
 	WaitedNs, AwaitedNs int64
@@ -56,19 +55,6 @@ func (c *Class) add(ns int64, again bool, why reference.Why) {
 	c.bars[bar]++
 }
 
-// vote counts a wake-up by a goroutine of a class.
-func (c *Class) vote(class int32) {
-	c.Woken++
-	switch {
-	case c.Waker == class:
-		c.Votes++
-	case c.Votes > 0:
-		c.Votes--
-	default:
-		c.Waker, c.Votes = class, 1
-	}
-}
-
 // Busy reports whether goroutines of the class ran more than four times as long as they were
 // blocked.
 func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
@@ -81,7 +67,7 @@ const maxStructuralEnds = 20
 // goroutines, mostly of one other class: a stage of the same work. If the other class is
 // [Class.Busy], their waits behind it delay nobody.
 func (c *Class) Serves(class int32) bool {
-	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker == class && 2*c.Votes >= c.Woken && 50*c.Outside <= c.Woken
+	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker.For == class && 2*c.Waker.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }
 
 // Kept returns the lengths of those run intervals in Again that the goroutine ended

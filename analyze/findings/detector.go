@@ -132,6 +132,13 @@ func (f *Facts) Class(role string, class int32) Actor {
 	return a
 }
 
+// Actor returns an actor for a goroutine of a class, which was at a stack.
+func (f *Facts) Actor(role string, class int32, g int64, stack int32) Actor {
+	a := f.Class(role, class)
+	a.G, a.Stack = g, f.Frames(stack)
+	return a
+}
+
 // Named is Class with another name for the class, unless that is empty.
 func (f *Facts) Named(role string, class int32, name string) Actor {
 	a := f.Class(role, class)

@@ -1,25 +1,21 @@
 package findings
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // lockWaits are the functions in which a goroutine waits for a lock: Go 1.22 to
 // 1.27 show them in the stack of such a block (ReasonSync); they tell it from
 // waits for a WaitGroup and the like.
-var lockWaits = [...]string{
+var lockWaits = []string{
 	"sync.(*Mutex).Lock", "sync.(*RWMutex).Lock", "sync.(*RWMutex).RLock", "internal/poll.(*fdMutex).rwlock",
 }
 
-// IsLock reports whether a frame, as [Facts.Frames] writes it, is of a function that
-// waits for a lock.
-func IsLock(frame string) bool {
-	name, _, _ := strings.Cut(frame, " ")
-	for _, f := range lockWaits {
-		if name == f {
-			return true
-		}
-	}
-	return false
-}
+// IsLock reports whether a goroutine waits for a lock at a stack, as [Facts.Frames] writes it.
+func IsLock(frames []string) bool { return Through(frames, lockWaits...) }
 
-// IsOnce reports whether a frame is of a sync.Once, where all callers wait for the first.
-func IsOnce(frame string) bool { return strings.HasPrefix(frame, "sync.(*Once)") }
+// IsOnce reports whether a stack is in a sync.Once, where all callers wait for the first.
+func IsOnce(frames []string) bool {
+	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "sync.(*Once)") })
+}

@@ -16,7 +16,7 @@ func TestIsLock(t *testing.T) {
 		"example.com/sync.(*Mutex).Lock (mutex.go:1)":           false,
 		"": false,
 	} {
-		if got := findings.IsLock(frame); got != want {
+		if got := findings.IsLock([]string{frame}); got != want {
 			t.Errorf("%q: %v", frame, got)
 		}
 	}

@@ -164,11 +164,10 @@ func repository(pkg string) string {
 
 // frame parses a frame, and leaves out what package funcname says about wrappers.
 func frame(s string) (function Name, place string) {
-	before, _, _ := strings.Cut(s, " ")
 	if i := strings.LastIndex(s, " ("); i >= 0 {
 		place = strings.TrimSuffix(s[i+2:], ")")
 	}
-	return Name(before), place
+	return Name(FunctionOf(s)), place
 }
 
 // Doer returns a name that can stand before a verb: the program's function in which the actor's
@@ -326,14 +325,20 @@ func (a *Actor) Internal() bool {
 
 // Runs reports whether a stack goes through the function that the goroutines of an actor's
 // class run.
-func (a *Actor) Runs(frames []string) bool { return (&Actor{Stack: frames}).Through(a.start()) }
+func (a *Actor) Runs(frames []string) bool { return Through(frames, string(a.start())) }
 
 // Through reports whether an actor's stack goes through a function.
-func (a *Actor) Through(function Name) bool {
-	return slices.ContainsFunc(a.Stack, func(s string) bool {
-		place, is := strings.CutPrefix(s, string(function))
-		return is && (place == "" || place[0] == ' ')
-	})
+func (a *Actor) Through(function Name) bool { return Through(a.Stack, string(function)) }
+
+// Through reports whether a stack, as [Facts.Frames] writes it, goes through any of some functions.
+func Through(frames []string, functions ...string) bool {
+	return slices.ContainsFunc(frames, func(s string) bool { return slices.Contains(functions, FunctionOf(s)) })
+}
+
+// FunctionOf returns the function of a frame, as [Facts.Frames] writes it.
+func FunctionOf(frame string) string {
+	function, _, _ := strings.Cut(frame, " ")
+	return function
 }
 
 // function is the one in which the stack lies, "" if there is none: the program's, unless the actor is

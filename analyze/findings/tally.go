@@ -30,8 +30,8 @@ const maxCells = 1024
 
 // Add adds ns of waiting of goroutine x.G, with the window of x as an example.
 func (t *Tally) Add(x *Cell) {
-	t.Total.add(x)
-	t.cell(x.Class).add(x)
+	t.Total.Add(x)
+	t.cell(x.Class).Add(x)
 }
 
 // Merge adds the sums of another Tally.
@@ -66,7 +66,8 @@ func (t *Tally) cell(class int32) *Cell {
 	return &t.Cells[i]
 }
 
-func (c *Cell) add(x *Cell) {
+// Add adds the waiting of another cell, and takes over its window and goroutine if it is longer than any before.
+func (c *Cell) Add(x *Cell) {
 	if c.N == 0 || x.Ns > c.Worst {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = x.Ns, x.From, x.To, x.G, x.P, x.Stack
 	}
@@ -84,8 +85,8 @@ func (c *Cell) merge(o *Cell) {
 
 // Actor returns an actor for the class of a cell and its worst example.
 func (c *Cell) Actor(f *Facts, role string) Actor {
-	a := f.Class(role, c.Class)
-	a.G, a.P, a.Stack = c.G, OnP(c.P), f.Frames(c.Stack)
+	a := f.Actor(role, c.Class, c.G, c.Stack)
+	a.P = OnP(c.P)
 	return a
 }
 

@@ -416,10 +416,10 @@ func (w *follower) ready(d *reference.Decision) {
 		if g.BlockedNs >= 0 {
 			c := &w.classes[g.class]
 			c.BlockedNs += g.BlockedNs
+			c.Woken++
 			if by != nil && by != g && d.Why == reference.WhyUnblock {
-				c.vote(by.Class)
+				c.Waker.Add(by.Class, 1)
 			} else {
-				c.Woken++
 				c.Outside++
 			}
 		}

@@ -138,7 +138,7 @@ func (c *cell) answer(at place) int {
 // wait until it can.
 func isSend(frames []string) bool {
 	return slices.ContainsFunc(frames, func(fr string) bool {
-		name, _, _ := strings.Cut(fr, " ")
+		name := findings.FunctionOf(fr)
 		return strings.HasPrefix(name, "net.(*") && strings.Contains(name, ").Write")
 	})
 }
@@ -170,7 +170,7 @@ func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 // answererOf is the answerer of those of a class, where they wait for the network longest.
 func (w *watcher) answererOf(f *findings.Facts, class int32) *answer {
 	var most *cell
-	for _, c := range w.cells {
+	for _, c := range w.cells.List {
 		if c.class == class && c.by == byPeer && (most == nil || c.waits.Ns > most.waits.Ns) {
 			most = c
 		}

@@ -12,24 +12,17 @@ import (
 // group is the waits of one class in one function of the program, and who ended most of
 // them.
 type group struct {
-	class    int32
-	in       findings.Name // the function
-	n, ns    int64
-	requests int64
-	timed    int64
-	again    int64
-	vain     int64
-	children int64
-	stopped  int64 // ns of the waits in which goroutines waited to be told to stop
-	outside  int32 // what ends these waits, where that is no goroutine of the program: bySystem or the like; else 0
-	ends     int64 // times at which they ended
-	longest  *cell
-	top      *cell // of those with the waker that ended most
-	topNs    int64
-	// As in cell.
-	ran, runnable float64
-	blocked       [maxReasons]float64
-	links         []link
+	sums
+	class   int32
+	in      findings.Name // the function
+	n, ns   int64
+	stopped int64 // ns of the waits in which goroutines waited to be told to stop
+	outside int32 // what ends these waits, where that is no goroutine of the program: bySystem or the like; else 0
+	longest *cell
+	byWaker map[int32]int64 // ns of the waits, by the class that ended them
+	top     *cell           // of those with the waker that ended most
+	topNs   int64
+	links   []link // as in cell
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -82,17 +75,18 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 const minCollections = 5
 
 // groups are the waits in functions of the program. Waits for locks are those of lock-convoy.
-func (w *watcher) groups(f *findings.Facts) (out []*group) {
+func (w *watcher) groups(f *findings.Facts) []*group {
 	type where struct {
 		class   int32
 		in      findings.Name
 		outside int32 // what else ends the waits; 0: goroutines, or the collector
 	}
-	at := map[where]*group{}
-	byWaker := map[where]map[int32]int64{}
-	for _, c := range w.cells {
+	all := findings.NewTable(maxCells, func(k where) group {
+		return group{class: k.class, in: k.in, outside: k.outside, byWaker: map[int32]int64{}}
+	})
+	for _, c := range w.cells.List {
 		frames := f.Frames(c.stack)
-		if slices.ContainsFunc(frames, findings.IsLock) && !slices.ContainsFunc(frames, findings.IsOnce) {
+		if findings.IsLock(frames) && !findings.IsOnce(frames) {
 			continue
 		}
 		if c.by == byPeer && isDial(frames) {
@@ -102,22 +96,13 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		if in == "" || in == "main.main" { // main waits for all the others
 			continue
 		}
-		k := where{c.class, in, c.from(f, frames)}
-		g := at[k]
-		if g == nil {
-			g = &group{class: c.class, in: in, longest: c, top: c, outside: k.outside}
-			at[k] = g
-			byWaker[k] = map[int32]int64{}
-			out = append(out, g)
+		g := all.At(where{c.class, in, c.from(f, frames)})
+		if g.longest == nil {
+			g.longest, g.top = c, c
 		}
-		g.n += c.waits.N
-		g.ends += c.ends
 		g.ns += c.waits.Ns
-		g.requests += c.requests
-		g.timed += c.timed
-		g.again += c.again
-		g.vain += c.vain
-		g.children += c.children
+		g.n += c.waits.N
+		g.sums.add(&c.sums)
 		for _, stop := range c.stops {
 			switch {
 			case closed(f.Frames(stop.stack)) && (stop.notified == 0 || ends(f.Frames(stop.notified))):
@@ -129,21 +114,15 @@ func (w *watcher) groups(f *findings.Facts) (out []*group) {
 		if c.waits.Worst > g.longest.waits.Worst {
 			g.longest = c
 		}
-		by := byWaker[k]
-		if by[c.by] += c.waits.Ns; by[c.by] > g.topNs {
+		if g.byWaker[c.by] += c.waits.Ns; g.byWaker[c.by] > g.topNs {
 			if c.by != g.top.by || c.waits.Worst > g.top.waits.Worst {
 				g.top = c
 			}
-			g.topNs = by[c.by]
-		}
-		g.ran += c.ran
-		g.runnable += c.runnable
-		for i, ns := range c.blocked {
-			g.blocked[i] += ns
+			g.topNs = g.byWaker[c.by]
 		}
 		g.links = append(g.links, c.links...)
 	}
-	return out
+	return all.List
 }
 
 // before reports whether h is to be shown rather than g: answers last, for they are what was
@@ -194,7 +173,7 @@ const fewEnded = 8
 // start function, or what the library runs there.
 func starts(frames []string, in findings.Name) bool {
 	for i := len(frames) - 1; i >= 0; i-- {
-		name, _, _ := strings.Cut(frames[i], " ")
+		name := findings.FunctionOf(frames[i])
 		if pkg, _ := std.Split(name); !std.Has(pkg) {
 			return name == string(in)
 		}
@@ -218,9 +197,7 @@ func closed(frames []string) bool {
 // ends reports whether who wakes others at a stack tells them no more than that it has come to
 // its end: it closes a channel or is done with a wait group.
 func ends(frames []string) bool {
-	return closed(frames) && !strings.HasPrefix(frames[0], "sync.") || slices.ContainsFunc(frames, func(s string) bool {
-		return strings.HasPrefix(s, "sync.(*WaitGroup).Done ")
-	})
+	return closed(frames) && !strings.HasPrefix(frames[0], "sync.") || findings.Through(frames, "sync.(*WaitGroup).Done")
 }
 
 // works reports whether those that end the waits of a group were busy for most of them, or
@@ -294,19 +271,15 @@ func mostOf(f *findings.Facts, links []link, least float64) (most link, name fin
 }
 
 func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Finding {
-	victim := f.Class(findings.Victim, g.class)
-	victim.G, victim.Stack = g.longest.waits.G, f.Frames(g.longest.stack)
 	x := findings.Finding{
 		Severity: findings.Note, CostNs: min(g.ns, f.BlockedNs), FromNs: g.longest.waits.From, ToNs: g.longest.waits.To, Basis: findings.Certain,
-		Actors: []findings.Actor{victim},
+		Actors: []findings.Actor{f.Actor(findings.Victim, g.class, g.longest.waits.G, g.longest.stack)},
 	}
 	if g.top.by == byCollector && g.n >= minCollections {
 		x.Severity = findings.Warning // nobody wants to wait for that again and again
 	}
 	if g.top.by >= 0 && g.outside == 0 {
-		cause := f.Class(findings.Cause, g.top.by)
-		cause.G, cause.Stack = g.top.waker, f.Frames(g.top.wakerAt)
-		x.Actors = append(x.Actors, cause)
+		x.Actors = append(x.Actors, f.Actor(findings.Cause, g.top.by, g.top.waker, g.top.wakerAt))
 	}
 	if g.outside != 0 {
 		w.phraseOutside(f, &x, g)
@@ -319,10 +292,6 @@ func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Fi
 // mostly is for what those that end the waits of a group were blocked most, and the share
 // of the waits for which they were.
 func (g *group) mostly() (reason reference.Reason, share float64) {
-	for i, ns := range g.blocked {
-		if ns > g.blocked[reason] {
-			reason = reference.Reason(i)
-		}
-	}
-	return reason, g.blocked[reason] / float64(max(1, g.ns))
+	reason, ns := g.blocked.Most()
+	return reason, ns / float64(max(1, g.ns))
 }

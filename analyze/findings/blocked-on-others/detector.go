@@ -49,7 +49,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[key]*cell{}, dials: map[int32]bool{}, credits: map[credit]int64{}}
+			w := &watcher{t: t, view: view, dials: map[int32]bool{}, credits: map[credit]int64{}}
+			w.cells = findings.NewTable(maxCells, func(k key) cell { return cell{key: k, number: int32(len(w.cells.List))} })
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
@@ -66,28 +67,26 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t       Thresholds
 	view    *findings.View
-	woke    ids.Parts[wake]   // by slot: whom a goroutine woke last
-	last    ids.Parts[wait]   // by slot
-	calls   ids.Parts[moment] // by slot
-	made    ids.Parts[moment] // by slot: when a goroutine created one last
-	rounds  ids.Parts[round]  // by slot
-	timers  ids.Parts[timed]  // by slot
+	woke    findings.Pending[wake] // whom a goroutine woke last
+	last    findings.Pending[wait]
+	calls   findings.Pending[int64] // when its system call lost its P
+	made    findings.Pending[int64] // when it created one last
+	rounds  findings.Pending[round]
+	timers  findings.Pending[timed]
 	servers ids.Parts[server] // by slot
 	dials   map[int32]bool    // classes of goroutines that open connections
 	credits map[credit]int64  // ns of the longest block before
-	cells   []*cell
-	at      map[key]*cell
-	// Cells that were looked up, by their keys.
-	recent [64]*cell
+	cells   findings.Table[key, cell]
+	recent  [64]*cell // that were looked up, by their keys
 }
 
 // wake is that a goroutine woke another one, at a time.
-type wake struct{ g, at, woken int64 }
+type wake struct{ at, woken int64 }
 
 // wait is the last wait of a goroutine that another one has ended.
 type wait struct {
-	g, ns int64
-	ran   int64 // how long g had run until then, ns
+	ns    int64
+	ran   int64 // how long it had run until then, ns
 	to    int64 // when it ended
 	stack int32 // of who ended it
 	cell  int32 // its number: there can be a million waits, so that they have no pointers
@@ -95,7 +94,7 @@ type wait struct {
 	// (told), or others, too.
 	notified int32
 	others   bool
-	again    bool // g was at the same place in the wait before
+	again    bool // it was at the same place in the wait before
 }
 
 // stopNs is for how long at most a goroutine runs that was only waiting to be told to stop.
@@ -116,26 +115,43 @@ type key struct {
 // cell is the waits with one key.
 type cell struct {
 	key
-	number   int32 // in watcher.cells
-	reason   reference.Reason
-	waits    findings.Cell
+	sums
+	number  int32 // in watcher.cells
+	reason  reference.Reason
+	waits   findings.Cell
+	waker   int64 // that ended the longest
+	wakerAt int32 // where that was
+	stops   []stops
+	endAt   int64 // when a wait ended last
+	links   []link
+	answers []answer          // who may have sent what ended them, if they are for the network
+	places  [maxAnswers]place // of the answers: they are looked for often
+}
+
+// sums are of waits, but for their number and length.
+type sums struct {
 	requests int64 // waits before which the one that waited had woken the one that ended it; sleeps before which it had created one; answers that came after another one in the round
 	timed    int64 // answers in rounds that a timer began
 	again    int64 // waits that a timer ended, as it had ended the one before of the goroutine, at the same stack
 	vain     int64 // of these, those between which the goroutine did next to nothing
 	children int64 // waits that were ended by one that the waiting one had created
-	waker    int64 // that ended the longest
-	wakerAt  int32 // where that was
-	stops    []stops
 	ends     int64 // times at which waits ended
-	endAt    int64 // the last of them
 	// The last round of those that ended the waits, in proportion to these: for how long
 	// they ran, waited for a P, and were blocked by reason.
 	ran, runnable float64
-	blocked       [maxReasons]float64
-	links         []link
-	answers       []answer          // who may have sent what ended them, if they are for the network
-	places        [maxAnswers]place // of the answers: they are looked for often
+	blocked       findings.Reasons[float64]
+}
+
+func (s *sums) add(x *sums) {
+	s.requests += x.requests
+	s.timed += x.timed
+	s.again += x.again
+	s.vain += x.vain
+	s.children += x.children
+	s.ends += x.ends
+	s.ran += x.ran
+	s.runnable += x.runnable
+	s.blocked.Merge(&x.blocked)
 }
 
 // link is for how long those that ended waits were themselves blocked, by who ended that:
@@ -156,8 +172,6 @@ type stops struct {
 	again           int64 // ns of those of goroutines that were at the same place in the wait before
 }
 
-const maxReasons = 32 // more than there are
-
 func (w *watcher) woken(d *reference.Decision) {
 	g, by := w.view.Goroutine(), w.view.Waker()
 	if g == nil || g.System {
@@ -167,9 +181,9 @@ func (w *watcher) woken(d *reference.Decision) {
 	w.count(d, g, by)
 	if by != nil && !by.System {
 		w.credited(d, g, by)
-		a := w.woke.Make(by.Slot())
-		a.g, a.at, a.woken = by.ID, d.Time, g.ID
-		if last := w.last.Find(by.Slot()); last != nil && last.g == by.ID {
+		a := w.woke.Make(by)
+		a.at, a.woken = d.Time, g.ID
+		if last := w.last.Find(by); last != nil {
 			last.others = last.others || d.Stack == 0 || last.notified != 0 && last.notified != d.Stack
 			last.notified = d.Stack
 		}
@@ -206,7 +220,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if k.by < 0 {
 		return
 	}
-	if a := w.woke.Find(g.Slot()); a != nil && a.g == g.ID && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
+	if a := w.woke.Find(g); a != nil && a.woken == by.ID && a.at >= g.RunAt && a.at <= g.BlockedAt {
 		c.requests++
 	}
 	if by.Creator == g.ID {
@@ -215,10 +229,10 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.BlockedNs > 0 && by.Waker != g.ID {
 		c.links = addLink(c.links, w.ender(by), blocked)
 	}
-	last := w.last.Make(g.Slot())
+	last := w.last.Make(g)
 	// OPT: field by field, since a literal is made elsewhere and copied, at once.
-	last.again = last.g == g.ID && w.cells[last.cell].stack == g.Stack
-	last.g, last.ns, last.ran, last.to, last.stack, last.cell = g.ID, g.BlockedNs, g.RunNs, d.Time, d.Stack, c.number
+	last.again = last.ns > 0 && w.cells.List[last.cell].stack == g.Stack
+	last.ns, last.ran, last.to, last.stack, last.cell = g.BlockedNs, g.RunNs, d.Time, d.Stack, c.number
 	last.notified, last.others = 0, false
 }
 
@@ -229,11 +243,11 @@ func (w *watcher) exited(*findings.Run) {
 	if g == nil || g.ReadyWhy == reference.WhyCreate { // nobody has ended a wait of its
 		return
 	}
-	last := w.last.Find(g.Slot())
-	if last == nil || last.g != g.ID || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to || last.others {
+	last := w.last.Find(g)
+	if last == nil || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to || last.others {
 		return
 	}
-	w.cells[last.cell].stop(last)
+	w.cells.List[last.cell].stop(last)
 }
 
 func (c *cell) stop(last *wait) {
@@ -267,7 +281,7 @@ func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 
 	}
 	c.ran += part * ran
 	c.runnable += part * runnable
-	c.blocked[reason%maxReasons] += part * blocked
+	c.blocked.Add(reason, part*blocked)
 	return part * blocked
 }
 
@@ -307,15 +321,9 @@ func (w *watcher) cell(k key) *cell {
 	if *recent != nil && (*recent).key == k {
 		return *recent
 	}
-	c := w.at[k]
-	if c == nil {
-		if len(w.cells) == maxCells {
-			return nil
-		}
-		c = &cell{key: k, number: int32(len(w.cells))}
-		w.at[k] = c
-		w.cells = append(w.cells, c)
+	c := w.cells.At(k)
+	if c != nil {
+		*recent = c
 	}
-	*recent = c
 	return c
 }

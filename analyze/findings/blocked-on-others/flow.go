@@ -37,7 +37,7 @@ func (w *watcher) credited(d *reference.Decision, g, by *findings.Goroutine) {
 // golang.org/x/net/http2.
 func inHTTP2(frames []string, method string) bool {
 	return slices.ContainsFunc(frames, func(fr string) bool {
-		name, _, _ := strings.Cut(fr, " ")
+		name := findings.FunctionOf(fr)
 		return strings.HasSuffix(name, method) && strings.Contains(name, "http2")
 	})
 }
@@ -46,7 +46,7 @@ func inHTTP2(frames []string, method string) bool {
 // if there is one; of at least so much waiting.
 func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) {
 	var sum, longest findings.Cell
-	for _, c := range w.cells {
+	for _, c := range w.cells.List {
 		if c.by >= 0 && c.reason == reference.ReasonCond && inHTTP2(f.Frames(c.stack), ").awaitFlowControl") {
 			sum.N += c.waits.N
 			sum.Ns += c.waits.Ns
@@ -75,9 +75,7 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 		return findings.Finding{}, false
 	}
 	ns := quantity.Duration(w.credits[cause])
-	victim, actor := f.Class(findings.Victim, longest.Class), f.Class(findings.Cause, cause.class)
-	victim.G, victim.Stack = longest.G, f.Frames(longest.Stack)
-	actor.Stack = f.Frames(cause.blocked)
+	victim, actor := f.Actor(findings.Victim, longest.Class, longest.G, longest.Stack), f.Actor(findings.Cause, cause.class, 0, cause.blocked)
 	var in findings.Text
 	if at := actor.AtInnermost().Short(); at != reads {
 		in = findings.Say(" in %s", at)

@@ -1,7 +1,6 @@
 package blockedonothers
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -34,13 +33,9 @@ const minAnswers = 3
 // comes sooner.
 const answerNs = 1_000_000
 
-// moment is when something happened to a goroutine.
-type moment struct{ g, at int64 }
-
 // timed is the last wait of a goroutine that a timer ended.
 type timed struct {
-	g     int64
-	stack int32
+	stack int32 // 0: there was none
 	run   int64 // how long the goroutine had run then
 	stops int64 // how often it had stopped then
 }
@@ -50,7 +45,6 @@ const tryNs = 20_000
 
 // round is what a goroutine does from its creation, or the last timer that it waited for, on.
 type round struct {
-	g       int64
 	answers int64 // from the network
 	timed   bool  // a timer began it
 }
@@ -58,7 +52,7 @@ type round struct {
 // created notes who creates goroutines.
 func (w *watcher) created(d *reference.Decision) {
 	if by := w.view.Waker(); by != nil && !by.System {
-		*w.made.Make(by.Slot()) = moment{by.ID, d.Time}
+		*w.made.Make(by) = d.Time
 		if g := w.view.Goroutine(); g != nil && !g.System {
 			w.spawned(g, by, d.Time)
 		}
@@ -68,7 +62,7 @@ func (w *watcher) created(d *reference.Decision) {
 // lostP notes when a system call lost its P: until then it is in View.Callers.
 func (w *watcher) lostP(c *findings.Syscall) {
 	if g := w.view.ByID(c.G); g != nil && !c.System {
-		*w.calls.Make(g.Slot()) = moment{c.G, c.To}
+		*w.calls.Make(g) = c.To
 	}
 }
 
@@ -78,8 +72,8 @@ func (w *watcher) returned(d *reference.Decision) {
 	if g == nil || g.System || g.Stack == 0 {
 		return
 	}
-	if x := w.calls.Find(g.Slot()); x != nil && x.g == g.ID && x.at >= g.CallAt {
-		w.outside(g, key{g.Class, g.Stack, bySystem}, x.at, d.Time)
+	if at := w.calls.Find(g); at != nil && *at >= g.CallAt {
+		w.outside(g, key{g.Class, g.Stack, bySystem}, *at, d.Time)
 	}
 }
 
@@ -102,30 +96,27 @@ func (w *watcher) waited(d *reference.Decision) {
 		by = bySleep
 	case reference.ReasonSelect:
 	case reference.ReasonChanReceive: // of a ticker, whose period is nobody's fault
-		*w.rounds.Make(g.Slot()) = round{g: g.ID, timed: true}
+		*w.rounds.Make(g) = round{timed: true}
 		return
 	default:
 		return
 	}
 	c := w.outside(g, key{g.Class, g.Stack, by}, g.BlockedAt, d.Time)
-	if x := w.made.Find(g.Slot()); c != nil && by == bySleep && x != nil && x.g == g.ID && x.at >= g.RunAt && x.at <= g.BlockedAt {
+	if at := w.made.Find(g); c != nil && by == bySleep && at != nil && *at >= g.RunAt && *at <= g.BlockedAt {
 		c.requests++
 	}
-	r := w.rounds.Make(g.Slot())
-	if r.g != g.ID {
-		*r = round{g: g.ID}
-	}
+	r := w.rounds.Make(g)
 	switch {
 	case by == byTimer || by == bySleep:
-		*r = round{g: g.ID, timed: true}
-		t := w.timers.Make(g.Slot())
-		if c != nil && t.g == g.ID && t.stack == g.Stack {
+		*r = round{timed: true}
+		t := w.timers.Make(g)
+		if c != nil && t.stack == g.Stack {
 			c.again++
 			if g.Stops == t.stops+1 && g.RunNs-t.run <= tryNs {
 				c.vain++
 			}
 		}
-		*t = timed{g.ID, g.Stack, g.RunNs, g.Stops}
+		*t = timed{g.Stack, g.RunNs, g.Stops}
 	case by == byPeer:
 		if c != nil {
 			w.answered(c, g, d.Time)
@@ -147,11 +138,7 @@ func (w *watcher) outside(g *findings.Goroutine, k key, from, to int64) *cell {
 		return nil
 	}
 	c.reason = g.Reason
-	c.waits.N++
-	c.waits.Ns += to - from
-	if to-from > c.waits.Worst {
-		c.waits.Worst, c.waits.G, c.waits.From, c.waits.To = to-from, g.ID, from, to
-	}
+	c.waits.Add(&findings.Cell{Ns: to - from, From: from, To: to, G: g.ID})
 	if to > c.endAt {
 		c.ends++ // those of one time are of one deadline
 		c.endAt = to
@@ -175,21 +162,13 @@ func (w *watcher) inCalls() {
 // expired reports whether a class is of the goroutines in which deadlines of contexts pass.
 func expired(class string) bool { return strings.HasPrefix(class, "context.WithDeadline") }
 
-// writes are the functions in which a goroutine waits that writes to a connection.
-var writes = [...]string{"internal/poll.(*FD).Write", "internal/poll.(*FD).Writev", "internal/poll.SendFile", "internal/poll.Splice"}
-
-// isWrite reports whether a stack is of one that writes to a connection.
+// isWrite reports whether a stack is of one that waits to write to a connection.
 func isWrite(frames []string) bool {
-	return slices.ContainsFunc(frames, func(fr string) bool {
-		name, _, _ := strings.Cut(fr, " ")
-		return slices.Contains(writes[:], name)
-	})
+	return findings.Through(frames, "internal/poll.(*FD).Write", "internal/poll.(*FD).Writev", "internal/poll.SendFile", "internal/poll.Splice")
 }
 
 // isDial reports whether a stack is of one that opens a connection.
-func isDial(frames []string) bool {
-	return slices.ContainsFunc(frames, func(fr string) bool { return strings.HasPrefix(fr, "net.(*netFD).connect ") })
-}
+func isDial(frames []string) bool { return findings.Through(frames, "net.(*netFD).connect") }
 
 // fits reports whether what a group waits for outside is worth telling.
 func (w *watcher) fits(f *findings.Facts, g *group) bool {

@@ -94,7 +94,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	default:
 		x.Advise("See what %s waits for before it lets %s go on, and whether all have to wait for it.", by, g.in)
 	}
-	if slices.ContainsFunc(x.Actors[0].Stack, findings.IsOnce) {
+	if findings.IsOnce(x.Actors[0].Stack) {
 		x.Headline = findings.Say("%s waits for the first caller of a sync.Once: %s, %s of its time", g.in, total, quantity.Percent(share))
 		x.Title = findings.Say("Goroutines of %s were blocked %s in %s until the first caller of a sync.Once was done, %s in all", who, times, g.in, total)
 		x.AdviseOnly("Do what the sync.Once in %s is for before it is needed, at the start or in the background, or make it shorter: all callers wait until the first is done.", g.in)

@@ -50,7 +50,9 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nor is whether more at once would be as fast"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[stacks]*site{}, lines: map[int32]*line{}}
+			w := &watcher{t: t, view: view}
+			w.lines = findings.NewTable(maxSites, func(int32) line { return line{} })
+			w.sites = findings.NewTable(maxSites, func(at stacks) site { return site{stacks: at, line: w.lines.At(at.wait)} })
 			view.Decisions(findings.DecisionFilter{
 				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
 			}, w.goesOn)
@@ -64,22 +66,18 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	view  *findings.View
-	at    map[stacks]*site
-	sites []*site
-	lines map[int32]*line // by the stack of the waits
-	// Sites that were looked up, by their stacks.
-	recent [64]*site
-	// Who was let through last and still has a place, by ID; one overwrites another.
-	through [tableSize]entry
+	t      Thresholds
+	view   *findings.View
+	sites  findings.Table[stacks, site]
+	lines  findings.Table[int32, line] // by the stack of the waits
+	recent [64]*site                   // that were looked up, by their stacks
+	// Who was let through last and still has a place.
+	through findings.Recent[entry]
 }
 
 const (
-	maxSites   = 1024 // bounds memory; what comes later is not shown
-	tableSize  = 1024
-	maxReasons = 32 // more than there are
-	maxStacks  = 16 // of a site that are told apart
+	maxSites  = 1024 // what comes later is not shown
+	maxStacks = 16   // of a site that are told apart
 )
 
 // stacks are where a goroutine waited for a place, where another gave up its own, and
@@ -87,17 +85,14 @@ const (
 type stacks struct{ wait, leave, got int32 }
 
 // entry is a goroutine whose waits others ended: each of them may have been for a place.
-type entry struct {
-	g    int64
-	gots [4]got // the last ones; the newest first
-}
+type entry [4]got // the last ones; the newest first
 
 // drop forgets a wait.
 func (e *entry) drop(i int) {
-	for ; i+1 < len(e.gots); i++ {
-		e.gots[i].set(&e.gots[i+1])
+	for ; i+1 < len(e); i++ {
+		e[i].set(&e[i+1])
 	}
-	e.gots[i].set(&got{})
+	e[i].set(&got{})
 }
 
 // got is the end of a wait: where it was, and when it ended; and where the goroutine was
@@ -132,7 +127,7 @@ type site struct {
 	// If those that ended the waits had waited for the place which they gave up:
 	passed  int64 // so many waits
 	held    int64 // for how long they had it, ns
-	blocked [maxReasons]int64
+	blocked findings.Reasons[int64]
 	in      []held // of that, by the stack where they were
 }
 
@@ -149,7 +144,7 @@ func (s *site) add(x *got, now int64) {
 	if x.blocked == 0 {
 		return
 	}
-	s.blocked[min(x.reason, maxReasons-1)] += x.blocked
+	s.blocked.Add(x.reason, x.blocked)
 	for i := range s.in {
 		if s.in[i].stack == x.in && s.in[i].class == x.class {
 			s.in[i].ns += x.blocked
@@ -163,13 +158,13 @@ func (s *site) add(x *got, now int64) {
 
 // goesOn is for one that was blocked, perhaps with a place.
 func (w *watcher) goesOn(d *reference.Decision) {
-	e := &w.through[uint64(d.G)%tableSize]
-	if e.g != d.G {
+	e := w.through.Find(d.G)
+	if e == nil {
 		return
 	}
 	g := w.view.Goroutine()
-	for i := range e.gots {
-		x := &e.gots[i]
+	for i := range e {
+		x := &e[i]
 		switch {
 		case x.at == 0 || g.BlockedAt < x.at:
 		case x.in == g.Stack && x.blocked > 0: // again and again, as for each of several things
@@ -186,15 +181,14 @@ func (w *watcher) ready(d *reference.Decision) {
 	if d.By < 0 || d.By == d.G || g.BlockedNs < 0 || g.Stack == 0 || d.Stack == 0 {
 		return
 	}
-	e := &w.through[uint64(d.By)%tableSize]
 	// Which of its waits was for what it gives up now, if any was, their functions tell in
 	// the end.
 	at := stacks{wait: g.Stack, leave: d.Stack}
 	var s *site
-	if e.g == d.By {
-		at.got = e.gots[0].wait
-		for i := range e.gots {
-			x := &e.gots[i]
+	if e := w.through.Find(d.By); e != nil {
+		at.got = e[0].wait
+		for i := range e {
+			x := &e[i]
 			if x.at == 0 {
 				break
 			}
@@ -220,22 +214,19 @@ func (w *watcher) ready(d *reference.Decision) {
 		s.line.lined += d.Time - max(s.line.last, g.BlockedAt)
 		s.line.last = d.Time
 	}
-	mine := &w.through[uint64(d.G)%tableSize]
-	if mine.g != d.G {
-		*mine = entry{g: d.G}
-	}
+	mine := w.through.Make(d.G)
 	// A wait there before is over: it waited again, and so had no place any more.
-	last := len(mine.gots) - 1
-	for i := range mine.gots[:last] {
-		if mine.gots[i].wait == g.Stack {
+	last := len(mine) - 1
+	for i := range mine[:last] {
+		if mine[i].wait == g.Stack {
 			last = i
 			break
 		}
 	}
 	for i := last; i > 0; i-- {
-		mine.gots[i].set(&mine.gots[i-1])
+		mine[i].set(&mine[i-1])
 	}
-	mine.gots[0].set(&got{at: d.Time, wait: g.Stack})
+	mine[0].set(&got{at: d.Time, wait: g.Stack})
 }
 
 func (w *watcher) site(at stacks, reason reference.Reason) *site {
@@ -243,49 +234,34 @@ func (w *watcher) site(at stacks, reason reference.Reason) *site {
 	if s := *recent; s != nil && s.stacks == at {
 		return s
 	}
-	s := w.at[at]
-	if s == nil {
-		if len(w.sites) == maxSites {
-			return nil
-		}
-		l := w.lines[at.wait]
-		if l == nil {
-			l = &line{}
-			w.lines[at.wait] = l
-		}
-		s = &site{stacks: at, line: l, reason: reason}
-		w.at[at] = s
-		w.sites = append(w.sites, s)
+	s := w.sites.At(at)
+	if s != nil {
+		s.reason = cmp.Or(s.reason, reason)
+		*recent = s
 	}
-	*recent = s
 	return s
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var all []*semaphore
-	at := map[findings.Name]*semaphore{}
+	all := findings.NewTable(maxSites, func(function findings.Name) semaphore { return semaphore{function: function} })
 	homeOf := func(stack int32) findings.Name { return guard(f.Frames(stack)) }
-	for _, s := range w.sites {
+	for _, s := range w.sites.List {
 		function := homeOf(s.wait)
 		if function == "" {
 			continue
 		}
-		m := at[function]
-		if m == nil {
-			m = &semaphore{function: function, stack: s.wait}
-			at[function] = m
-			all = append(all, m)
-		}
+		m := all.At(function)
 		// Whoever makes room in a channel in the same function had a place, whether it
 		// had to wait for it or not.
 		waited := s.got != 0 && homeOf(s.got) == function
-		m.reasons[min(s.reason, maxReasons-1)] = true
+		m.sends = m.sends || s.reason == reference.ReasonChanSend
+		m.receives = m.receives || s.reason == reference.ReasonChanReceive
 		m.add(s, waited, s.reason == reference.ReasonChanSend && homeOf(s.leave) == function)
 	}
-	slices.SortStableFunc(all, func(x, y *semaphore) int {
+	slices.SortStableFunc(all.List, func(x, y *semaphore) int {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
 	})
-	for _, m := range all {
+	for _, m := range all.List {
 		if x, ok := w.assess(f, m); ok {
 			return []findings.Finding{x}
 		}
@@ -296,12 +272,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // semaphore is what a function takes places of.
 type semaphore struct {
 	function findings.Name
-	stack    int32            // of a wait
-	reasons  [maxReasons]bool // for which goroutines wait
+	sends    bool // goroutines wait to send
+	receives bool // or to receive
 	waits    findings.Tally
 	passed   int64 // waits that one ended who had had a place
 	held     int64 // for how long those had it who had waited for it, ns
-	blocked  [maxReasons]int64
+	blocked  findings.Reasons[int64]
 	in       map[holding]int64
 	lined    int64 // ns in which a goroutine waited
 	lines    []*line
@@ -327,9 +303,7 @@ func (m *semaphore) add(s *site, waited, had bool) {
 		return
 	}
 	m.held += s.held
-	for i, ns := range s.blocked {
-		m.blocked[i] += ns
-	}
+	m.blocked.Merge(&s.blocked)
 	for _, x := range s.in {
 		if m.in == nil {
 			m.in = map[holding]int64{}
@@ -351,7 +325,7 @@ type keeper struct {
 // keeps returns who keeps places longest, nil where less than half is known to be there.
 func (m *semaphore) keeps(f *findings.Facts) *keeper {
 	type at struct{ in, has findings.Name }
-	all := map[at]*keeper{}
+	all := findings.NewTable(len(m.in), func(p at) keeper { return keeper{in: p.in, has: p.has} })
 	var best *keeper
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
 		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
@@ -361,10 +335,9 @@ func (m *semaphore) keeps(f *findings.Facts) *keeper {
 		if p.has == "" || p.in == "" {
 			continue
 		}
-		k := all[p]
-		if k == nil {
-			k = &keeper{p.in, p.has, h.class, h.blocked, 0}
-			all[p] = k
+		k := all.At(p)
+		if k.ns == 0 {
+			k.class, k.stack = h.class, h.blocked
 		}
 		if k.ns += m.in[h]; best == nil || k.ns > best.ns {
 			best = k
@@ -419,13 +392,14 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
 		return findings.Finding{}, false
 	}
-	if m.reasons[reference.ReasonChanSend] && m.reasons[reference.ReasonChanReceive] {
+	if m.sends && m.receives {
 		return findings.Finding{}, false // they hand something over: a place in a channel is taken or given without a wait
 	}
 	if float64(m.passed) < w.t.Passed*float64(total.N) {
 		return findings.Finding{}, false // who ends the waits is not one who had a place
 	}
-	if doing, _ := m.most(); float64(doing) < w.t.Blocked*float64(m.held) || m.held == 0 {
+	reason, doing := m.blocked.Most()
+	if float64(doing) < w.t.Blocked*float64(m.held) || m.held == 0 {
 		return findings.Finding{}, false
 	}
 	if s == findings.Critical {
@@ -437,19 +411,17 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	}
 	k := m.keeps(f)
 	if k != nil {
-		cause := f.Class(findings.Cause, k.class)
-		cause.Stack = f.Frames(k.stack)
-		x.Actors = append(x.Actors, cause)
+		x.Actors = append(x.Actors, f.Actor(findings.Cause, k.class, 0, k.stack))
 	}
 	few := "few"
 	if n := math.Round(m.slots()); n >= 1 {
 		few = quantity.Count(int64(n))
 	}
-	doing, reason := m.most()
+	what := findings.BlockedFor(reason)
 	const hold = "make shorter what is done with a place: hold it for the slow call only."
 	waited := fmt.Sprintf("others waited for a place there %s, %s in all, up to %s", quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst))
 	x.Headline = findings.Say("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
-	x.Title = findings.Say("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), reason)
+	x.Title = findings.Say("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), what)
 	x.Advise("Give %s more places if what it guards can take more at a time, or %s", m.function, hold)
 	if k != nil && (k.in != m.function || k.has != m.function) {
 		keeps, who, while := k.in, findings.Say("%s", k.in), "while it waits"
@@ -461,7 +433,7 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 		}
 		x.Headline = findings.Say("%s keeps places of %s; others wait for one: %s in all", keeps, m.function, quantity.Duration(total.Ns))
 		x.Title = findings.Say("%s keeps places of %s, which lets %s through at a time, %s: %s; who is through spends %s of the time blocked %s",
-			who, m.function, few, while, waited, quantity.Part(doing, m.held), reason)
+			who, m.function, few, while, waited, quantity.Part(doing, m.held), what)
 		if k.has != m.function {
 			x.AdviseOnly("See whether %s needs its place while it waits in %s: if not, let it give the place up before, and take one again afterwards. If so, give %s more places if what it guards can take more at a time, or %s", k.has, k.in, m.function, hold)
 		}
@@ -472,18 +444,7 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	x.Measured("in line, on average", findings.Number(m.line()), findings.Number(w.t.Line))
 	x.Measured("time with such a line", findings.Share(f.Share(m.lined)).With(" of the duration").Of(m.lined), findings.Share(w.t.Share))
 	x.Measured("places held by those that had waited, on average", findings.Number(m.slots()).Of(m.held))
-	x.Measured("of that, blocked "+reason, findings.PartOf(doing, m.held).Of(doing), findings.Share(w.t.Blocked))
+	x.Measured("of that, blocked "+what, findings.PartOf(doing, m.held).Of(doing), findings.Share(w.t.Blocked))
 	x.Advise("Where the limit is meant, admit or refuse work before it waits here, so that its callers know; more Ps do not help.")
 	return x, true
-}
-
-// most is what those that had a place were blocked for longest.
-func (m *semaphore) most() (ns int64, reason string) {
-	best := 0
-	for i, n := range m.blocked {
-		if n > m.blocked[best] {
-			best = i
-		}
-	}
-	return m.blocked[best], findings.BlockedFor(reference.Reason(best))
 }

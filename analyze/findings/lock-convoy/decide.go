@@ -2,6 +2,7 @@ package lockconvoy
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,11 +14,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, s := range slices.Clone(w.unsettled) {
 		w.settle(s)
 	}
-	w.releases = map[int32]*release{}
-	var locks []*lock
-	byName := map[findings.Name]*lock{}
+	w.releases = findings.NewTable(math.MaxInt, func(stack int32) release {
+		r := release{frames: holding(f, stack)}
+		r.function, r.place = findings.InnermostFunction(r.frames, f.Tested)
+		return r
+	})
+	locks := findings.NewTable(maxSites, func(findings.Name) lock { return lock{} })
 	var short []*site // without long waits
-	for _, s := range w.sites {
+	for _, s := range w.sites.List {
 		w.endRow(s, s.last)
 		if s.rows == 0 {
 			short = append(short, s)
@@ -28,11 +32,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			continue
 		}
 		by := w.heldIn(f, s)
-		l := byName[cmp.Or(by, name)]
-		if l == nil {
-			l = &lock{name: name, by: by}
-			byName[cmp.Or(by, name)] = l
-			locks = append(locks, l)
+		l := locks.At(cmp.Or(by, name))
+		if len(l.sites) == 0 {
+			l.name, l.by = name, by
 		}
 		l.sites = append(l.sites, s)
 		l.cost += s.victims.Total.Ns
@@ -41,15 +43,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		l.longest = max(l.longest, s.lined)
 	}
 	for _, s := range short {
-		if name, ok := lockedIn(f, s.stack, false); ok && byName[name] != nil {
-			byName[name].waited += s.waited
+		if name, ok := lockedIn(f, s.stack, false); ok {
+			if l := locks.Find(name); l != nil {
+				l.waited += s.waited
+			}
 		}
 	}
-	slices.SortStableFunc(locks, func(x, y *lock) int {
+	slices.SortStableFunc(locks.List, func(x, y *lock) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.by, y.by), cmp.Compare(x.name, y.name))
 	})
 	var out []findings.Finding
-	for _, l := range locks[:min(maxLocks, len(locks))] {
+	for _, l := range locks.List[:min(maxLocks, len(locks.List))] {
 		if x, ok := w.finding(f, l); ok {
 			out = append(out, x)
 		}
@@ -75,7 +79,7 @@ type lock struct {
 func (w *watcher) heldIn(f *findings.Facts, s *site) (most findings.Name) {
 	held := map[findings.Name]int64{}
 	for _, h := range s.holders {
-		name := w.release(f, h.stack).function
+		name := w.releases.At(h.stack).function
 		if marks(f, h) {
 			name = "" // who held it is not known
 		}
@@ -94,16 +98,6 @@ type release struct {
 	place    string
 }
 
-func (w *watcher) release(f *findings.Facts, stack int32) *release {
-	r := w.releases[stack]
-	if r == nil {
-		r = &release{frames: holding(f, stack)}
-		r.function, r.place = findings.InnermostFunction(r.frames, f.Tested)
-		w.releases[stack] = r
-	}
-	return r
-}
-
 // marks reports whether a holder is a mark worker of the garbage collector: those hold no lock.
 func marks(f *findings.Facts, h *holder) bool {
 	return strings.HasPrefix(string(f.Name(h.class)), "runtime.gcBgMarkWorker")
@@ -114,7 +108,7 @@ func marks(f *findings.Facts, h *holder) bool {
 func holding(f *findings.Facts, stack int32) []string {
 	frames := f.Frames(stack)
 	for i, fr := range frames {
-		function, _, _ := strings.Cut(fr, " ")
+		function := findings.FunctionOf(fr)
 		if pkg, _ := std.Split(function); !std.Has(pkg) && !strings.HasSuffix(strings.ToLower(function), "unlock") {
 			return frames[i:]
 		}
@@ -127,14 +121,14 @@ func holding(f *findings.Facts, stack int32) []string {
 // which are nobody's fault.
 func which(frames []string) findings.Text {
 	for _, fr := range frames {
-		function, _, _ := strings.Cut(fr, " ")
+		function := findings.FunctionOf(fr)
 		switch pkg, _ := std.Split(function); {
 		case pkg == "sync" || pkg == "internal/sync" || pkg == "runtime":
 		case pkg == "testing":
 			return nil
 		case pkg == "internal/poll":
 			return findings.Say("the lock of a file or connection")
-		case pkg == "syscall" && slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "syscall.forkExec ") }):
+		case pkg == "syscall" && findings.Through(frames, "syscall.forkExec"):
 			return findings.Say("syscall.ForkLock")
 		case std.Has(pkg):
 			return findings.Say("the lock in %s", findings.Name(function))
@@ -150,15 +144,12 @@ func which(frames []string) findings.Text {
 // waited for, and Cond.Wait takes its lock again after a Broadcast. handed says
 // that a stack with no names is known to be of a lock.
 func lockedIn(f *findings.Facts, stack int32, handed bool) (name findings.Name, ok bool) {
-	frames, lock := f.Frames(stack), false
-	for _, fr := range frames {
-		if findings.IsOnce(fr) || strings.HasPrefix(fr, "sync.(*Cond)") {
-			return "", false
-		}
-		lock = lock || findings.IsLock(fr)
+	frames := f.Frames(stack)
+	if findings.IsOnce(frames) || slices.ContainsFunc(frames, func(fr string) bool { return strings.HasPrefix(fr, "sync.(*Cond)") }) {
+		return "", false
 	}
 	name, _ = f.ProgramsFunction(stack)
-	return name, lock && which(frames) != nil || len(frames) == 0 && handed
+	return name, findings.IsLock(frames) && which(frames) != nil || len(frames) == 0 && handed
 }
 
 // evidence is what a finding about one lock says: sums over its sites.
@@ -228,7 +219,7 @@ func (n *evidence) add(w *watcher, f *findings.Facts, t *site) {
 	}
 	for _, h := range t.holders {
 		n.did.add(&h.did)
-		at := w.release(f, h.stack)
+		at := w.releases.At(h.stack)
 		if at.function != n.by || marks(f, h) {
 			continue
 		}
@@ -257,19 +248,8 @@ func (d *did) add(x *did) {
 	d.queued += x.queued
 	d.yielded += x.yielded
 	d.late += x.late
-	for i, ns := range x.reasons {
-		d.reasons[i] += ns
-	}
-}
-
-// blocked is for how long holders were blocked, and for what most.
-func (d *did) blocked() (ns int64, most int) {
-	for i, r := range d.reasons {
-		if ns += r; r > d.reasons[most] {
-			most = i
-		}
-	}
-	return ns, most
+	d.blocked += x.blocked
+	d.reasons.Merge(&x.reasons)
 }
 
 // keeper is who ran longest while a holder's timer may have been due.
@@ -282,8 +262,7 @@ func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
 			}
 		}
 	}
-	a := f.Class(findings.Cause, kept.Class)
-	a.G, a.P, a.Stack = kept.G, findings.OnP(kept.P), f.Frames(kept.Stack)
+	a := kept.Actor(f, findings.Cause)
 	if doing := w.view.Doing(f, kept.Class); doing != nil {
 		a.Stack = doing
 	}
@@ -314,11 +293,6 @@ func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 			}
 		}
 	}
-	actor := func(c findings.Cell) {
-		a := f.Class(findings.Cause, c.Class)
-		a.G, a.P, a.Stack = c.G, findings.OnP(c.P), f.Frames(c.Stack)
-		out = append(out, a)
-	}
 	var slow findings.Cell
 	for _, h := range most {
 		if h.slow.Ns > slow.Ns {
@@ -326,10 +300,10 @@ func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 		}
 	}
 	if slow.Ns > 0 {
-		actor(slow)
+		out = append(out, slow.Actor(f, findings.Cause))
 	}
 	for _, h := range most {
-		actor(h.cell)
+		out = append(out, h.cell.Actor(f, findings.Cause))
 	}
 	return out
 }

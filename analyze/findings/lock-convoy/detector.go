@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -44,7 +43,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{FreeLock: true, Makespan: true, Why: "nobody waits for the lock: the most that shorter sections, or more locks, can give"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, overdue: findings.NewOverdue(view), at: map[int32]*site{}, lost: -1}
+			w := &watcher{t: t, view: view, overdue: findings.NewOverdue(view), lost: -1}
+			w.sites = findings.NewTable(maxSites, func(stack int32) site { return site{stack: stack, last: -1, seenAt: -1} })
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.slept)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonSync}}, w.ready)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGoyield}}, w.stop)
@@ -60,23 +60,20 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	at    map[int32]*site // by the stack of the wait
-	sites []*site
-	waits ids.Parts[wait] // by slot
+	sites findings.Table[int32, site] // by the stack of the wait
+	waits findings.Pending[wait]
 	// Sleeps whose timer fired at the end of a long run, and how long it may have been due.
 	overdue *findings.Overdue
-	late    ids.Parts[late] // by slot
-	// Of the goroutines woken last, and of those in system calls: by ID, one
-	// overwrites another.
-	wakers [tableSize]waker
-	calls  [tableSize]call
-	passes [2 * tableSize]pass // the last ones, by number
-	passed int64               // how many there were
+	late    findings.Pending[late]
+	wakers  findings.Recent[waker]
+	calls   findings.Recent[call]
+	passes  [2 * maxPasses]pass // the last ones, by number
+	passed  int64               // how many there were
 	// Sites with waits that are not settled, the one with the oldest first.
 	unsettled []*site
-	line      []int64            // scratch: when those in line for a pass began to wait, sorted
-	releases  map[int32]*release // by stack, in Finish
-	lost      int64              // when the last gap in the trace began; -1: there was none
+	line      []int64                        // scratch: when those in line for a pass began to wait, sorted
+	releases  findings.Table[int32, release] // by stack, in Finish
+	lost      int64                          // when the last gap in the trace began; -1: there was none
 }
 
 const (
@@ -84,11 +81,10 @@ const (
 	// not told.
 	maxSites   = 4096
 	maxHolders = 64
-	tableSize  = 1024
+	// maxPasses is how many passes old what is not settled may be.
+	maxPasses = 1024
 	// maxWaits is how many waits of a site are settled at once, at most.
 	maxWaits = 256
-	// maxReasons is more than there are.
-	maxReasons = 32
 	// maxSeen is how many that run are looked at when somebody begins to wait.
 	maxSeen = 8
 	// minCall is the shortest system call that is remembered.
@@ -97,7 +93,6 @@ const (
 
 // wait is the last wait of a goroutine for a lock.
 type wait struct {
-	g     int64
 	stack int32
 	since int64 // when it began, attempts in vain included
 	run   int64 // how long the goroutine had run when it was woken
@@ -106,13 +101,12 @@ type wait struct {
 
 // late is the last sleep of a goroutine whose timer fired only when a goroutine left its P.
 type late struct {
-	g, to int64
-	kept  findings.Cell // that one's run interval, of which Ns is for how long the timer may have been due
+	to   int64
+	kept findings.Cell // that one's run interval, of which Ns is for how long the timer may have been due
 }
 
 // waker is who was woken at a lock, or woke a goroutine there.
 type waker struct {
-	g    int64
 	run  int64 // as in wait; -1: it did not wait
 	wait int64 // how long it had waited for a P then
 	pass int64 // by which it got the lock, or gave it up, last; 0: by none that is known
@@ -129,8 +123,8 @@ type pass struct {
 
 // call is a system call.
 type call struct {
-	g, from, to int64
-	stack       int32
+	from, to int64
+	stack    int32
 }
 
 // site is a place where goroutines wait for a lock: a stack.
@@ -188,10 +182,11 @@ type holder struct {
 
 // did is what holders did.
 type did struct {
-	held, ran, calls, queued int64             // ns
-	yielded                  int64             // ns of queued, after runtime.Gosched
-	reasons                  [maxReasons]int64 // blocked
-	late                     int64             // of it, asleep with a timer that may have been due
+	held, ran, calls, queued int64 // ns
+	yielded                  int64 // ns of queued, after runtime.Gosched
+	blocked                  int64
+	reasons                  findings.Reasons[int64] // of blocked
+	late                     int64                   // of it, asleep with a timer that may have been due
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -202,7 +197,7 @@ func (w *watcher) ready(d *reference.Decision) {
 	if g.BlockedNs < 0 {
 		return
 	}
-	s := w.site(g.Stack)
+	s := w.sites.At(g.Stack)
 	if s == nil {
 		return
 	}
@@ -212,11 +207,8 @@ func (w *watcher) ready(d *reference.Decision) {
 		s.giver = d.By
 	}
 	w.count(s, g, since, number, d.Time)
-	w.wakers[uint64(d.G)%tableSize] = waker{g: d.G, run: g.RunNs, wait: g.WaitNs, pass: number}
-	b := &w.wakers[uint64(d.By)%tableSize]
-	if b.g != d.By {
-		*b = waker{g: d.By}
-	}
+	*w.wakers.Make(d.G) = waker{run: g.RunNs, wait: g.WaitNs, pass: number}
+	b := w.wakers.Make(d.By)
 	b.run, b.pass, b.site = -1, number, s
 }
 
@@ -224,7 +216,7 @@ func (w *watcher) ready(d *reference.Decision) {
 // wait for: who held it for long the last time, and perhaps never waits for it, and those
 // that run.
 func (w *watcher) block(d *reference.Decision) {
-	s := w.site(d.Stack)
+	s := w.sites.At(d.Stack)
 	if s == nil || s.seenAt > s.last {
 		return
 	}
@@ -251,14 +243,14 @@ func (w *watcher) block(d *reference.Decision) {
 // pass notes that d.By gives a lock up to g at s, and returns the pass's number.
 func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) int64 {
 	w.passed++
-	for len(w.unsettled) > 0 && w.passed-w.unsettled[0].oldest >= tableSize {
+	for len(w.unsettled) > 0 && w.passed-w.unsettled[0].oldest >= maxPasses {
 		w.settle(w.unsettled[0])
 	}
 	p := &w.passes[w.passed%int64(len(w.passes))]
 	*p = pass{}
 	p.number, p.at = w.passed, d.Time
 	from := g.BlockedAt
-	if k := &w.wakers[uint64(d.By)%tableSize]; k.g == d.By {
+	if k := w.wakers.Find(d.By); k != nil {
 		if before := w.known(k.pass); before != nil {
 			p.before = k.pass
 			from = max(from, before.at)
@@ -276,24 +268,13 @@ func (w *watcher) known(number int64) *pass {
 	return nil
 }
 
-func (w *watcher) site(stack int32) *site {
-	s := w.at[stack]
-	if s == nil && len(w.sites) < maxSites {
-		s = &site{stack: stack, last: -1, seenAt: -1}
-		w.at[stack] = s
-		w.sites = append(w.sites, s)
-	}
-	return s
-}
-
 // since is when the wait of g that ends now began.
 func (w *watcher) since(g *findings.Goroutine, now int64) int64 {
-	l := w.waits.Make(w.view.Slot())
 	since := g.BlockedAt
-	if l.g == g.ID && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && g.Stops == l.stops+1 && l.since > w.lost {
+	if l := w.waits.Find(g); l != nil && l.stack == g.Stack && g.RunNs-l.run <= w.t.RetryNs && g.Stops == l.stops+1 && l.since > w.lost {
 		since = l.since
 	}
-	*l = wait{g: g.ID, stack: g.Stack, since: since, run: g.RunNs, stops: g.Stops}
+	*w.waits.Make(g) = wait{stack: g.Stack, since: since, run: g.RunNs, stops: g.Stops}
 	return since
 }
 
@@ -427,7 +408,8 @@ func (h *holder) add(x *hold, ns, n int64) {
 	if x.yields {
 		h.yielded += of(x.queued)
 	}
-	h.reasons[min(x.reason, maxReasons-1)] += of(x.blocked)
+	h.blocked += of(x.blocked)
+	h.reasons.Add(x.reason, of(x.blocked))
 	h.late += of(x.kept.Ns)
 	if x.cell.Ns > h.cell.Ns {
 		h.cell = x.cell
@@ -482,7 +464,7 @@ func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
 		ran = max(ran, h.RunNs-then.run+now)
 	}
 	since := func(begin, end int64) int64 { return max(0, end-max(begin, from)) } // of what may have begun before
-	if k := w.calls[uint64(d.By)%tableSize]; k.g == d.By && k.to > from {
+	if k := w.calls.Find(d.By); k != nil && k.to > from {
 		to := k.to
 		if h.StartAt > k.to && h.ReadyWhy == reference.WhySyscallExit { // it lost its P, and came back later
 			to = h.StartAt - max(0, h.Wait)
@@ -497,7 +479,7 @@ func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
 	}
 	if blocked := since(h.BlockedAt, h.BlockedAt+h.BlockedNs); h.BlockedNs > 0 && blocked > 0 && h.Reason != reference.ReasonNone {
 		x.blocked, x.reason = blocked, h.Reason
-		if l := w.late.Find(h.Slot()); l != nil && l.g == h.ID && l.to == h.BlockedAt+h.BlockedNs {
+		if l := w.late.Find(h); l != nil && l.to == h.BlockedAt+h.BlockedNs {
 			x.kept = l.kept
 			x.kept.Ns = min(x.kept.Ns, blocked)
 		}
@@ -518,14 +500,14 @@ func (w *watcher) slept(d *reference.Decision) {
 		return
 	}
 	if ns, l := w.overdue.TimerDelay(g, d); ns >= w.t.WaitNs {
-		*w.late.Make(g.Slot()) = late{g.ID, d.Time, findings.Cell{Class: l.Class, Ns: ns, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack}}
+		*w.late.Make(g) = late{d.Time, findings.Cell{Class: l.Class, Ns: ns, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack}}
 	}
 }
 
 // seen returns what g had done when it got the lock: since it was woken for it, or since
 // somebody began to wait at s, at about that time.
 func (w *watcher) seen(s *site, g, from, held int64) (seen, bool) {
-	if k := w.wakers[uint64(g)%tableSize]; k.g == g && k.run >= 0 {
+	if k := w.wakers.Find(g); k != nil && k.run >= 0 {
 		return seen{g: g, at: from, run: k.run, wait: k.wait}, true
 	}
 	if max(s.seenAt-from, from-s.seenAt) <= held/8 {
@@ -554,11 +536,11 @@ func (x *hold) rest(then seen, h *findings.Goroutine, held int64) {
 // stop notes the hand-overs of starvation mode: Unlock gives the lock to the
 // first in line, and its P too (semrelease1, goyield).
 func (w *watcher) stop(d *reference.Decision) {
-	if k := w.wakers[uint64(d.G)%tableSize]; k.g == d.G && k.site != nil {
+	if k := w.wakers.Find(d.G); k != nil && k.site != nil {
 		k.site.handoffs++
 	}
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
-	w.calls[uint64(c.G)%tableSize] = call{c.G, c.From, c.To, c.Stack}
+	*w.calls.Make(c.G) = call{c.From, c.To, c.Stack}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 // phrase writes title, evidence and advice.
@@ -17,7 +16,6 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 		n.slowOurs = slow.CalledBy() == ""
 	}
 	c := &n.chief
-	blocked, reason := n.blocked()
 	x.Headline = n.headline()
 	x.Title = n.title(w.t.WaitNs)
 	x.Measured("waits in such lines", findings.Count(n.waits), findings.Time(w.t.WaitNs).With(" each"))
@@ -32,8 +30,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 			findings.Measured("held at a time, at most", findings.Time(c.longest.Ns)))
 	}
 	x.Measured("of the time that the lock was held, its holder ran", findings.PartOf(n.ran, n.held).Of(n.ran))
-	if blocked > 0 {
-		x.Measured("of it, its holder was blocked, mostly for: "+reference.Reason(reason).String(), findings.PartOf(blocked, n.held).Of(blocked))
+	if n.blocked > 0 {
+		reason, _ := n.reasons.Most()
+		x.Measured("of it, its holder was blocked, mostly for: "+reason.String(), findings.PartOf(n.blocked, n.held).Of(n.blocked))
 	}
 	if n.late > 0 {
 		x.Measured("of it, its holder slept though its timer may have been due", findings.PartOf(n.late, n.held).Of(n.late))
@@ -70,9 +69,10 @@ func (n *evidence) title(waitNs int64) findings.Text {
 	if n.slowIn != "" {
 		in = findings.Say(" in %s", n.slowIn)
 	}
-	switch blocked, reason := c.blocked(); {
-	case 2*blocked > c.held:
-		did = findings.Say(", blocked %s%s meanwhile", findings.BlockedFor(reference.Reason(reason)), in)
+	switch {
+	case 2*c.blocked > c.held:
+		reason, _ := c.reasons.Most()
+		did = findings.Say(", blocked %s%s meanwhile", findings.BlockedFor(reason), in)
 		if n.keeper != nil {
 			did = findings.Say(", asleep until %s has left a P", n.keeper.Work())
 		}
@@ -110,10 +110,10 @@ func (n *evidence) advise(x *findings.Finding) {
 	if in == "" {
 		in = n.name
 	}
-	switch blocked, _ := n.blocked(); {
+	switch {
 	case n.keeper != nil:
 		x.Advise("Begin with %s: split its long runs, or keep a P free of them. A P looks at its timers only when a goroutine leaves it, and %s sleeps with the lock held until then. Better still, do not sleep there with the lock held.", n.keeper.Work(), in)
-	case 2*(blocked+n.calls) > n.held:
+	case 2*(n.blocked+n.calls) > n.held:
 		x.Advise("Do not hold the lock across something slow, as %s does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only.", in)
 	case 2*n.yielded > n.held:
 		x.Advise("Do not call runtime.Gosched in %s while the lock is held: others run, or wait for the lock, until its turn comes again. Unlock before it yields, and lock again afterwards; or do a part of it at a time.", in)

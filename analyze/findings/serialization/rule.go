@@ -175,7 +175,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		return nil // one test after the other is no chain
 	}
 	share := float64(top.Ns) / float64(r.SpanNs)
-	lock := waiting && 2*w.starvedBySemaphore > wait.Ns && slices.ContainsFunc(f.Frames(w.starved.Top(1)[0].Stack), findings.IsLock)
+	lock := waiting && 2*w.starvedBySemaphore > wait.Ns && findings.IsLock(f.Frames(w.starved.Top(1)[0].Stack))
 	if evenly(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
 		even = int64(math.Ceil(r.Parallelism()))
 	}

@@ -92,22 +92,19 @@ const (
 type stage struct {
 	g         int64
 	class     int32
-	since     int64 // it is known
-	lost      int64 // watcher.lostP then
-	own       int64 // ns that it waited for others since then
-	away      int64 // ns that it was blocked for anything else: the network, a timer
-	awayAt    int32 // the stack of the longest of these
-	awayNs    int64 // which took so long
-	blockedAt int64 // since when it is; -1: it is not
-	n         int64 // goroutines that it woke
-	sends     int64 // ns that they waited to send
-	others    int64 // ns that they waited for anything else
-	stack     int32 // where it woke the one that had waited longest
-	worst     int64 // ns
-	// Whom it waited for itself: the one that it waited for most, as far as one can
-	// tell by a vote.
-	by   int64
-	byNs int64 // votes, ns
+	since     int64                    // it is known
+	lost      int64                    // watcher.lostP then
+	own       int64                    // ns that it waited for others since then
+	away      int64                    // ns that it was blocked for anything else: the network, a timer
+	awayAt    int32                    // the stack of the longest of these
+	awayNs    int64                    // which took so long
+	blockedAt int64                    // since when it is; -1: it is not
+	n         int64                    // goroutines that it woke
+	sends     int64                    // ns that they waited to send
+	others    int64                    // ns that they waited for anything else
+	stack     int32                    // where it woke the one that had waited longest
+	worst     int64                    // ns
+	by        findings.Majority[int64] // whom it waited for itself, by ns
 
 	victims  [maxVictims]victim
 	from, to int64 // first and last wake-up
@@ -160,7 +157,7 @@ func (w *watcher) woken(d *reference.Decision) {
 	s.to = d.Time
 	s.add(g, ns)
 	if v := w.known(g); v != nil {
-		v.vote(by.ID, ns)
+		v.by.Add(by.ID, ns)
 	}
 }
 
@@ -191,7 +188,7 @@ func (w *watcher) started(d *reference.Decision) {
 	}
 	ns := min(g.Wait, w.t.MaxWaitNs)
 	v.own += ns
-	v.vote(by.ID, ns)
+	v.by.Add(by.ID, ns)
 	s.waited(g, ns)
 	s.add(g, ns)
 }
@@ -219,22 +216,10 @@ func (w *watcher) stage(g *findings.Goroutine) *stage {
 	}
 	s := &w.stages[*i-1]
 	*s = stage{}
-	s.g, s.class, s.blockedAt, s.by = g.ID, g.Class, -1, reference.NoG
+	s.g, s.class, s.blockedAt, s.by.For = g.ID, g.Class, -1, reference.NoG
 	s.since, s.from, s.lost = w.view.Now(), w.view.Now(), w.lost
 	w.view.Mark(g.Slot(), w.mark)
 	return s
-}
-
-// vote is for the one that ended a wait of s (Boyer and Moore's majority vote).
-func (s *stage) vote(by, ns int64) {
-	switch {
-	case s.by == by:
-		s.byNs += ns
-	case s.byNs >= ns:
-		s.byNs -= ns
-	default:
-		s.by, s.byNs = by, ns-s.byNs
-	}
 }
 
 // blocked follows for how long a stage is blocked itself.
@@ -286,7 +271,7 @@ type evidence struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	recorded := f.RecordedNs()
-	idle := w.idle(f)
+	idle := quantity.Ratio(f.PT()-f.BusyNs(), max(1, f.PT()))
 	if recorded <= 0 || idle < w.t.IdleShare {
 		return nil
 	}
@@ -306,31 +291,19 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if s.n < w.t.MinWakes || busy[s.g] < w.t.BusyShare || count[s.class] >= max(2, f.GOMAXPROCS) {
 			continue
 		}
-		n := evidence{stage: s, busy: busy[s.g], idle: idle}
-		n.ns = s.sends + s.others
-		n.directly = float64(n.ns) / float64(recorded)
-		n.ns += w.behind(s, recorded)
-		n.line = float64(n.ns) / float64(recorded)
-		if n.line < w.t.NoteLine {
-			continue
+		direct := s.sends + s.others
+		behind, siblings := w.behind(s, recorded)
+		n := evidence{stage: s, busy: busy[s.g], idle: idle, ns: direct + behind}
+		n.directly, n.line, n.siblings = f.Share(direct), f.Share(n.ns), f.Share(siblings)
+		if n.line >= w.t.NoteLine {
+			found = append(found, n)
 		}
-		n.siblings = float64(w.siblings(s)) / float64(recorded)
-		found = append(found, n)
 	}
 	if len(found) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(found, func(x, y evidence) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.g, y.g)) })
 	return []findings.Finding{w.finding(f, &found[0])}
-}
-
-// idle is the share of P-time in which Ps had no work.
-func (w *watcher) idle(f *findings.Facts) float64 {
-	var ns int64
-	for i := range f.Procs.Ps {
-		ns += f.Procs.Ps[i].IdleNs
-	}
-	return float64(ns) / float64(max(1, f.PT()))
 }
 
 // busy is the share of its time in which a stage was not blocked; 0 if it is known for
@@ -355,28 +328,21 @@ func (w *watcher) busy(f *findings.Facts, s *stage) float64 {
 }
 
 // behind is how long goroutines waited for those that waited for s, in proportion to
-// how long these did.
-func (w *watcher) behind(s *stage, recorded int64) (ns int64) {
+// how long these did, and siblings how long goroutines of the class of s did.
+func (w *watcher) behind(s *stage, recorded int64) (ns, siblings int64) {
 	for i := range w.stages {
-		if v := &w.stages[i]; v.by == s.g && v != s {
-			ns += int64(float64(v.sends+v.others) * min(1, float64(v.byNs)/float64(recorded)))
+		v := &w.stages[i]
+		if v.by.For != s.g || v == s {
+			continue
 		}
-	}
-	return ns
-}
-
-// siblings is how long goroutines of the class of s waited for those that waited for s.
-func (w *watcher) siblings(s *stage) (ns int64) {
-	for i := range w.stages {
-		if v := &w.stages[i]; v.by == s.g && v != s {
-			for _, c := range v.victims {
-				if c.class == s.class {
-					ns += c.ns
-				}
+		ns += int64(float64(v.sends+v.others) * min(1, float64(v.by.Votes)/float64(recorded)))
+		for _, c := range v.victims {
+			if c.class == s.class {
+				siblings += c.ns
 			}
 		}
 	}
-	return ns
+	return ns, siblings
 }
 
 // outside returns for what share of its time a stage was asleep or waited for the network,
@@ -387,31 +353,26 @@ func (n *evidence) outside() (away float64, is bool) {
 }
 
 func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
+	away, outside := n.outside()
 	severity := findings.Note
 	switch {
 	case n.line >= w.t.CriticalLine:
 		severity = findings.Critical
-	case n.line >= w.t.WarningLine:
+	case n.line >= w.t.WarningLine && !outside: // a device that is kept busy looks the same
 		severity = findings.Warning
-		if _, is := n.outside(); is {
-			severity = findings.Note // a device that is kept busy looks the same
-		}
 	}
-	cause := f.Class(findings.Cause, n.class)
-	cause.G, cause.Stack = n.g, f.Frames(n.stack)
-	if _, is := n.outside(); is {
-		cause.Stack = f.Frames(n.awayAt)
+	at := n.stack
+	if outside {
+		at = n.awayAt
 	}
 	x := findings.Finding{
 		Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
-		Actors: []findings.Actor{cause},
+		Actors: []findings.Actor{f.Actor(findings.Cause, n.class, n.g, at)},
 	}
 	slices.SortFunc(n.victims[:], func(x, y victim) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.class, y.class)) })
 	for _, v := range n.victims {
 		if v.ns > 0 {
-			a := f.Class(findings.Victim, v.class)
-			a.G, a.Stack = v.g, f.Frames(v.stack)
-			x.Actors = append(x.Actors, a)
+			x.Actors = append(x.Actors, f.Actor(findings.Victim, v.class, v.g, v.stack))
 		}
 	}
 	name := f.Name(n.class)
@@ -440,7 +401,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		x.Advise("Make %s faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.", where)
 		x.Advise("More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.")
 	}
-	if away, is := n.outside(); is {
+	if outside {
 		x.Headline = findings.Say("%s waits for something outside, and %s goroutines wait %s", stage.Brief(), quantity.Number(n.line), after)
 		x.Title = findings.Say("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
 			where, quantity.Percent(min(1, away)), waited)

@@ -252,7 +252,7 @@ func (w *watcher) inside(ns int64) bool {
 	var of int64
 	for _, c := range w.starved.Cells {
 		class := w.view.ClassStat(c.Class)
-		if by := w.view.ClassStat(class.Waker); class.Serves(class.Waker) && by.Busy() && 2*by.RunNs >= w.view.AllRunNs() {
+		if by := w.view.ClassStat(class.Waker.For); class.Serves(class.Waker.For) && by.Busy() && 2*by.RunNs >= w.view.AllRunNs() {
 			of += c.Ns
 		}
 	}

@@ -59,7 +59,7 @@ func New(t Thresholds) findings.Detector {
 		Delays: true, Explains: []string{wakeupcost.ID},
 		Remedy: findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[place]*cell{}}
+			w := &watcher{t: t, view: view, cells: findings.NewTable(maxCells, func(at place) cell { return cell{place: at} })}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
 			// A lock or a place in a buffer is left out: who is woken gets it.
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
@@ -81,8 +81,7 @@ type watcher struct {
 	mark    findings.Mark // of the members of herds
 	ticks   int64         // goroutines woken by timers
 
-	cells []*cell
-	at    map[place]*cell
+	cells findings.Table[place, cell]
 }
 
 const (
@@ -93,7 +92,7 @@ const (
 	maxHerds = 256
 	// small is how many wake-ups begin a herd that is worth following.
 	small = 8
-	// maxCells bounds memory; what comes later is not shown.
+	// maxCells bounds the places; what comes later is not shown.
 	maxCells = 1024
 	// maxTurn is the longest pause of a P between two goroutines that is the
 	// scheduler's switch.
@@ -289,14 +288,9 @@ func (w *watcher) settle(h *herd) {
 	if h.id == 0 || h.n < max(w.t.Herd, w.t.PerP*w.view.Procs()) {
 		return
 	}
-	c := w.at[h.place]
+	c := w.cells.At(h.place)
 	if c == nil {
-		if len(w.cells) >= maxCells {
-			return
-		}
-		c = &cell{place: h.place}
-		w.at[h.place] = c
-		w.cells = append(w.cells, c)
+		return
 	}
 	c.herds++
 	c.n += h.n
@@ -321,7 +315,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.settle(&w.herds[i])
 	}
 	var out []findings.Finding
-	for _, c := range w.cells {
+	for _, c := range w.cells.List {
 		if x, ok := w.finding(f, c); ok {
 			out = append(out, x)
 		}
@@ -352,11 +346,8 @@ func call(frames []string) how {
 	if len(frames) == 0 {
 		return unknown
 	}
-	for _, fr := range frames {
-		switch fn, _, _ := strings.Cut(fr, " "); fn {
-		case "sync.(*Cond).Broadcast":
-			return broadcast
-		}
+	if findings.Through(frames, "sync.(*Cond).Broadcast") {
+		return broadcast
 	}
 	// Sends show the runtime's function, and package sync its own; a close shows
 	// none of them.
@@ -407,9 +398,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		w.phrase(f, &x, c, &n)
 		return x, true
 	}
-	a := f.Class(findings.Cause, c.class)
-	a.Stack = f.Frames(c.stack)
-	a.G = c.worst.by
+	a := f.Actor(findings.Cause, c.class, c.worst.by, c.stack)
 	x.Actors = append(x.Actors, a)
 	n.how = call(a.Stack)
 	switch {
