@@ -121,6 +121,16 @@ func OnP(p int32) *int32 {
 	return &p
 }
 
+// Cause returns the first actor that made others wait; nil if there is none.
+func (f *Finding) Cause() *Actor {
+	for i := range f.Actors {
+		if f.Actors[i].Role == Cause {
+			return &f.Actors[i]
+		}
+	}
+	return nil
+}
+
 // Names reports whether an actor with a role in a finding runs a function.
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })

@@ -5,7 +5,6 @@ package convoy
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -46,7 +45,10 @@ func New(t Thresholds) findings.Detector {
 		Delays: true,
 		Remedy: findings.Remedy{YieldNs: 100_000, Why: "the long work in pieces, with a point between them at which others get in"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[pair]int{}}
+			w := &watcher{t: t, view: view}
+			w.cells = findings.NewTable(maxPairs, func(of pair) cell {
+				return cell{pair: of, victims: findings.Cell{Class: of.victim}, last: -1}
+			})
 			view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			return w
 		},
@@ -56,8 +58,7 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t     Thresholds
 	view  *findings.View
-	cells []cell
-	at    map[pair]int
+	cells findings.Table[pair, cell]
 }
 
 // pair is who held up whom.
@@ -71,11 +72,8 @@ type cell struct {
 	runNs   int64
 	last    int64 // start of the last run counted
 	lastP   int32
-	longest int64
-	g       int64 // that had the run of the worst case
-	p       int32
-	stack   int32
-	after   int32 // where that goroutine was blocked last before, if stack is none
+	long    findings.Cell // the longest
+	after   int32         // where its goroutine was blocked last before, if its stack is none
 	// Of victims of the same class as the cause: how many waited behind one run, at most, by where
 	// they had stopped.
 	alike []alike
@@ -107,7 +105,7 @@ func (c *cell) count(stack int32, from int64) {
 	a.most = max(a.most, a.n)
 }
 
-// maxPairs bounds memory; what comes later is not shown.
+// maxPairs is how many pairs are told apart; what comes later is not shown.
 const maxPairs = 8192
 
 // maxGlobal is how many goroutines of the global queue are looked at after one
@@ -133,24 +131,16 @@ func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool 
 	if g.Self || ns <= 0 || w.feeds(s, g) {
 		return true
 	}
-	k := pair{s.Class, g.Class}
-	i, ok := w.at[k]
-	if !ok {
-		if len(w.cells) >= maxPairs {
-			return true
-		}
-		i = len(w.cells)
-		w.cells = append(w.cells, cell{pair: k, last: -1})
-		w.at[k] = i
+	c := w.cells.At(pair{s.Class, g.Class})
+	if c == nil {
+		return true
 	}
-	c := &w.cells[i]
 	if c.last != s.From || c.lastP != s.P {
 		c.runs++
 		c.runNs += s.Ns()
 		c.last, c.lastP = s.From, s.P
-		if s.Ns() > c.longest {
-			c.longest, c.g, c.p, c.stack = s.Ns(), s.G, s.P, s.Stack
-			c.victims.From, c.victims.To = s.From, s.To
+		if s.Ns() > c.long.Ns {
+			c.long = findings.Cell{Class: s.Class, Ns: s.Ns(), From: s.From, To: s.To, G: s.G, P: s.P, Stack: s.Stack}
 			if c.after = 0; s.Stack == 0 {
 				if long := w.view.ByID(s.G); long != nil {
 					c.after = long.Stack
@@ -182,9 +172,8 @@ func (w *watcher) feeds(s *findings.Run, g *findings.Goroutine) bool {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	// Only now are the usual runs of the victims known.
-	byCause := map[int32][]cell{}
-	var causes []int32
-	for _, c := range w.cells {
+	causes := findings.NewTable(maxPairs, func(int32) (cells []*cell) { return nil })
+	for _, c := range w.cells.List {
 		victims := w.view.ClassStat(c.victim)
 		median := victims.Median()
 		if c.victim == c.cause && float64(c.runs) >= w.t.Common*float64(victims.Runs) {
@@ -196,18 +185,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if c.runs == 0 || median == 0 || float64(c.runNs)/float64(c.runs) < w.t.Ratio*float64(median) {
 			continue
 		}
-		if byCause[c.cause] == nil {
-			causes = append(causes, c.cause)
-		}
-		byCause[c.cause] = append(byCause[c.cause], c)
+		cells := causes.At(c.cause)
+		*cells = append(*cells, c)
 	}
 	var out []findings.Finding
-	for _, cause := range causes {
-		cells := byCause[cause]
-		slices.SortFunc(cells, func(x, y cell) int {
+	for _, cells := range causes.List {
+		slices.SortFunc(*cells, func(x, y *cell) int {
 			return cmp.Or(cmp.Compare(y.victims.Ns, x.victims.Ns), cmp.Compare(x.victim, y.victim))
 		})
-		if x, ok := w.finding(f, cause, cells); ok {
+		if x, ok := w.finding(f, *cells); ok {
 			out = append(out, x)
 		}
 	}
@@ -217,11 +203,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // evidence is what a finding about the runs of one class says.
 type evidence struct {
 	cause    int32
-	cells    []cell // costliest first
+	cells    []*cell // costliest first
 	cost     int64
 	held     int64 // times that one was held up
 	runs     int64
-	longest  cell
+	longest  *cell
 	medianNs int64           // run of those held up most
 	class    *findings.Class // of the cause
 	rare     bool            // the runs are, in their class
@@ -231,16 +217,17 @@ type evidence struct {
 }
 
 // finding is about the runs of one class; cells is not empty, costliest first.
-func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (findings.Finding, bool) {
+func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, bool) {
+	top := cells[0]
 	n := evidence{
-		cause: cause, cells: cells, runs: cells[0].runs, longest: cells[0],
-		medianNs: w.view.ClassStat(cells[0].victim).Median(), class: w.view.ClassStat(cause),
+		cause: top.cause, cells: cells, longest: top,
+		medianNs: w.view.ClassStat(top.victim).Median(), class: w.view.ClassStat(top.cause),
 	}
 	for _, c := range cells {
 		n.cost += c.victims.Ns
 		n.held += c.victims.N
 		n.runs = max(n.runs, c.runs)
-		if c.longest > n.longest.longest {
+		if c.long.Ns > n.longest.long.Ns {
 			n.longest = c
 		}
 	}
@@ -256,34 +243,34 @@ func (w *watcher) finding(f *findings.Facts, cause int32, cells []cell) (finding
 		s = findings.Note
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: n.cost, FromNs: n.longest.victims.From, ToNs: n.longest.victims.To, Basis: findings.Inferred,
+		Severity: s, CostNs: n.cost, FromNs: n.longest.long.From, ToNs: n.longest.long.To, Basis: findings.Inferred,
 		Actors: w.actors(f, &n),
 	}
 	if !minor {
-		n.gather(f, &x.Actors[len(x.Actors)-1])
+		n.gather(f, x.Cause())
 	}
 	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
-	top := &n.cells[0]
-	long := x.Actors[len(x.Actors)-1].Work()
+	cause := x.Cause()
+	long := quantity.Duration(n.longest.long.Ns)
 	var after findings.Text
 	if a := (findings.Actor{Class: string(f.Name(n.cause)), Stack: f.Frames(n.longest.after)}); a.Short() != findings.Short(f.Name(n.cause)) {
 		after = findings.Say(" after its wait in %s", findings.Called(a.Short(), a.Caller()))
 	}
-	x.Headline = findings.Say("Runs of %s of up to %s hold up short ones", x.Actors[len(x.Actors)-1].Brief(), quantity.Duration(n.longest.longest))
+	x.Headline = findings.Say("Runs of %s of up to %s hold up short ones", cause.Brief(), long)
 	x.Title = findings.Say("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
-		long, quantity.Duration(n.longest.longest), quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
+		cause.Work(), long, quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
 	x.Measured("long runs with others behind them", findings.Count(n.runs), findings.Time(w.t.LongNs).With(" each"))
-	x.Measured("the longest", findings.Time(n.longest.longest), findings.Time(w.t.LongNs))
+	x.Measured("the longest", findings.Time(n.longest.long.Ns), findings.Time(w.t.LongNs))
 	x.Measured("their mean", findings.Time(top.runNs/top.runs))
 	x.Measured("median run of those behind", findings.Time(n.medianNs), findings.Times(w.t.Ratio).With(" shorter"))
 	x.Measured("goroutines that they found waiting behind them", findings.Count(n.held))
 	x.Measured("longest that one of these stood behind one run", findings.Time(top.victims.Worst))
-	x.Advise("Split the long work of %s%s into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).", long, after)
+	x.Advise("Split the long work of %s%s into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).", cause.Work(), after)
 	x.Advise("Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.")
 	x.Advise("If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.")
 	if n.together > 0 {
 		are, in := "are in", findings.Called(n.in, n.inBy)
-		if n.in != x.Actors[len(x.Actors)-1].Short() {
+		if n.in != cause.Short() {
 			are = "come from"
 		}
 		x.MeasuredOf(findings.Say("goroutines that were in %s at once, or had just been", n.in), findings.Count(n.together+1), findings.Count(crowd(f)+1))
@@ -314,8 +301,8 @@ const minorShare = 0.4
 // minor reports whether those who were held up waited mostly for something else.
 func (n *evidence) minor(f *findings.Facts) bool {
 	victims := map[int32]bool{}
-	for i := range n.cells {
-		victims[n.cells[i].victim] = true
+	for _, c := range n.cells {
+		victims[c.victim] = true
 	}
 	var waited int64
 	for i := range f.Waits.Classes {
@@ -344,9 +331,9 @@ func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
 		return
 	}
 	var most int64
-	for i := range n.cells {
-		for _, a := range n.cells[i].alike {
-			if a.most > most && slices.ContainsFunc(f.Frames(a.stack), func(s string) bool { return strings.HasPrefix(s, string(in)+" ") }) {
+	for _, c := range n.cells {
+		for _, a := range c.alike {
+			if a.most > most && findings.Through(f.Frames(a.stack), string(in)) {
 				most = a.most
 			}
 		}
@@ -358,12 +345,9 @@ func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
 
 func (w *watcher) actors(f *findings.Facts, n *evidence) (actors []findings.Actor) {
 	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
-		a := f.Class(findings.Victim, c.victim)
-		a.G, a.P = c.victims.G, findings.OnP(c.victims.P)
-		actors = append(actors, a)
+		actors = append(actors, c.victims.Actor(f, findings.Victim))
 	}
-	a := f.Class(findings.Cause, n.cause)
-	a.G, a.P, a.Stack = n.longest.g, findings.OnP(n.longest.p), f.Frames(n.longest.stack)
+	a := n.longest.long.Actor(f, findings.Cause)
 	if doing := w.view.Doing(f, n.cause); doing != nil {
 		a.Stack, n.longest.after = doing, 0
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -87,11 +86,11 @@ type watcher struct {
 	beside int64
 	// The cycle that is under way, or was last.
 	marking bool
-	open    bool            // marking, or a worker still runs
-	end     int64           // of the last
-	left    int64           // of those that waited then, at most so many have not run since
-	before  float64         // each, at its begin
-	marks   ids.Parts[mark] // by slot: when the goroutine became runnable in a cycle
+	open    bool    // marking, or a worker still runs
+	end     int64   // of the last
+	left    int64   // of those that waited then, at most so many have not run since
+	before  float64 // each, at its begin
+	marks   findings.Pending[mark]
 
 	begun     int64           // who has begun a cycle, and not stopped the world for it yet
 	*sums                     // of the cycles that were asked for where the last one was
@@ -146,9 +145,9 @@ func (w *watcher) ask(d *reference.Decision) {
 	w.sums = w.requested[stack]
 }
 
-// mark is what each was at a time.
+// mark is when a goroutine became runnable in a cycle, and what each was then.
 type mark struct {
-	at   int64 // plus 1; 0: never
+	at   int64
 	each float64
 }
 
@@ -274,7 +273,9 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	w.advance(d)
-	*w.marks.Make(w.view.Slot()) = mark{d.Time + 1, w.each}
+	if g := w.view.Goroutine(); g != nil {
+		*w.marks.Make(g) = mark{d.Time, w.each}
+	}
 }
 
 func (w *watcher) start(d *reference.Decision) {
@@ -298,7 +299,7 @@ func (w *watcher) start(d *reference.Decision) {
 		}
 	}
 	was := w.before // right if it became runnable between this cycle and the one before, too much if earlier
-	if m := w.marks.Find(w.view.Slot()); m != nil && m.at == from+1 {
+	if m := w.marks.Find(g); m != nil && m.at == from {
 		was = m.each
 	}
 	if w.each <= was {

@@ -201,26 +201,26 @@ func (w *watcher) byStalls(f *findings.Facts) proof {
 // though a signal could interrupt the code.
 func (w *watcher) bySlices(f *findings.Facts, a *account) proof {
 	var n, ns int64
-	var worst late
+	var worst findings.Cell
 	var who findings.Tally
 	for _, stack := range slices.Sorted(maps.Keys(a.late)) {
 		if !findings.Signalled(f.Frames(stack)) {
 			continue
 		}
 		l := a.late[stack]
-		n += l.n
-		ns += l.ns
-		if l.worst > worst.worst {
+		n += l.N
+		ns += l.Ns
+		if l.Worst > worst.Worst {
 			worst = *l
 		}
-		who.Add(&findings.Cell{Class: l.class, Ns: l.ns, From: l.from, To: l.to, G: l.g, P: l.p, Stack: stack})
+		who.Add(l)
 	}
 	if n < w.t.MinLate || float64(n) < w.t.LateShare*float64(a.slices) {
 		return proof{}
 	}
 	return proof{
 		way: bySlices, share: float64(ns) / float64(a.sliceNs), warning: w.t.LateWarning, cost: ns, basis: findings.Suspected,
-		n: n, ns: ns, slices: a.slices, worst: worst.worst,
-		actors: who.Actors(f, findings.Victim, 3), from: worst.from, to: worst.to,
+		n: n, ns: ns, slices: a.slices, worst: w.t.SliceNs + worst.Worst,
+		actors: who.Actors(f, findings.Victim, 3), from: worst.From, to: worst.To,
 	}
 }

@@ -122,20 +122,11 @@ type account struct {
 	next  int
 	turn  [len(ticks)][2]float64 // sums of the directions of the ends of those
 
-	slices, sliceNs int64           // ended by a preemption
-	late            map[int32]*late // by stack
+	slices, sliceNs int64                    // ended by a preemption
+	late            map[int32]*findings.Cell // by stack: those that ended late, and how much beyond SliceNs
 }
 
 type interval struct{ from, to int64 }
-
-// late is slices that ended late at one stack.
-type late struct {
-	n, ns    int64 // ns: beyond SliceNs
-	worst    int64 // of the longest, as the rest
-	from, to int64
-	g        int64
-	class, p int32
-}
 
 // ticks are the usual periods of the kernel's clock in ns (CONFIG_HZ of 250 and
 // 1000): a thread that is taken off its CPU in favour of another of like priority
@@ -256,18 +247,16 @@ func (a *account) sliceOver(s *findings.Slice, before int64, t *Thresholds) {
 			return
 		}
 		if a.late == nil {
-			a.late = map[int32]*late{}
+			a.late = map[int32]*findings.Cell{}
 		}
-		l = &late{}
+		l = &findings.Cell{}
 		a.late[s.Stack] = l
 	}
-	l.n++
-	l.ns += ns - t.SliceNs
-	if ns > l.worst {
-		l.worst, l.from, l.to, l.p = ns, from, s.To, s.P
-		k := min(s.N, int8(len(s.Gs))) - 1
-		l.g, l.class = s.Gs[k], s.Classes[k]
+	k := min(s.N, int8(len(s.Gs))) - 1
+	if ns -= t.SliceNs; l.N == 0 || ns > l.Worst {
+		l.Class = s.Classes[k]
 	}
+	l.Add(&findings.Cell{Ns: ns, From: from, To: s.To, G: s.Gs[k], P: s.P, Stack: s.Stack})
 }
 
 func (w *watcher) sample(d *reference.Decision) {

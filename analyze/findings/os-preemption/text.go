@@ -13,7 +13,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, found []proof) 
 	x.Headline = findings.Say("%s", found[0].headline(f))
 	x.Title = findings.Say("%s", found[0].title(f))
 	for i := range found {
-		x.Evidence = append(x.Evidence, w.evidence(f, &found[i])...)
+		w.measure(f, x, &found[i])
 	}
 	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
 	advise(x, f, found[0].way)
@@ -75,59 +75,45 @@ func (p *proof) title(f *findings.Facts) string {
 		quantity.Plural(p.n, "time slice", "time slices"), quantity.Duration(p.worst))
 }
 
-func (w *watcher) evidence(f *findings.Facts, p *proof) []findings.Evidence {
+// measure writes the evidence of one proof.
+func (w *watcher) measure(f *findings.Facts, x *findings.Finding, p *proof) {
 	switch p.way {
 	case byCPUs:
-		return w.evidenceOfCPUs(f, p)
-	case bySamples:
-		return []findings.Evidence{
-			findings.Measured("CPU samples in goroutines of the program", findings.Count(w.samples)),
-			findings.Measured("expected for their running time, one in "+quantity.Duration(w.t.SampleNs), findings.Number(p.expected), findings.Number(w.t.MinSamples)),
-			findings.Measured("share of the running time without a CPU", findings.Share(p.share).Of(p.cost), findings.Share(w.t.NoteShare)),
+		x.Measured("goroutines ran, summed over all Ps", findings.Time(f.RanNs()), findings.Time(f.CPUTimeNs()).With(" of CPU time"))
+		x.Measured("without a CPU, at least", findings.Time(p.cost).With(" (%s of it)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare))
+		if p.basis != findings.Certain {
+			x.Measured("CPU profiler time, which exceeds that of the stated CPUs", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs()))
 		}
+	case bySamples:
+		x.Measured("CPU samples in goroutines of the program", findings.Count(w.samples))
+		x.Measured("expected for their running time, one in "+quantity.Duration(w.t.SampleNs), findings.Number(p.expected), findings.Number(w.t.MinSamples))
+		x.Measured("share of the running time without a CPU", findings.Share(p.share).Of(p.cost), findings.Share(w.t.NoteShare))
 	case byTurns:
-		return w.evidenceOfTurns(p)
+		w.measureTurns(x, p)
 	case byStalls:
 		s := p.stalls
-		return []findings.Evidence{
-			findings.Measured("times that a P's thread stood still in the scheduler", findings.Count(s.N), findings.Count(w.t.MinStalls).With(" of 1 ms")),
-			findings.Measured("their sum, against the program's running", findings.Time(s.Ns).With(" (%s)", quantity.Percent(p.share)), findings.Share(w.t.StallShare)),
-			findings.Measured("the longest", findings.Time(s.Longest)),
-			findings.Measured("goroutines waited meanwhile, summed", findings.Time(s.WaitedNs).With(" (%s of all waiting)", quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs))),
-		}
-	}
-	return []findings.Evidence{
-		findings.Measured("late slices that a signal ended", findings.Count(p.n).With(" of %s that a preemption ended", quantity.Count(p.slices)), findings.Count(w.t.MinLate).With(" of %s, and %s", quantity.Duration(w.t.LateNs), quantity.Percent(w.t.LateShare))),
-		findings.Measured("their time beyond "+quantity.Duration(w.t.SliceNs), findings.Time(p.ns).With(" (%s of such slices)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare)),
-		findings.Measured("the longest", findings.Time(p.worst), findings.Time(w.t.LateNs)),
+		x.Measured("times that a P's thread stood still in the scheduler", findings.Count(s.N), findings.Count(w.t.MinStalls).With(" of 1 ms"))
+		x.Measured("their sum, against the program's running", findings.Time(s.Ns).With(" (%s)", quantity.Percent(p.share)), findings.Share(w.t.StallShare))
+		x.Measured("the longest", findings.Time(s.Longest))
+		x.Measured("goroutines waited meanwhile, summed", findings.Time(s.WaitedNs).With(" (%s of all waiting)", quantity.Part(min(s.WaitedNs, f.Waits.User.TotalNs), f.Waits.User.TotalNs)))
+	default:
+		x.Measured("late slices that a signal ended", findings.Count(p.n).With(" of %s that a preemption ended", quantity.Count(p.slices)), findings.Count(w.t.MinLate).With(" of %s, and %s", quantity.Duration(w.t.LateNs), quantity.Percent(w.t.LateShare)))
+		x.Measured("their time beyond "+quantity.Duration(w.t.SliceNs), findings.Time(p.ns).With(" (%s of such slices)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare))
+		x.Measured("the longest", findings.Time(p.worst), findings.Time(w.t.LateNs))
 	}
 }
 
-func (w *watcher) evidenceOfCPUs(f *findings.Facts, p *proof) []findings.Evidence {
-	list := []findings.Evidence{
-		findings.Measured("goroutines ran, summed over all Ps", findings.Time(f.RanNs()), findings.Time(f.CPUTimeNs()).With(" of CPU time")),
-		findings.Measured("without a CPU, at least", findings.Time(p.cost).With(" (%s of it)", quantity.Percent(p.share)), findings.Share(w.t.NoteShare)),
-	}
-	if p.basis != findings.Certain {
-		list = append(list, findings.Measured("CPU profiler time, which exceeds that of the stated CPUs", findings.Time(w.samples*w.t.SampleNs), findings.Time(f.CPUTimeNs())))
-	}
-	return list
-}
-
-func (w *watcher) evidenceOfTurns(p *proof) []findings.Evidence {
+func (w *watcher) measureTurns(x *findings.Finding, p *proof) {
 	total := p.account.lost.Total
-	list := []findings.Evidence{
-		findings.Measured("share of the running time without a CPU", findings.Share(p.share).Of(total.Ns), findings.Share(w.t.NoteShare)),
-		findings.Measured("run intervals far longer than is usual for their class", findings.Count(p.account.n), findings.Count(w.t.MinCount).With(" of %s and %s medians", quantity.Duration(w.t.LongNs), quantity.Count(w.t.Ratio))),
-		findings.Measured("the longest, beyond the median", findings.Time(total.Worst)),
-		findings.Measured("Ps that ran a goroutine of the program, on average while there was one", findings.Number(p.mean)),
-		findings.Measured("of them, not in such an interval", findings.Number(p.mean-p.together)),
-	}
+	x.Measured("share of the running time without a CPU", findings.Share(p.share).Of(total.Ns), findings.Share(w.t.NoteShare))
+	x.Measured("run intervals far longer than is usual for their class", findings.Count(p.account.n), findings.Count(w.t.MinCount).With(" of %s and %s medians", quantity.Duration(w.t.LongNs), quantity.Count(w.t.Ratio)))
+	x.Measured("the longest, beyond the median", findings.Time(total.Worst))
+	x.Measured("Ps that ran a goroutine of the program, on average while there was one", findings.Number(p.mean))
+	x.Measured("of them, not in such an interval", findings.Number(p.mean-p.together))
 	if p.turns {
-		list = append(list, findings.Measured("how much that number varies, as a share of what chance would give: they take turns", findings.Share(max(0, p.spread)), findings.Share(w.t.Turns)))
+		x.Measured("how much that number varies, as a share of what chance would give: they take turns", findings.Share(max(0, p.spread)), findings.Share(w.t.Turns))
 	}
 	if p.atTicks {
-		list = append(list, findings.Measured("how nearly they end at the same phase of a clock of "+quantity.Duration(p.tick)+", as the kernel's tick, 1 being exactly", findings.Number(p.r), findings.Number(w.t.TickR)))
+		x.Measured("how nearly they end at the same phase of a clock of "+quantity.Duration(p.tick)+", as the kernel's tick, 1 being exactly", findings.Number(p.r), findings.Number(w.t.TickR))
 	}
-	return list
 }

@@ -248,8 +248,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
 	}
 	x.Headline = findings.Say("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
-	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		x.Headline = findings.Say("%s fills the queue of P%d: up to %s wait in it, in another P's none", x.Actors[i].Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	if a := x.Cause(); a != nil {
+		x.Headline = findings.Say("%s fills the queue of P%d: up to %s wait in it, in another P's none", a.Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
 	}
 	x.Title = findings.Say("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
 		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(share))

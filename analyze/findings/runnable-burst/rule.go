@@ -48,7 +48,7 @@ func New(t Thresholds) findings.Detector {
 		Delays: true, Explains: []string{globalqueueneglect.ID}, // what overflows a local queue goes to the global one
 		Remedy: findings.Remedy{Why: "to admit fewer moves the wait to where no trace shows it"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, from: -1}
+			w := &watcher{t: t, view: view, burst: burst{from: -1}}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.Crowded}, w.ready)
 			w.starts = view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}}, w.start)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindLost}}, w.lose)
@@ -64,15 +64,8 @@ type watcher struct {
 
 	starts *findings.Switch // on in a burst
 
-	from    int64 // of the burst; -1: there is none
-	last    int64
-	lastN   int64
-	limit   int64 // of the burst, goroutines
-	peak    int64
-	peakAt  int64
-	excess  int64 // goroutine-ns beyond the limit
-	severe  int64 // ns
-	build   bool  // there are more than one for each P
+	burst        // the present one; from is -1: there is none
+	build   bool // there are more than one for each P
 	entries int64
 	whys    [32]int64
 	samples []sample
@@ -90,10 +83,14 @@ type watcher struct {
 	creators findings.Tally
 }
 
-// burst is the one with the highest peak.
+// burst is a time with more goroutines than limit.
 type burst struct {
-	from, to, peakAt, peak int64
-	procs                  int64
+	from, to     int64 // to is up to now
+	n            int64 // now
+	limit        int64
+	peak, peakAt int64
+	excess       int64 // goroutine-ns beyond the limit
+	severe       int64 // ns
 }
 
 // sample is one goroutine that became runnable, and who made it so.
@@ -142,7 +139,7 @@ func (w *watcher) start(*reference.Decision) {
 func (w *watcher) lose(d *reference.Decision) {
 	if w.from >= 0 {
 		w.pass(d.Time)
-		w.over(d.Time)
+		w.over()
 	}
 }
 
@@ -151,45 +148,46 @@ func (w *watcher) step(n int64) {
 	now := w.view.Now()
 	if w.from < 0 {
 		if limit := w.t.Queue * w.view.Procs(); n > limit {
-			w.from, w.last, w.lastN, w.limit, w.peak, w.peakAt, w.excess, w.severe = now, now, n, limit, n, now, 0, 0
+			w.burst = burst{from: now, to: now, n: n, limit: limit, peak: n, peakAt: now}
 			w.starts.Set(true)
 		}
 		return
 	}
 	w.pass(now)
-	w.lastN = n
+	w.n = n
 	if n > w.peak {
 		w.peak, w.peakAt = n, now
 	}
 	if n <= w.limit {
-		w.over(now)
+		w.over()
 	}
 }
 
 func (w *watcher) pass(now int64) {
-	dt := now - w.last
-	w.last = now
-	w.excess += dt * (w.lastN - w.limit)
-	if w.lastN*w.t.Queue > w.t.SevereQueue*w.limit {
+	dt := now - w.to
+	w.to = now
+	w.excess += dt * (w.n - w.limit)
+	if w.n*w.t.Queue > w.t.SevereQueue*w.limit {
 		w.severe += dt
 	}
 }
 
 // over ends the burst.
-func (w *watcher) over(now int64) {
-	from := w.from
+func (w *watcher) over() {
+	b := w.burst
 	w.from, w.build = -1, false
 	w.starts.Set(false)
-	if now-from < w.t.LengthNs {
+	ns := b.to - b.from
+	if ns < w.t.LengthNs {
 		return
 	}
 	w.bursts++
-	w.ns += now - from
-	w.severeNs += w.severe
-	w.cost += w.excess
-	w.longest = max(w.longest, now-from)
-	if w.peak > w.biggest.peak {
-		w.biggest = burst{from, now, w.peakAt, w.peak, w.limit / w.t.Queue}
+	w.ns += ns
+	w.severeNs += b.severe
+	w.cost += b.excess
+	w.longest = max(w.longest, ns)
+	if b.peak > w.biggest.peak {
+		w.biggest = b
 	}
 	for i, n := range w.whys {
 		w.total[i] += n
@@ -211,11 +209,11 @@ func (w *watcher) over(now int64) {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if w.from >= 0 {
-		w.pass(max(w.last, f.EndNs))
-		w.over(w.last)
+		w.pass(max(w.to, f.EndNs))
+		w.over()
 	}
 	var s findings.Severity
-	ns, limit, forEach := w.ns, w.t.Queue, float64(w.biggest.peak)/float64(w.biggest.procs)
+	ns, limit := w.ns, w.t.Queue
 	switch enough := func(ns int64, share float64) bool { return ns >= w.t.MinBurstNs && f.Share(ns) >= share }; {
 	case enough(w.severeNs, w.t.WarningShare):
 		s, limit, ns = findings.Warning, w.t.SevereQueue, w.severeNs
@@ -227,43 +225,48 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	default:
 		return nil
 	}
-	victims, causes := &w.victims, &w.wakers
-	if causes.Total.N == 0 {
-		causes = &w.creators
+	whys := w.why()
+	most := reference.WhyUnknown
+	if len(whys) > 0 {
+		most = whys[0].why
 	}
-	if whys := w.why(); len(whys) > 0 {
-		switch {
-		case whys[0].why == reference.WhyTimer && w.timed.Total.N > 0:
-			victims = &w.timed // whose stacks tell where they slept
-		case whys[0].why == reference.WhyCreate:
-			causes = &w.creators
-		}
+	victims, causes := &w.victims, &w.wakers
+	if most == reference.WhyTimer && w.timed.Total.N > 0 {
+		victims = &w.timed // whose stacks tell where they slept
+	}
+	if most == reference.WhyCreate || causes.Total.N == 0 {
+		causes = &w.creators
 	}
 	x := findings.Finding{
 		Severity: s, CostNs: w.cost, FromNs: w.biggest.from, ToNs: w.biggest.to, Basis: findings.Certain,
 		Actors: append(victims.Actors(f, findings.Victim, 2), causes.Actors(f, findings.Cause, 2)...),
 	}
-	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 && marks(&x.Actors[i]) {
+	cause := x.Cause()
+	if cause != nil && marks(cause) {
 		x.Severity = findings.Note // gc-assist-wait names who allocates
 	}
 	b := &w.biggest
-	whys := w.why()
-	x.Headline = headline(&x, whys, b.peak)
-	x.Title = findings.Say("%s, %s for each P; for %s of the time they were more than %d for each", title(&x, whys, b.peak), quantity.Number(forEach), quantity.Percent(f.Share(ns)), limit)
+	forEach := float64(b.peak) / float64(b.limit/w.t.Queue)
+	headline, title := phrase(&x, most, b.peak)
+	x.Headline = headline
+	x.Title = findings.Say("%s, %s for each P; for %s of the time they were more than %d for each", title, quantity.Number(forEach), quantity.Percent(f.Share(ns)), limit)
 	x.Measured("runnable at once for each P, at most", findings.Number(forEach), findings.Count(limit))
 	x.Measured(fmt.Sprintf("time with more than %d for each P", limit), findings.Share(f.Share(ns)).Of(ns), findings.Share(w.t.Share))
 	x.Measured("bursts", findings.Count(w.bursts), findings.Time(w.t.LengthNs).With(" each"))
 	x.Measured("the longest", findings.Time(w.longest))
 	x.Measured("from the highest peak to its end", findings.Time(b.to-b.peakAt))
 	for _, y := range whys[:min(3, len(whys))] {
-		x.Measured("became runnable then: "+words(y.why), findings.Count(y.n))
+		x.Measured("became runnable then: "+cmp.Or(ways[y.why].words, y.why.String()), findings.Count(y.n))
 	}
 	if len(whys) > 0 {
-		why := whys[0].why
-		if why == reference.WhyCreate && !slices.ContainsFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }) {
-			why = reference.WhyTimer // which creates them where no goroutine does
+		if most == reference.WhyCreate && cause == nil {
+			most = reference.WhyTimer // which creates them where no goroutine does
 		}
-		x.Advise("%s", advice(why, x.Actors))
+		advice := cmp.Or(ways[most].advice, "See in the timeline what came before the peak.")
+		if most == reference.WhyUnblock {
+			advice = fmt.Sprintf(advice, callOf(cause).instead)
+		}
+		x.Advise("%s", advice)
 	}
 	x.Advise("Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
 	return []findings.Finding{x}
@@ -286,35 +289,6 @@ func (w *watcher) why() []entry {
 	return out
 }
 
-// headline is the short title.
-func headline(x *findings.Finding, whys []entry, peak int64) findings.Text {
-	many := quantity.Plural(peak, "goroutine", "goroutines")
-	for i := range x.Actors {
-		a := &x.Actors[i]
-		if len(whys) > 0 && a.Role == findings.Cause {
-			switch whys[0].why {
-			case reference.WhyCreate:
-				return findings.Say("%s creates goroutines faster than they run: up to %s wait", a.Short(), many)
-			case reference.WhyUnblock:
-				return findings.Say("%s wakes up to %s at once", waker(a, findings.Say("%s", a.Short())), many)
-			}
-		}
-	}
-	if len(whys) > 0 && len(x.Actors) > 0 {
-		switch whys[0].why {
-		case reference.WhyTimer:
-			in := "of"
-			if a := &x.Actors[0]; a.Short() != findings.Short(findings.Name(a.Class)) {
-				in = "in"
-			}
-			return findings.Say("Timers wake up to %s %s %s at once", many, in, x.Actors[0].Short())
-		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
-			return findings.Say("Timers start up to %s of %s at once", many, x.Actors[0].Short())
-		}
-	}
-	return findings.Say("Too much work at once: up to %s are runnable", many)
-}
-
 // marks reports whether an actor is a mark worker: it wakes those that wait for a cycle of the collector to end.
 func marks(a *findings.Actor) bool { return strings.HasPrefix(a.Class, "runtime.gcBgMarkWorker") }
 
@@ -326,101 +300,76 @@ func waker(a *findings.Actor, name findings.Text) findings.Text {
 	return name
 }
 
-// title reports who made so many goroutines runnable.
-func title(x *findings.Finding, whys []entry, peak int64) findings.Text {
+// phrase returns the headline and the beginning of the title: who made so many goroutines runnable.
+func phrase(x *findings.Finding, why reference.Why, peak int64) (headline, title findings.Text) {
 	many := quantity.Plural(peak, "goroutine", "goroutines")
-	if len(whys) > 0 {
-		for i := range x.Actors {
-			a := &x.Actors[i]
-			switch {
-			case a.Role != findings.Cause:
-			case whys[0].why == reference.WhyCreate:
-				return findings.Say("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
-			case whys[0].why == reference.WhyUnblock:
-				return findings.Say("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, how(a.Stack))
-			}
-		}
-		if len(x.Actors) > 0 {
-			switch whys[0].why {
-			case reference.WhyTimer:
-				return findings.Say("Timers made up to %s of %s runnable at once", many, x.Actors[0].Work())
-			case reference.WhyCreate:
-				return findings.Say("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, x.Actors[0].Work())
-			}
+	if a := x.Cause(); a != nil {
+		switch why {
+		case reference.WhyCreate:
+			return findings.Say("%s creates goroutines faster than they run: up to %s wait", a.Short(), many),
+				findings.Say("%s created goroutines faster than they ran: up to %s were runnable at once", a.Doer(), many)
+		case reference.WhyUnblock:
+			return findings.Say("%s wakes up to %s at once", waker(a, findings.Say("%s", a.Short())), many),
+				findings.Say("%s made up to %s runnable at once%s", waker(a, a.Doer()), many, callOf(a).how)
 		}
 	}
-	return findings.Say("Up to %s were runnable at once", many)
+	if len(x.Actors) > 0 {
+		a := &x.Actors[0]
+		switch why {
+		case reference.WhyTimer:
+			in := "of"
+			if a.Short() != findings.Short(findings.Name(a.Class)) {
+				in = "in"
+			}
+			return findings.Say("Timers wake up to %s %s %s at once", many, in, a.Short()),
+				findings.Say("Timers made up to %s of %s runnable at once", many, a.Work())
+		case reference.WhyCreate: // by no goroutine, as time.AfterFunc does it
+			return findings.Say("Timers start up to %s of %s at once", many, a.Short()),
+				findings.Say("Timers, as by time.AfterFunc, started goroutines faster than they ran: up to %s, most of %s, were runnable at once", many, a.Work())
+		}
+	}
+	return findings.Say("Too much work at once: up to %s are runnable", many), findings.Say("Up to %s were runnable at once", many)
 }
 
-// ways are the calls by which one goroutine wakes many, and what to do instead.
-var ways = [...]struct {
-	call, how, instead string
-	holds              string // in the name of the function, too
-}{
+// call is one by which a goroutine wakes many, and what to do instead.
+type call struct {
+	function, how, instead string
+	holds                  string // in the name of the function, too
+}
+
+// calls ends in what stands for any other one.
+var calls = [...]call{
 	{"runtime.closechan", " by closing a channel", "send a token to as many as there is work for, instead of closing the channel", ""},
 	{"sync.(*Cond).Broadcast", " with sync.Cond.Broadcast", "Signal instead of Broadcast", ""},
 	{"context.", " by cancelling a context", "let those that have more to do than to end finish it some milliseconds apart", "cancel"},
 	{"sync.(*WaitGroup)", " through a sync.WaitGroup", "have one wait for the WaitGroup, and hand on to the others", ""},
 	{"sync.(*RWMutex)", " by unlocking a sync.RWMutex", "hold the write lock for less, or swap what it guards by an atomic.Pointer", ""},
+	{"", "", "Signal instead of Broadcast, a token instead of a closed channel", ""},
 }
 
-// way returns the number in ways of the call by which goroutines were woken, as far as the stack
-// shows it; -1 if it does not.
-func way(frames []string) int {
-	for _, fr := range frames {
-		name, _, _ := strings.Cut(fr, " ")
-		for i := range ways {
-			if strings.HasPrefix(name, ways[i].call) && strings.Contains(name, ways[i].holds) {
-				return i
+// callOf returns the call by which an actor, which may be nil, woke goroutines, as far as its stack shows it.
+func callOf(a *findings.Actor) *call {
+	others := len(calls) - 1
+	if a == nil {
+		return &calls[others]
+	}
+	for _, fr := range a.Stack {
+		name := findings.FunctionOf(fr)
+		for i := range calls[:others] {
+			if c := &calls[i]; strings.HasPrefix(name, c.function) && strings.Contains(name, c.holds) {
+				return c
 			}
 		}
 	}
-	return -1
+	return &calls[others]
 }
 
-func how(frames []string) string {
-	if i := way(frames); i >= 0 {
-		return ways[i].how
-	}
-	return ""
-}
-
-func words(why reference.Why) string {
-	switch why {
-	case reference.WhyCreate:
-		return "created"
-	case reference.WhyUnblock:
-		return "woken by a goroutine"
-	case reference.WhyTimer:
-		return "woken by a timer"
-	case reference.WhyNetwork:
-		return "woken by the network poller"
-	case reference.WhySyscallExit:
-		return "came back from a system call"
-	case reference.WhySlice:
-		return "preempted"
-	}
-	return why.String()
-}
-
-func advice(why reference.Why, actors []findings.Actor) string {
-	switch why {
-	case reference.WhyCreate:
-		return "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."
-	case reference.WhyUnblock:
-		instead := "Signal instead of Broadcast, a token instead of a closed channel"
-		if i := slices.IndexFunc(actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-			if w := way(actors[i].Stack); w >= 0 {
-				instead = ways[w].instead
-			}
-		}
-		return "Most of them were woken by other goroutines, at once: wake as many as there is work for (" + instead + "), or let them go in groups, some milliseconds apart."
-	case reference.WhyTimer:
-		return "Most of them were woken or started by timers that were due together: spread their times."
-	case reference.WhyNetwork:
-		return "Most of them had waited for the network: limit the connections or requests that are worked on at once."
-	case reference.WhySyscallExit:
-		return "Most of them came back from system calls without a P: bound how many such calls are made at once."
-	}
-	return "See in the timeline what came before the peak."
+// ways are how goroutines become runnable, and what to do where most do so. %s is call.instead.
+var ways = map[reference.Why]struct{ words, advice string }{
+	reference.WhyCreate:      {"created", "Most of them were just created: bound how many goroutines a request or a loop starts (a semaphore, errgroup.SetLimit, a fixed set of workers)."},
+	reference.WhyUnblock:     {"woken by a goroutine", "Most of them were woken by other goroutines, at once: wake as many as there is work for (%s), or let them go in groups, some milliseconds apart."},
+	reference.WhyTimer:       {"woken by a timer", "Most of them were woken or started by timers that were due together: spread their times."},
+	reference.WhyNetwork:     {"woken by the network poller", "Most of them had waited for the network: limit the connections or requests that are worked on at once."},
+	reference.WhySyscallExit: {"came back from a system call", "Most of them came back from system calls without a P: bound how many such calls are made at once."},
+	reference.WhySlice:       {"preempted", ""},
 }

@@ -203,8 +203,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = append(x.Actors, a)
 	}
 	name, short := findings.Say("%s", f.Name(r.Path[0].Class)), findings.Short(f.Name(r.Path[0].Class))
-	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		name, short = x.Actors[i].Work(), x.Actors[i].Brief()
+	if a := x.Cause(); a != nil {
+		name, short = a.Work(), a.Brief()
 	}
 	x.Headline = findings.Say("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", short, quantity.Percent(float64(w.slack)/busy))
 	x.Title = findings.Say("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
