@@ -1,20 +1,24 @@
 // Command gen writes list.go of package all: the detectors are the folders of
 // analyze/findings that hold a doc.md, first those that order.txt names, then the
-// others by ID.
+// others by ID. With an ID and a title it makes such a folder before, which is to be filled in.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +26,61 @@ import (
 )
 
 func main() {
-	list, err := generate(".")
-	if err == nil {
-		err = os.WriteFile("list.go", list, 0o644)
-	}
-	if err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string) error {
+	if len(args) == 2 {
+		if err := begin(filepath.Join("..", args[0]), args[0], args[1]); err != nil {
+			return err
+		}
+	} else if len(args) > 0 {
+		return errors.New("usage: gen [ID TITLE]")
+	}
+	list, err := generate(".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("list.go", list, 0o644)
+}
+
+//go:embed detector
+var templates embed.FS
+
+// ids are the IDs that a detector may have: words.
+var ids = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+
+// begin makes the folder of a new detector, whose tests fail until it is filled in.
+func begin(dir, id, title string) error {
+	if !ids.MatchString(id) {
+		return fmt.Errorf("%q must be words with a hyphen between them", id)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	imports := strconv.Quote("github.com/gmpscope/gmpscope/analyze/findings/" + id)
+	name := strings.ReplaceAll(id, "-", "")
+	if name != id {
+		imports = name + " " + imports
+	}
+	fill := strings.NewReplacer(`"PATH"`, imports, "PACKAGE", name, "DETECTOR", id, "TITLE", title, "GOVERSION", runtime.Version())
+	return fs.WalkDir(templates, "detector", func(from string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, strings.TrimSuffix(strings.TrimPrefix(from, "detector"), ".txt"))
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := templates.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, []byte(fill.Replace(string(text))), 0o644)
+	})
 }
 
 // detector is one folder.
