@@ -120,8 +120,8 @@ func alike(list []*Finding, x *Finding) *Finding {
 
 // before orders findings by what is the same in each run: what was counted first.
 func before(x, y *Finding) bool {
-	xc, xk := subject(*x)
-	yc, yk := subject(*y)
+	xc, xk := x.Subject()
+	yc, yk := y.Subject()
 	return cmp.Or(-cmp.Compare(b2i(x.Counted), b2i(y.Counted)), cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
 }
 

@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -31,6 +33,22 @@ func (t *Table[K, V]) At(key K) *V {
 
 // Find returns the value of a key; nil if there is none.
 func (t *Table[K, V]) Find(key K) *V { return t.at[key] }
+
+// Few keeps a value for each of a few keys, in the order in which they came. The zero value is empty.
+type Few[K comparable, V any] struct {
+	Keys   []K
+	Values []V
+}
+
+// Find returns the place of a key in Keys and Values, a zero value if it is new; -1 if there are limit already.
+func (f *Few[K, V]) Find(key K, limit int) int {
+	i := slices.Index(f.Keys, key)
+	if i < 0 && len(f.Keys) < limit {
+		i = len(f.Keys)
+		f.Keys, f.Values = append(f.Keys, key), append(f.Values, *new(V))
+	}
+	return i
+}
 
 // Pending keeps what a goroutine did last, until it does what follows. The zero value is empty.
 type Pending[T any] struct{ of ids.Parts[kept[T]] }

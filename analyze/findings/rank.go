@@ -22,7 +22,7 @@ func Rank(list []Finding) []Finding {
 	out := list[:0:0]
 	for _, x := range list {
 		k := key{id: x.ID}
-		k.who, k.creator = subject(x)
+		k.who, k.creator = x.Subject()
 		i, ok := first[k]
 		if !ok {
 			first[k] = len(out)
@@ -64,8 +64,8 @@ func Rank(list []Finding) []Finding {
 const maxActors = 8
 
 func order(x, y Finding) int {
-	xc, xk := subject(x)
-	yc, yk := subject(y)
+	xc, xk := x.Subject()
+	yc, yk := y.Subject()
 	return cmp.Or(
 		cmp.Compare(x.ID, y.ID), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.ToNs, y.ToNs),
 		cmp.Compare(x.Title.String(), y.Title.String()), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
@@ -74,13 +74,9 @@ func order(x, y Finding) int {
 // Subject returns start function and creator of the class that a finding is about: of its
 // first victim with a class, else of its first cause; "" if no actor has a class. A
 // detector has one finding for each subject.
-func (f *Finding) Subject() (class, creator string) { return subject(*f) }
-
-// subject is who a finding is about: the first victim with a class, or else the
-// first cause.
-func subject(x Finding) (class, creator string) {
+func (f *Finding) Subject() (class, creator string) {
 	for _, role := range []string{Victim, Cause} {
-		for _, a := range x.Actors {
+		for _, a := range f.Actors {
 			if a.Role == role && a.Class != "" {
 				return a.Class, a.Creator
 			}
@@ -98,9 +94,4 @@ func weaker(x, y string) string {
 	return x
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
+func b2i(b bool) int { return int(b2i64(b)) }

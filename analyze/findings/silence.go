@@ -93,7 +93,7 @@ type Silences struct {
 	list   []Silence
 	short  []Silence // that a program may explain; of use only where many end alike, at most maxSilences
 	view   *View
-	timers map[int32]*timed // by the stack where goroutines wait for one
+	timers Table[int32, timed] // by the stack where goroutines wait for one
 }
 
 // maxSilences bounds memory; with ten in a second it is seven minutes.
@@ -141,7 +141,7 @@ const (
 // NewSilences returns the Silences of w: the same for each caller.
 func NewSilences(w *View) *Silences {
 	if w.kept == nil {
-		w.kept = &Silences{view: w, timers: map[int32]*timed{}}
+		w.kept = &Silences{view: w, timers: NewTable(maxTimed, func(int32) timed { return timed{} })}
 		w.Silences(w.kept.add)
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.kept.fired)
 		w.Runs(RunFilter{MinNs: silenceNs}, w.kept.ran)
@@ -159,13 +159,9 @@ func (s *Silences) fired(d *reference.Decision) {
 	if g == nil || g.System || g.BlockedNs < 0 {
 		return
 	}
-	t := s.timers[g.Stack]
+	t := s.timers.At(g.Stack)
 	if t == nil {
-		if len(s.timers) == maxTimed {
-			return
-		}
-		t = &timed{}
-		s.timers[g.Stack] = t
+		return
 	}
 	if q := &s.view.quiet; t.n >= usual && q.To > 0 && d.Time-q.To <= lateNs && q.Running+q.Runtime < s.view.Procs() && g.BlockedAt <= q.From && q.To-(g.BlockedAt+t.most) >= max(silenceNs, t.most) {
 		s.overdue(t, g)

@@ -73,14 +73,13 @@ type ResidencyFilter struct {
 // becomes a place in a table when the watcher subscribes, and what no list holds
 // costs a comparison. All arguments are valid during the call.
 type subscriptions struct {
-	kind    [reference.Kinds]subscribers[reference.Decision]
+	when    [len(whens)][reference.Kinds]subscribers[reference.Decision]
 	kindWhy [reference.Kinds][]subscribers[reference.Decision] // by Why; nil: none
-	worker  [reference.Kinds]subscribers[reference.Decision]
-	woken   [masks]subscribers[reference.Decision] // by Goroutine.Reason
-	blocks  [masks]subscribers[reference.Decision] // by Reason
-	started [masks]subscribers[reference.Decision] // by Goroutine.ReadyWhy
+	woken   [masks]subscribers[reference.Decision]             // by Goroutine.Reason
+	blocks  [masks]subscribers[reference.Decision]             // by Reason
+	started [masks]subscribers[reference.Decision]             // by Goroutine.ReadyWhy
 
-	first, unexplained, stolenNext, noP, returned, crowded, ofRuntime, idlePs subscribers[reference.Decision]
+	idlePs subscribers[reference.Decision]
 
 	// A bit for each kind, cause or reason in these tables: most decisions need no
 	// look at them.
@@ -235,27 +234,17 @@ func (l *subscriptions) decisions(k reference.Kind, f *DecisionFilter, fn func(*
 		addEach(l.started[:], &l.startBit, f.ReadyWhys, fn, s)
 	case f.Mark != 0:
 		l.markBits[k] |= f.Mark
-	case f.When == Always && f.Reasons == nil && f.ReadyWhys == nil:
-		l.kind[k].add(fn, s)
-	case f.When == MarkWorker:
-		l.worker[k].add(fn, s)
-	case f.When == FirstOnP && k == reference.KindStart:
-		l.first.add(fn, s)
-	case f.When == Unexplained && k == reference.KindStart:
-		l.unexplained.add(fn, s)
-	case f.When == StolenNext && k == reference.KindStart:
-		l.stolenNext.add(fn, s)
-	case f.When == WithoutP && k == reference.KindReady:
-		l.noP.add(fn, s)
-	case f.When == WithoutP && k == reference.KindSyscallExit:
-		l.returned.add(fn, s)
-	case f.When == Crowded && k == reference.KindReady:
-		l.crowded.add(fn, s)
-	case f.When == OfRuntime && k == reference.KindReady:
-		l.ofRuntime.add(fn, s)
+	case f.Reasons == nil && f.ReadyWhys == nil && (f.When <= MarkWorker || slices.Contains(whens[f.When], k)):
+		l.when[f.When][k].add(fn, s)
 	default:
 		panic("findings: a DecisionFilter with a condition that says nothing of " + k.String())
 	}
+}
+
+// whens are the kinds of decisions of which conditions say something, but for those that do so of all.
+var whens = [...][]reference.Kind{
+	FirstOnP: {reference.KindStart}, Unexplained: {reference.KindStart}, StolenNext: {reference.KindStart},
+	WithoutP: {reference.KindReady, reference.KindSyscallExit}, Crowded: {reference.KindReady}, OfRuntime: {reference.KindReady},
 }
 
 // addEach puts fn into the lists of the given causes or reasons.
@@ -433,7 +422,7 @@ func (w *follower) emit(d *reference.Decision, k reference.Kind) {
 }
 
 func (w *follower) emitAll(d *reference.Decision, k reference.Kind) {
-	w.kind[k].emit(d)
+	w.when[Always][k].emit(d)
 	w.emitSome(d, k)
 	w.emitMarked(d, w.g, k)
 }
@@ -441,17 +430,17 @@ func (w *follower) emitAll(d *reference.Decision, k reference.Kind) {
 // emitReady, emitStart and emitStop are emit for these, to which somebody always
 // subscribes.
 func (w *follower) emitReady(d *reference.Decision) {
-	w.kind[reference.KindReady].emit(d)
+	w.when[Always][reference.KindReady].emit(d)
 	if w.wantsSome(d, reference.KindReady) {
 		w.emitSome(d, reference.KindReady)
 	}
 	if d.Flags&reference.FlagNoP != 0 {
-		w.noP.emit(d)
+		w.when[WithoutP][reference.KindReady].emit(d)
 	}
 	if w.runnable-w.yielded <= w.gomaxp {
 		w.uncrowded = true
 	} else {
-		w.crowded.emit(d)
+		w.when[Crowded][reference.KindReady].emit(d)
 		w.uncrowded = false
 	}
 	g := w.g
@@ -459,7 +448,7 @@ func (w *follower) emitReady(d *reference.Decision) {
 		return
 	}
 	if g.System {
-		w.ofRuntime.emit(d)
+		w.when[OfRuntime][reference.KindReady].emit(d)
 	} else if w.wokenBits>>(g.Reason%masks)&1 != 0 {
 		w.woken[g.Reason%masks].emit(d)
 	}
@@ -467,7 +456,7 @@ func (w *follower) emitReady(d *reference.Decision) {
 }
 
 func (w *follower) emitStart(d *reference.Decision) {
-	w.kind[reference.KindStart].emit(d)
+	w.when[Always][reference.KindStart].emit(d)
 	if w.wantsSome(d, reference.KindStart) {
 		w.emitSome(d, reference.KindStart)
 	}
@@ -479,19 +468,19 @@ func (w *follower) emitStart(d *reference.Decision) {
 		w.started[g.ReadyWhy%masks].emit(d)
 	}
 	if w.firstOnP {
-		w.first.emit(d)
+		w.when[FirstOnP][reference.KindStart].emit(d)
 	}
 	if d.Src == reference.SrcStealRunnext {
-		w.stolenNext.emit(d)
+		w.when[StolenNext][reference.KindStart].emit(d)
 	}
 	if d.Basis.Level() == reference.Unknown {
-		w.unexplained.emit(d)
+		w.when[Unexplained][reference.KindStart].emit(d)
 	}
 	w.emitMarked(d, g, reference.KindStart)
 }
 
 func (w *follower) emitStop(d *reference.Decision) {
-	w.kind[reference.KindStop].emit(d)
+	w.when[Always][reference.KindStop].emit(d)
 	if w.wantsSome(d, reference.KindStop) {
 		w.emitSome(d, reference.KindStop)
 	}
@@ -514,7 +503,7 @@ func (l *subscriptions) emitSome(d *reference.Decision, k reference.Kind) {
 		l.kindWhy[k][d.Why%masks].emit(d)
 	}
 	if d.Flags&reference.FlagGC != 0 {
-		l.worker[k].emit(d)
+		l.when[MarkWorker][k].emit(d)
 	}
 }
 

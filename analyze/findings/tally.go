@@ -75,6 +75,13 @@ func (c *Cell) Add(x *Cell) {
 	c.Ns += x.Ns
 }
 
+// KeepLonger makes c equal to x if that is longer.
+func (c *Cell) KeepLonger(x *Cell) {
+	if x.Ns > c.Ns {
+		*c = *x
+	}
+}
+
 func (c *Cell) merge(o *Cell) {
 	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = o.Worst, o.From, o.To, o.G, o.P, o.Stack

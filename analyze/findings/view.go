@@ -166,7 +166,7 @@ func (w *follower) process(d *reference.Decision) {
 		w.applyPs()
 		w.see(d)
 		if d.P < 0 {
-			w.returned.emit(d)
+			w.when[WithoutP][reference.KindSyscallExit].emit(d)
 		}
 		w.emit(d, reference.KindSyscallExit)
 	case reference.KindMove:

@@ -31,7 +31,7 @@ type answer struct {
 	n      [len(within)]int64 // times that it was so short before; the last is of all
 	served int64              // of these, by one that had been asked
 	ns     float64            // from there to the call
-	links  []link             // what it was blocked for in between
+	links  links              // what it was blocked for in between
 }
 
 // place is a stack of goroutines of a class.
@@ -89,13 +89,15 @@ func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 		if x.Class == g.Class || x.Stack == 0 || x.Used {
 			continue
 		}
-		k := c.answer(place{x.Class, x.Stack})
+		at := place{x.Class, x.Stack}
+		k := c.answers.Find(at, maxAnswers)
 		if k < 0 || seen>>k&1 != 0 {
 			continue
 		}
 		seen |= 1 << k
 		x.Used = true
-		a := &c.answers[k]
+		a := &c.answers.Values[k]
+		a.place = at
 		a.n[1]++
 		if x.At >= soon {
 			a.n[0]++
@@ -103,7 +105,7 @@ func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 		if s := w.servers.Find(x.Slot); s != nil && s.g == x.G && s.from < x.At {
 			a.served++
 			a.ns += float64(x.At - s.from)
-			a.links = addLink(a.links, link{by: s.by, stack: s.at}, float64(s.ns))
+			addLink(&a.links, link{by: s.by, stack: s.at}, float64(s.ns))
 			served[n].s, served[n].at = s, x.At
 			n++
 		}
@@ -116,22 +118,6 @@ func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 			}
 		}
 	}
-}
-
-// answer returns the number of a place in c.answers, -1 if there are too many.
-func (c *cell) answer(at place) int {
-	for k := range c.answers {
-		if c.places[k] == at {
-			return k
-		}
-	}
-	k := len(c.answers)
-	if k == maxAnswers {
-		return -1
-	}
-	c.places[k] = at
-	c.answers = append(c.answers, answer{place: at})
-	return k
 }
 
 // isSend reports whether a stack is of one that writes to a connection, as far as it does not
@@ -151,8 +137,8 @@ func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 	if c == nil {
 		return nil
 	}
-	for i := range c.answers {
-		a := &c.answers[i]
+	for i := range c.answers.Values {
+		a := &c.answers.Values[i]
 		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) || ofLibrary(a.name(f)) {
 			continue
 		}
@@ -188,7 +174,7 @@ func (a *answer) name(f *findings.Facts) findings.Name {
 	if name := writes.Short(); name != "" {
 		return name
 	}
-	_, name := mostOf(f, a.links, 0)
+	_, name, _ := mostOf(f, 0, &a.links)
 	return name
 }
 
@@ -199,16 +185,16 @@ func ofLibrary(function findings.Name) bool {
 
 // does reports what those did that answered, from when they were asked on.
 func (a *answer) does(f *findings.Facts) findings.Text {
-	l, where := mostOf(f, a.links, a.ns/2)
+	by, where, ns := mostOf(f, a.ns/2, &a.links)
 	elsewhere := where != "" && where != a.name(f)
 	switch {
-	case l.by < 0 && elsewhere:
-		return findings.Say("waited %s in %s", ended[l.by], where)
-	case l.by < 0:
-		return findings.Say("waited %s", ended[l.by])
-	case l.ns > 0 && elsewhere:
+	case by < 0 && elsewhere:
+		return findings.Say("waited %s in %s", ended[by], where)
+	case by < 0:
+		return findings.Say("waited %s", ended[by])
+	case ns > 0 && elsewhere:
 		return findings.Say("waited for %s", where)
-	case l.ns > 0:
+	case ns > 0:
 		return findings.Say("waited for others")
 	}
 	return findings.Say("ran, or waited for a P,")

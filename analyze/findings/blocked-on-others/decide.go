@@ -22,7 +22,7 @@ type group struct {
 	byWaker map[int32]int64 // ns of the waits, by the class that ended them
 	top     *cell           // of those with the waker that ended most
 	topNs   int64
-	links   []link // as in cell
+	links   []*links // of its cells
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -103,9 +103,10 @@ func (w *watcher) groups(f *findings.Facts) []*group {
 		g.ns += c.waits.Ns
 		g.n += c.waits.N
 		g.sums.add(&c.sums)
-		for _, stop := range c.stops {
+		for i, stop := range c.stops.Values {
+			end := c.stops.Keys[i]
 			switch {
-			case closed(f.Frames(stop.stack)) && (stop.notified == 0 || ends(f.Frames(stop.notified))):
+			case closed(f.Frames(end.stack)) && (end.notified == 0 || ends(f.Frames(end.notified))):
 				g.stopped += stop.ns
 			case starts(frames, in): // a loop that takes one thing after another
 				g.stopped += stop.again
@@ -120,7 +121,7 @@ func (w *watcher) groups(f *findings.Facts) []*group {
 			}
 			g.topNs = g.byWaker[c.by]
 		}
-		g.links = append(g.links, c.links...)
+		g.links = append(g.links, &c.links)
 	}
 	return all.List
 }
@@ -217,22 +218,22 @@ const maxChain = 4
 func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []findings.Name, last int32, where findings.Name, did findings.Text) {
 	seen := []int32{g.class, g.top.by}
 	for len(functions) < maxChain {
-		l, name := mostOf(f, g.links, float64(g.ns)/2)
-		if l.by == byPeer {
+		by, name, _ := mostOf(f, float64(g.ns)/2, g.links...)
+		if by == byPeer {
 			if a := w.answererOf(f, seen[len(seen)-1]); a != nil {
 				return append(functions, a.name(f)), byAnswerer, "", a.does(f)
 			}
 		}
-		if l.by < 0 {
-			return functions, l.by, name, nil
+		if by < 0 {
+			return functions, by, name, nil
 		}
-		if name == "" || slices.Contains(seen, l.by) {
+		if name == "" || slices.Contains(seen, by) {
 			return functions, 0, "", nil
 		}
-		functions, seen = append(functions, name), append(seen, l.by)
+		functions, seen = append(functions, name), append(seen, by)
 		var next *group
 		for _, x := range all {
-			if x.class == seen[len(seen)-2] && x.top.by == l.by && x.outside == 0 && (next == nil || x.ns > next.ns) {
+			if x.class == seen[len(seen)-2] && x.top.by == by && x.outside == 0 && (next == nil || x.ns > next.ns) {
 				next = x
 			}
 		}
@@ -244,30 +245,32 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 	return functions, 0, "", nil
 }
 
-// mostOf is who ended the most of what links tell, if it is at least so much, and where that
-// one was, or those that waited if no goroutine of the program ended it; else empty.
-func mostOf(f *findings.Facts, links []link, least float64) (most link, name findings.Name) {
+// mostOf is who ended the most of what links tell, if it is at least so much, where that
+// one was, or those that waited if no goroutine of the program ended it, and how much; else empty.
+func mostOf(f *findings.Facts, least float64, lists ...*links) (by int32, name findings.Name, most float64) {
 	type end struct {
 		by int32
 		at findings.Name
 	}
 	ns := map[end]float64{}
-	for _, l := range links {
-		a := (&findings.Actor{Stack: f.Frames(l.stack)}).AtInnermost()
-		at := a.Brief()
-		if l.by >= 0 {
-			a.Class = string(f.Name(l.by))
-			at = a.Short()
-		}
-		k := end{l.by, at}
-		if ns[k] += l.ns; ns[k] > most.ns {
-			most, name = link{l.by, l.stack, ns[k]}, at
+	for _, list := range lists {
+		for i, l := range list.Keys {
+			a := (&findings.Actor{Stack: f.Frames(l.stack)}).AtInnermost()
+			at := a.Brief()
+			if l.by >= 0 {
+				a.Class = string(f.Name(l.by))
+				at = a.Short()
+			}
+			k := end{l.by, at}
+			if ns[k] += list.Values[i]; ns[k] > most {
+				by, name, most = l.by, at, ns[k]
+			}
 		}
 	}
-	if most.ns < least {
-		return link{}, ""
+	if most < least {
+		return 0, "", 0
 	}
-	return most, name
+	return by, name, most
 }
 
 func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Finding {

@@ -3,8 +3,6 @@
 package blockedonothers
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
@@ -121,11 +119,10 @@ type cell struct {
 	waits   findings.Cell
 	waker   int64 // that ended the longest
 	wakerAt int32 // where that was
-	stops   []stops
+	stops   findings.Few[end, stopped]
 	endAt   int64 // when a wait ended last
-	links   []link
-	answers []answer          // who may have sent what ended them, if they are for the network
-	places  [maxAnswers]place // of the answers: they are looked for often
+	links   links
+	answers findings.Few[place, answer] // who may have sent what ended them, if they are for the network
 }
 
 // sums are of waits, but for their number and length.
@@ -154,22 +151,23 @@ func (s *sums) add(x *sums) {
 	s.blocked.Merge(&x.blocked)
 }
 
-// link is for how long those that ended waits were themselves blocked, by who ended that:
-// goroutines of a class, at a stack; or byTimer, byPeer.
-type link struct {
-	by, stack int32
-	ns        float64
-}
+// links is for how long those that ended waits were themselves blocked, by who ended that, ns.
+type links = findings.Few[link, float64]
+
+// link is goroutines of a class at a stack; or byTimer, byPeer.
+type link struct{ by, stack int32 }
 
 // maxLinks is how many are told apart in a cell.
 const maxLinks = 8
 
-// stops is the waits that were ended at a stack, after each of which the goroutine came to
-// its end and did nothing more, but wake a goroutine at one stack; 0 is none.
-type stops struct {
-	stack, notified int32
-	ns              int64
-	again           int64 // ns of those of goroutines that were at the same place in the wait before
+// end is where a wait was ended, after which the goroutine came to its end and did nothing more, but
+// wake a goroutine at one stack; 0 is none.
+type end struct{ stack, notified int32 }
+
+// stopped is the waits with one end, ns.
+type stopped struct {
+	ns    int64
+	again int64 // of goroutines that were at the same place in the wait before
 }
 
 func (w *watcher) woken(d *reference.Decision) {
@@ -227,7 +225,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 		c.children++
 	}
 	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.BlockedNs > 0 && by.Waker != g.ID {
-		c.links = addLink(c.links, w.ender(by), blocked)
+		addLink(&c.links, w.ender(by), blocked)
 	}
 	last := w.last.Make(g)
 	// OPT: field by field, since a literal is made elsewhere and copied, at once.
@@ -251,16 +249,14 @@ func (w *watcher) exited(*findings.Run) {
 }
 
 func (c *cell) stop(last *wait) {
-	i := slices.IndexFunc(c.stops, func(s stops) bool { return s.stack == last.stack && s.notified == last.notified })
+	i := c.stops.Find(end{last.stack, last.notified}, maxStops)
 	if i < 0 {
-		if len(c.stops) == maxStops {
-			return
-		}
-		i, c.stops = len(c.stops), append(c.stops, stops{stack: last.stack, notified: last.notified})
+		return
 	}
-	c.stops[i].ns += last.ns
+	s := &c.stops.Values[i]
+	s.ns += last.ns
 	if last.again {
-		c.stops[i].again += last.ns
+		s.again += last.ns
 	}
 }
 
@@ -300,20 +296,13 @@ func (w *watcher) ender(g *findings.Goroutine) link {
 }
 
 // addLink adds to the time for which those that ended waits were blocked until that came.
-func addLink(links []link, to link, ns float64) []link {
+func addLink(links *links, to link, ns float64) {
 	if to == (link{}) {
-		return links
+		return
 	}
-	for i := range links {
-		if l := &links[i]; l.by == to.by && l.stack == to.stack {
-			l.ns += ns
-			return links
-		}
+	if i := links.Find(to, maxLinks); i >= 0 {
+		links.Values[i] += ns
 	}
-	if len(links) < maxLinks {
-		links = append(links, link{to.by, to.stack, ns})
-	}
-	return links
 }
 
 func (w *watcher) cell(k key) *cell {

@@ -75,7 +75,8 @@ func (w *watcher) flow(f *findings.Facts, least int64) (findings.Finding, bool) 
 		return findings.Finding{}, false
 	}
 	ns := quantity.Duration(w.credits[cause])
-	victim, actor := f.Actor(findings.Victim, longest.Class, longest.G, longest.Stack), f.Actor(findings.Cause, cause.class, 0, cause.blocked)
+	victim := f.Actor(findings.Victim, longest.Class, longest.G, longest.Stack)
+	actor := f.Actor(findings.Cause, cause.class, 0, cause.blocked)
 	var in findings.Text
 	if at := actor.AtInnermost().Short(); at != reads {
 		in = findings.Say(" in %s", at)

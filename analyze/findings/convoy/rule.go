@@ -76,11 +76,10 @@ type cell struct {
 	after   int32         // where its goroutine was blocked last before, if its stack is none
 	// Of victims of the same class as the cause: how many waited behind one run, at most, by where
 	// they had stopped.
-	alike []alike
+	alike findings.Few[int32, alike]
 }
 
 type alike struct {
-	stack   int32
 	n, most int64
 	from    int64 // start of the run that n is of
 }
@@ -90,14 +89,11 @@ const maxAlike = 8
 
 // count counts one that had stopped at a stack, and waits behind a run of its class.
 func (c *cell) count(stack int32, from int64) {
-	i := slices.IndexFunc(c.alike, func(a alike) bool { return a.stack == stack })
+	i := c.alike.Find(stack, maxAlike)
 	if i < 0 {
-		if len(c.alike) == maxAlike {
-			return
-		}
-		i, c.alike = len(c.alike), append(c.alike, alike{stack: stack})
+		return
 	}
-	a := &c.alike[i]
+	a := &c.alike.Values[i]
 	if a.from != from {
 		a.from, a.n = from, 0
 	}
@@ -200,93 +196,73 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return out
 }
 
-// evidence is what a finding about the runs of one class says.
-type evidence struct {
-	cause    int32
-	cells    []*cell // costliest first
-	cost     int64
-	held     int64 // times that one was held up
-	runs     int64
-	longest  *cell
-	medianNs int64           // run of those held up most
-	class    *findings.Class // of the cause
-	rare     bool            // the runs are, in their class
-	together int64           // goroutines of it that waited behind one that ran, having stopped in the same function, at most; 0: no crowd
-	in       findings.Name   // that function
-	inBy     findings.Name   // its caller, if it is known and that is where the one that ran had waited
-}
-
 // finding is about the runs of one class; cells is not empty, costliest first.
 func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, bool) {
-	top := cells[0]
-	n := evidence{
-		cause: top.cause, cells: cells, longest: top,
-		medianNs: w.view.ClassStat(top.victim).Median(), class: w.view.ClassStat(top.cause),
-	}
+	top, longest := cells[0], cells[0]
+	var cost, held, runs int64
 	for _, c := range cells {
-		n.cost += c.victims.Ns
-		n.held += c.victims.N
-		n.runs = max(n.runs, c.runs)
-		if c.long.Ns > n.longest.long.Ns {
-			n.longest = c
+		cost += c.victims.Ns
+		held += c.victims.N
+		runs = max(runs, c.runs)
+		if c.long.Ns > longest.long.Ns {
+			longest = c
 		}
 	}
-	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
 		return findings.Finding{}, false
 	}
-	if n.runs < w.t.MinCount || s == findings.Critical && n.runs < w.t.CriticalCount {
+	if runs < w.t.MinCount || s == findings.Critical && runs < w.t.CriticalCount {
 		s = s.Lower()
 	}
-	minor := n.minor(f)
+	minor := float64(cost) < minorShare*float64(waited(f, cells))
 	if minor {
 		s = findings.Note
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: n.cost, FromNs: n.longest.long.From, ToNs: n.longest.long.To, Basis: findings.Inferred,
-		Actors: w.actors(f, &n),
+	x := findings.Finding{Severity: s, CostNs: cost, FromNs: longest.long.From, ToNs: longest.long.To, Basis: findings.Inferred}
+	for _, c := range cells[:min(maxVictims, len(cells))] {
+		x.Actors = append(x.Actors, c.victims.Actor(f, findings.Victim))
 	}
-	if !minor {
-		n.gather(f, x.Cause())
-	}
-	n.rare = n.class.Runs > 0 && float64(n.runs) < w.t.Rare*float64(n.class.Runs) && float64(n.longest.runNs) < w.t.Minor*float64(n.class.RunNs)
+	x.Actors = append(x.Actors, longest.long.Actor(f, findings.Cause))
 	cause := x.Cause()
-	long := quantity.Duration(n.longest.long.Ns)
-	var after findings.Text
-	if a := (findings.Actor{Class: string(f.Name(n.cause)), Stack: f.Frames(n.longest.after)}); a.Short() != findings.Short(f.Name(n.cause)) {
-		after = findings.Say(" after its wait in %s", findings.Called(a.Short(), a.Caller()))
+	after := &findings.Actor{Class: cause.Class, Stack: f.Frames(longest.after)} // where it was blocked before
+	if doing := w.view.Doing(f, top.cause); doing != nil {
+		cause.Stack, after.Stack = doing, nil
 	}
+	var afterWait findings.Text
+	if after.Short() != findings.Short(findings.Name(cause.Class)) {
+		afterWait = findings.Say(" after its wait in %s", findings.Called(after.Short(), after.Caller()))
+	}
+	long, medianNs := quantity.Duration(longest.long.Ns), w.view.ClassStat(top.victim).Median()
 	x.Headline = findings.Say("Runs of %s of up to %s hold up short ones", cause.Brief(), long)
 	x.Title = findings.Say("Runs of %s lasting up to %s held up, %s, goroutines that need %s at a time",
-		cause.Work(), long, quantity.Plural(n.held, "time", "times"), quantity.Duration(n.medianNs))
-	x.Measured("long runs with others behind them", findings.Count(n.runs), findings.Time(w.t.LongNs).With(" each"))
-	x.Measured("the longest", findings.Time(n.longest.long.Ns), findings.Time(w.t.LongNs))
+		cause.Work(), long, quantity.Plural(held, "time", "times"), quantity.Duration(medianNs))
+	x.Measured("long runs with others behind them", findings.Count(runs), findings.Time(w.t.LongNs).With(" each"))
+	x.Measured("the longest", findings.Time(longest.long.Ns), findings.Time(w.t.LongNs))
 	x.Measured("their mean", findings.Time(top.runNs/top.runs))
-	x.Measured("median run of those behind", findings.Time(n.medianNs), findings.Times(w.t.Ratio).With(" shorter"))
-	x.Measured("goroutines that they found waiting behind them", findings.Count(n.held))
+	x.Measured("median run of those behind", findings.Time(medianNs), findings.Times(w.t.Ratio).With(" shorter"))
+	x.Measured("goroutines that they found waiting behind them", findings.Count(held))
 	x.Measured("longest that one of these stood behind one run", findings.Time(top.victims.Worst))
-	x.Advise("Split the long work of %s%s into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).", cause.Work(), after)
+	x.Advise("Split the long work of %s%s into pieces of some 100 µs and let others in between them (runtime.Gosched, or a channel operation that blocks).", cause.Work(), afterWait)
 	x.Advise("Or bound how many such goroutines run at once, below GOMAXPROCS, so that a P stays free for short work; or move the heavy part into another process.")
 	x.Advise("If the long runs are not stopped after some 20 ms, look for loops that the runtime cannot preempt, and for a machine that lacks CPUs.")
-	if n.together > 0 {
-		are, in := "are in", findings.Called(n.in, n.inBy)
-		if n.in != cause.Short() {
+	if together, in, by := gather(f, cells, cause, after); !minor && together > 0 {
+		are := "are in"
+		if in != cause.Short() {
 			are = "come from"
 		}
-		x.MeasuredOf(findings.Say("goroutines that were in %s at once, or had just been", n.in), findings.Count(n.together+1), findings.Count(crowd(f)+1))
-		x.Advice = slices.Insert(x.Advice, 0, findings.Say("See whether the up to %s goroutines that %s %s at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time.", quantity.Count(n.together+1), are, in))
+		x.MeasuredOf(findings.Say("goroutines that were in %s at once, or had just been", in), findings.Count(together+1), findings.Count(crowd(f)+1))
+		x.Advice = slices.Insert(x.Advice, 0, findings.Say("See whether the up to %s goroutines that %s %s at once do the same, as when a cache has expired: then let one do it, and the others wait for it (golang.org/x/sync/singleflight) or go on with what was there before. If not, let only a few in at a time.", quantity.Count(together+1), are, findings.Called(in, by)))
 	}
-	for _, c := range n.cells[1:min(maxVictims, len(n.cells))] {
+	for _, c := range cells[1:min(maxVictims, len(cells))] {
 		x.MeasuredOf(findings.Say("of the cost, to %s", f.Name(c.victim)), findings.Time(c.victims.Ns))
 	}
-	if n.rare {
-		x.Measured("all runs of that class", findings.Count(n.class.Runs).With(", median %s", quantity.Duration(n.class.Median())))
-		x.Advise("Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
-	}
-	switch {
-	case n.rare:
+	class := w.view.ClassStat(top.cause)
+	if class.Runs > 0 && float64(runs) < w.t.Rare*float64(class.Runs) && float64(longest.runNs) < w.t.Minor*float64(class.RunNs) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
-	case 10*n.runs < n.class.Runs:
+		x.Measured("all runs of that class", findings.Count(class.Runs).With(", median %s", quantity.Duration(class.Median())))
+		x.Advise("Runs this long are rare in this class: their threads may just have had no CPU for a while. CPU samples in the trace would tell.")
+	} else if 10*runs < class.Runs {
 		x.Feigned = findings.ByStall
 	}
 	return x, true
@@ -298,60 +274,40 @@ func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, b
 // collector or a crowd, the highest is 32 %.
 const minorShare = 0.4
 
-// minor reports whether those who were held up waited mostly for something else.
-func (n *evidence) minor(f *findings.Facts) bool {
-	victims := map[int32]bool{}
-	for _, c := range n.cells {
-		victims[c.victim] = true
-	}
-	var waited int64
+// waited is how long those who were held up waited in all.
+func waited(f *findings.Facts, cells []*cell) (ns int64) {
 	for i := range f.Waits.Classes {
-		c := &f.Waits.Classes[i]
-		if victims[c.ID] {
-			waited += c.Waits.TotalNs
+		class := &f.Waits.Classes[i]
+		if slices.ContainsFunc(cells, func(c *cell) bool { return c.victim == class.ID }) {
+			ns += class.Waits.TotalNs
 		}
 	}
-	return float64(n.cost) < minorShare*float64(waited)
+	return ns
 }
 
 // crowd is how many goroutines that have begun the same are more than happens to be.
 func crowd(f *findings.Facts) int64 { return 2 * int64(max(2, f.GOMAXPROCS)) }
 
-// gather notes how many goroutines waited behind one of their own class, at most, that had
+// gather returns how many goroutines waited behind one of their own class, at most, that had
 // stopped in the function which it runs, or where it had waited last if it is not known what it
-// runs: they had begun the same. A function that they begin with does not count.
-func (n *evidence) gather(f *findings.Facts, cause *findings.Actor) {
+// runs: they had begun the same. It returns that function, and its caller in the second case; 0 if they
+// are no crowd, or begin with that function.
+func gather(f *findings.Facts, cells []*cell, cause, after *findings.Actor) (most int64, in, by findings.Name) {
 	start := findings.Short(findings.Name(cause.Class))
-	in, by := cause.Short(), findings.Name("")
-	if in == start {
-		after := findings.Actor{Class: cause.Class, Stack: f.Frames(n.longest.after)}
+	if in = cause.Short(); in == start {
 		in, by = after.Short(), after.Caller()
 	}
-	if in == start {
-		return
-	}
-	var most int64
-	for _, c := range n.cells {
-		for _, a := range c.alike {
-			if a.most > most && findings.Through(f.Frames(a.stack), string(in)) {
+	for _, c := range cells {
+		for i, a := range c.alike.Values {
+			if a.most > most && findings.Through(f.Frames(c.alike.Keys[i]), string(in)) {
 				most = a.most
 			}
 		}
 	}
-	if most >= crowd(f) {
-		n.together, n.in, n.inBy = most, in, by
+	if in == start || most < crowd(f) {
+		most = 0
 	}
-}
-
-func (w *watcher) actors(f *findings.Facts, n *evidence) (actors []findings.Actor) {
-	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
-		actors = append(actors, c.victims.Actor(f, findings.Victim))
-	}
-	a := n.longest.long.Actor(f, findings.Cause)
-	if doing := w.view.Doing(f, n.cause); doing != nil {
-		a.Stack, n.longest.after = doing, 0
-	}
-	return append(actors, a)
+	return most, in, by
 }
 
 // maxVictims is how many classes of those held up are named.

@@ -128,14 +128,11 @@ type site struct {
 	passed  int64 // so many waits
 	held    int64 // for how long they had it, ns
 	blocked findings.Reasons[int64]
-	in      []held // of that, by the stack where they were
+	in      findings.Few[place, int64] // of that, by where they were
 }
 
-// held is for how long those of a class that had a place were blocked at a stack, ns.
-type held struct {
-	stack, class int32
-	ns           int64
-}
+// place is a stack of goroutines of a class.
+type place struct{ stack, class int32 }
 
 // add adds what one did that had a place until now, since it had got it.
 func (s *site) add(x *got, now int64) {
@@ -145,14 +142,8 @@ func (s *site) add(x *got, now int64) {
 		return
 	}
 	s.blocked.Add(x.reason, x.blocked)
-	for i := range s.in {
-		if s.in[i].stack == x.in && s.in[i].class == x.class {
-			s.in[i].ns += x.blocked
-			return
-		}
-	}
-	if len(s.in) < maxStacks {
-		s.in = append(s.in, held{x.in, x.class, x.blocked})
+	if i := s.in.Find(place{x.in, x.class}, maxStacks); i >= 0 {
+		s.in.Values[i] += x.blocked
 	}
 }
 
@@ -243,7 +234,7 @@ func (w *watcher) site(at stacks, reason reference.Reason) *site {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	all := findings.NewTable(maxSites, func(function findings.Name) semaphore { return semaphore{function: function} })
+	all := findings.NewTable(maxSites, func(function findings.Name) semaphore { return semaphore{function: function, in: map[holding]int64{}} })
 	homeOf := func(stack int32) findings.Name { return guard(f.Frames(stack)) }
 	for _, s := range w.sites.List {
 		function := homeOf(s.wait)
@@ -285,7 +276,10 @@ type semaphore struct {
 
 // holding is where one of a class that had a place was blocked, and where it had waited for the
 // place.
-type holding struct{ blocked, class, got int32 }
+type holding struct {
+	place
+	got int32
+}
 
 // add adds a site. Those that end its waits had waited for a place, or had one anyway.
 func (m *semaphore) add(s *site, waited, had bool) {
@@ -304,11 +298,8 @@ func (m *semaphore) add(s *site, waited, had bool) {
 	}
 	m.held += s.held
 	m.blocked.Merge(&s.blocked)
-	for _, x := range s.in {
-		if m.in == nil {
-			m.in = map[holding]int64{}
-		}
-		m.in[holding{x.stack, x.class, s.got}] += x.ns
+	for i, at := range s.in.Keys {
+		m.in[holding{at, s.got}] += s.in.Values[i]
 	}
 }
 
@@ -328,16 +319,16 @@ func (m *semaphore) keeps(f *findings.Facts) *keeper {
 	all := findings.NewTable(len(m.in), func(p at) keeper { return keeper{in: p.in, has: p.has} })
 	var best *keeper
 	for _, h := range slices.SortedFunc(maps.Keys(m.in), func(x, y holding) int {
-		return cmp.Or(cmp.Compare(x.blocked, y.blocked), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
+		return cmp.Or(cmp.Compare(x.stack, y.stack), cmp.Compare(x.class, y.class), cmp.Compare(x.got, y.got))
 	}) {
-		blocked := (&findings.Actor{Class: string(f.Name(h.class)), Stack: f.Frames(h.blocked)}).AtInnermost()
+		blocked := (&findings.Actor{Class: string(f.Name(h.class)), Stack: f.Frames(h.stack)}).AtInnermost()
 		p := at{home(blocked.Short()), home(findings.Common(blocked.Stack, f.Frames(h.got)))}
 		if p.has == "" || p.in == "" {
 			continue
 		}
 		k := all.At(p)
 		if k.ns == 0 {
-			k.class, k.stack = h.class, h.blocked
+			k.class, k.stack = h.class, h.stack
 		}
 		if k.ns += m.in[h]; best == nil || k.ns > best.ns {
 			best = k

@@ -3,7 +3,6 @@
 package goroutinechurn
 
 import (
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"

@@ -174,8 +174,6 @@ type chief struct {
 	place    string
 	findings.Actor
 	did
-	longest findings.Cell // hold
-	slow    findings.Cell // what held it up longest
 }
 
 // finding is about one lock.
@@ -204,7 +202,10 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		Actors: append(victims[:min(3, len(victims))], l.holders(f)...),
 	}
 	if 2*n.late > n.held {
-		n.keeper = w.keeper(f, l)
+		n.keeper = new(n.kept.Actor(f, findings.Cause))
+		if doing := w.view.Doing(f, n.kept.Class); doing != nil {
+			n.keeper.Stack = doing
+		}
 		x.Actors = append(x.Actors, *n.keeper)
 	}
 	w.phrase(f, &x, &n)
@@ -224,17 +225,14 @@ func (n *evidence) add(w *watcher, f *findings.Facts, t *site) {
 			continue
 		}
 		c := &n.chief
-		c.function = at.function
-		c.did.add(&h.did)
-		if h.cell.Ns > c.longest.Ns {
-			c.longest, c.place = h.cell, at.place
+		if h.longest.Ns > c.longest.Ns {
+			c.place = at.place
 			a := f.Class(findings.Cause, h.class)
 			a.Stack = at.frames
 			c.Actor = *a.AtInnermost()
 		}
-		if h.slow.Ns > c.slow.Ns {
-			c.slow = h.slow
-		}
+		c.function = at.function
+		c.did.add(&h.did)
 	}
 	if t.longest > n.worst.longest {
 		n.worst = t
@@ -250,23 +248,9 @@ func (d *did) add(x *did) {
 	d.late += x.late
 	d.blocked += x.blocked
 	d.reasons.Merge(&x.reasons)
-}
-
-// keeper is who ran longest while a holder's timer may have been due.
-func (w *watcher) keeper(f *findings.Facts, l *lock) *findings.Actor {
-	var kept findings.Cell
-	for _, s := range l.sites {
-		for _, h := range s.holders {
-			if h.kept.Ns > kept.Ns {
-				kept = h.kept
-			}
-		}
-	}
-	a := kept.Actor(f, findings.Cause)
-	if doing := w.view.Doing(f, kept.Class); doing != nil {
-		a.Stack = doing
-	}
-	return &a
+	d.longest.KeepLonger(&x.longest)
+	d.slow.KeepLonger(&x.slow)
+	d.kept.KeepLonger(&x.kept)
 }
 
 // mostHolders is how many holders of a lock are reported.
@@ -295,15 +279,13 @@ func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 	}
 	var slow findings.Cell
 	for _, h := range most {
-		if h.slow.Ns > slow.Ns {
-			slow = h.slow
-		}
+		slow.KeepLonger(&h.slow)
 	}
 	if slow.Ns > 0 {
 		out = append(out, slow.Actor(f, findings.Cause))
 	}
 	for _, h := range most {
-		out = append(out, h.cell.Actor(f, findings.Cause))
+		out = append(out, h.longest.Actor(f, findings.Cause))
 	}
 	return out
 }

@@ -175,9 +175,6 @@ func (x *waited) begin() int64 { return x.cell.To - x.cell.Ns }
 type holder struct {
 	place
 	did
-	cell findings.Cell // the worst
-	slow findings.Cell // what held it up longest
-	kept findings.Cell // the run interval that kept its timer longest
 }
 
 // did is what holders did.
@@ -187,6 +184,9 @@ type did struct {
 	blocked                  int64
 	reasons                  findings.Reasons[int64] // of blocked
 	late                     int64                   // of it, asleep with a timer that may have been due
+	longest                  findings.Cell           // hold
+	slow                     findings.Cell           // what held one up longest
+	kept                     findings.Cell           // the run interval that kept a timer longest
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -411,15 +411,9 @@ func (h *holder) add(x *hold, ns, n int64) {
 	h.blocked += of(x.blocked)
 	h.reasons.Add(x.reason, of(x.blocked))
 	h.late += of(x.kept.Ns)
-	if x.cell.Ns > h.cell.Ns {
-		h.cell = x.cell
-	}
-	if x.slow.Ns > h.slow.Ns {
-		h.slow = x.slow
-	}
-	if x.kept.Ns > h.kept.Ns {
-		h.kept = x.kept
-	}
+	h.longest.KeepLonger(&x.cell)
+	h.slow.KeepLonger(&x.slow)
+	h.kept.KeepLonger(&x.kept)
 }
 
 func (w *watcher) endRow(s *site, last int64) {

@@ -21,7 +21,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Measured("waits in such lines", findings.Count(n.waits), findings.Time(w.t.WaitNs).With(" each"))
 	x.Measured("all waits there, shorter ones too, summed", findings.Time(n.waited))
 	x.Measured("most of them in one row, until nobody waited", findings.Count(n.worst.longest), findings.Count(w.t.Row).With(", or one of %s", quantity.Duration(w.t.LongNs)))
-	x.Measured("time with such a line", findings.Share(n.share).With(" of the duration").Of(n.longest))
+	x.Measured("time with such a line", findings.Share(n.share).With(" of the duration").Of(n.lock.longest))
 	x.Measured("in line for so long, on average", findings.Number(n.line).Of(n.cost))
 	x.Measured("hand-overs of starvation mode (goyield)", findings.Count(n.handoffs))
 	if c.function != "" {

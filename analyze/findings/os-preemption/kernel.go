@@ -14,7 +14,7 @@ func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Find
 	if share < w.t.NoteShare {
 		return nil
 	}
-	severity, ok := w.severity(f, &proof{share: share, warning: w.t.WarningShare, sure: true, cost: lost})
+	severity, ok := w.severity(f, &proof{Finding: findings.Finding{CostNs: lost}, share: share, warning: w.t.WarningShare, sure: true})
 	if !ok {
 		return nil
 	}

@@ -359,17 +359,10 @@ func call(frames []string) how {
 	return closing
 }
 
-// evidence is what a finding says besides the cell.
-type evidence struct {
-	mean  float64 // goroutines in a herd
-	usual float64 // that timers wake in as long a time, on average
-	how   how
-}
-
 func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
-	cost := c.wait
-	if !c.timer {
-		cost += c.ran + c.waking
+	cost, short := c.wait+c.ran+c.waking, w.t.ShortNs
+	if c.timer {
+		cost, short = c.wait, w.t.TickNs
 	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok || float64(c.vain) < w.t.Vain*float64(c.n) {
@@ -378,87 +371,70 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if c.herds < w.t.MinHerds {
 		s = findings.Note
 	}
-	switch {
-	case c.timer && c.wait < w.t.MinWaitNs*c.n:
-		s = findings.Note
-	case c.timer && s == findings.Critical:
-		s = findings.Warning // each waits for a moment, and then they are through
-	}
-	n := evidence{mean: float64(c.n) / float64(c.herds)}
+	mean, vain := float64(c.n)/float64(c.herds), float64(c.vain)/float64(c.n)
 	x := findings.Finding{
 		Severity: s, CostNs: cost, FromNs: c.worst.from, ToNs: c.worst.to, Basis: findings.Certain,
 		Actors: c.victims.Actors(f, findings.Victim, 1),
 	}
 	x.Actors[0].Stack = f.Frames(c.worst.stack)
-	if c.timer {
-		n.usual = float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.RecordedNs()))
-		if n.mean < w.t.Peak*n.usual {
-			return findings.Finding{}, false
-		}
-		w.phrase(f, &x, c, &n)
-		return x, true
-	}
-	a := f.Actor(findings.Cause, c.class, c.worst.by, c.stack)
-	x.Actors = append(x.Actors, a)
-	n.how = call(a.Stack)
-	switch {
-	case n.how == other, n.how == closing && c.reason == reference.ReasonCond, n.how == unknown && c.reason != reference.ReasonCond:
-		return findings.Finding{}, false
-	case n.how == unknown:
-		x.Basis = findings.Suspected
-	}
-	w.phrase(f, &x, c, &n)
-	return x, true
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, c *cell, n *evidence) {
-	x.Measured("goroutines woken at once, on average", findings.Number(n.mean), findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))).With(" within %s", quantity.Duration(w.t.WindowNs)))
+	x.Measured("goroutines woken at once, on average", findings.Number(mean), findings.Count(max(w.t.Herd, w.t.PerP*int64(f.GOMAXPROCS))).With(" within %s", quantity.Duration(w.t.WindowNs)))
 	x.Measured("at most", findings.Count(c.worst.n))
 	x.Measured("times", findings.Count(c.herds), findings.Count(w.t.MinHerds))
-	short := w.t.ShortNs
+	x.Measured("of them, waited again at the same place after "+quantity.Duration(short)+" of running or less", findings.Share(vain), findings.Share(w.t.Vain))
+	x.Measured("time for these: run intervals, and the scheduler's turn before each", findings.Time(c.ran))
 	if c.timer {
-		short = w.t.TickNs
-	}
-	x.Evidence = append(x.Evidence,
-		findings.Measured("of them, waited again at the same place after "+quantity.Duration(short)+" of running or less", findings.Share(float64(c.vain)/float64(c.n)), findings.Share(w.t.Vain)),
-		findings.Measured("time for these: run intervals, and the scheduler's turn before each", findings.Time(c.ran)))
-	if c.timer {
-		w.phraseTimer(x, c, n)
+		ok = w.byTimers(f, &x, c, mean)
 	} else {
-		phraseWaker(x, c, n)
+		x.Actors = append(x.Actors, f.Actor(findings.Cause, c.class, c.worst.by, c.stack))
+		ok = byWaker(&x, c, vain)
 	}
+	return x, ok
 }
 
-func (w *watcher) phraseTimer(x *findings.Finding, c *cell, n *evidence) {
+// byTimers writes what is wrong if timers woke the herds, and reports whether anything is.
+func (w *watcher) byTimers(f *findings.Facts, x *findings.Finding, c *cell, mean float64) bool {
+	usual := float64(w.ticks) * float64(w.t.WindowNs) / float64(max(1, f.RecordedNs()))
+	if mean < w.t.Peak*usual {
+		return false
+	}
+	if c.wait < w.t.MinWaitNs*c.n {
+		x.Severity = findings.Note
+	} else if x.Severity == findings.Critical {
+		x.Severity = findings.Warning // each waits for a moment, and then they are through
+	}
 	name := x.Actors[0].Work()
 	x.Headline = findings.Say("Timers wake up to %s goroutines of %s at once for next to nothing", quantity.Count(c.worst.n), x.Actors[0].Short())
 	x.Title = findings.Say("Timers woke up to %s goroutines of %s at once, %s; each had next to nothing to do, and waited for the others",
 		quantity.Count(c.worst.n), name, quantity.Plural(c.herds, "time", "times"))
-	x.Evidence = append(x.Evidence,
-		findings.Measured("goroutines that timers wake in "+quantity.Duration(w.t.WindowNs)+" on average", findings.Number(n.usual), findings.Times(1/w.t.Peak).With(" of a herd")),
-		findings.Measured("they waited for a P, summed", findings.Time(c.wait)))
+	x.Measured("goroutines that timers wake in "+quantity.Duration(w.t.WindowNs)+" on average", findings.Number(usual), findings.Times(1/w.t.Peak).With(" of a herd"))
+	x.Measured("they waited for a P, summed", findings.Time(c.wait))
 	x.Advise("Spread the timers of %s: begin each at a random part of its period.", name)
-	x.Advise("Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of %s.", quantity.Number(n.mean))
+	x.Advise("Or keep one ticker, and have one goroutine go through all of them at each tick: that costs one wake-up instead of %s.", quantity.Number(mean))
+	return true
 }
 
-func phraseWaker(x *findings.Finding, c *cell, n *evidence) {
+// byWaker writes what is wrong if a goroutine woke the herds, and reports whether anything is.
+func byWaker(x *findings.Finding, c *cell, vain float64) bool {
 	x.Measured("time that it took to wake these", findings.Time(c.waking))
 	x.Measured("those that had something to do waited for a P behind them, summed", findings.Time(c.wait))
 	means := ""
-	switch n.how {
-	case broadcast:
+	switch how := call(x.Actors[1].Stack); {
+	case how == other, how == closing && c.reason == reference.ReasonCond, how == unknown && c.reason != reference.ReasonCond:
+		return false
+	case how == broadcast:
 		means = " with sync.Cond.Broadcast"
 		x.Advise("Call Signal instead of Broadcast where one goroutine can take what there is. Where the waiters wait for different things, give each kind a Cond, or a channel, of its own.")
-	case closing:
+	case how == closing:
 		means = " by closing a channel"
 		x.Advise("Send to as many as have something to do, instead of closing a channel that all of them wait on; or let each waiter have a channel of its own.")
-	case unknown:
+	case how == unknown:
+		x.Basis = findings.Suspected
 		x.Advise("If they were woken by sync.Cond.Broadcast, call Signal where one goroutine can take what there is.")
 	}
 	x.Advise("Fewer goroutines that wait for the same thing make each wake-up cheaper: about as many as GOMAXPROCS are enough for work that needs a P.")
-	x.Headline = findings.Say("%s wakes up to %s goroutines at once; %s find nothing to do",
-		x.Actors[1].Short(), quantity.Count(c.worst.n), quantity.Percent(float64(c.vain)/float64(c.n)))
+	share := quantity.Percent(vain)
+	x.Headline = findings.Say("%s wakes up to %s goroutines at once; %s find nothing to do", x.Actors[1].Short(), quantity.Count(c.worst.n), share)
 	x.Title = findings.Say("%s woke up to %s goroutines at once%s, %s; %s of them found nothing to do and waited again",
-		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), quantity.Percent(float64(c.vain)/float64(c.n)))
+		x.Actors[1].Doer(), quantity.Count(c.worst.n), means, quantity.Plural(c.herds, "time", "times"), share)
+	return true
 }
