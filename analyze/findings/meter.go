@@ -154,6 +154,9 @@ func NewWindows[T any](ns int64, weigh func(now *T) (weight int64, counts bool),
 	return Windows[T]{ns: ns, weigh: weigh, add: add}
 }
 
+// Now returns the present window.
+func (w *Windows[T]) Now() *T { return &w.now }
+
 // At returns the window of a time, which is no earlier than the last one.
 func (w *Windows[T]) At(now int64) *T {
 	if now >= w.from+w.ns {

@@ -36,9 +36,9 @@ func (t *Tally) Add(x *Cell) {
 
 // Merge adds the sums of another Tally.
 func (t *Tally) Merge(o *Tally) {
-	t.Total.merge(&o.Total)
+	t.Total.Merge(&o.Total)
 	for i := range o.Cells {
-		t.cell(o.Cells[i].Class).merge(&o.Cells[i])
+		t.cell(o.Cells[i].Class).Merge(&o.Cells[i])
 	}
 }
 
@@ -66,7 +66,7 @@ func (t *Tally) cell(class int32) *Cell {
 	return &t.Cells[i]
 }
 
-// Add adds the waiting of another cell, and takes over its window and goroutine if it is longer than any before.
+// Add adds the waiting of x, and takes over its example if that is worse.
 func (c *Cell) Add(x *Cell) {
 	if c.N == 0 || x.Ns > c.Worst {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = x.Ns, x.From, x.To, x.G, x.P, x.Stack
@@ -75,14 +75,8 @@ func (c *Cell) Add(x *Cell) {
 	c.Ns += x.Ns
 }
 
-// KeepLonger makes c equal to x if that is longer.
-func (c *Cell) KeepLonger(x *Cell) {
-	if x.Ns > c.Ns {
-		*c = *x
-	}
-}
-
-func (c *Cell) merge(o *Cell) {
+// Merge adds the sums of another cell, and takes over its example if that is worse.
+func (c *Cell) Merge(o *Cell) {
 	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = o.Worst, o.From, o.To, o.G, o.P, o.Stack
 	}
@@ -90,11 +84,26 @@ func (c *Cell) merge(o *Cell) {
 	c.Ns += o.Ns
 }
 
+// Include is Merge of a cell that may be of another class: that of the worst example remains.
+func (c *Cell) Include(o *Cell) {
+	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
+		c.Class = o.Class
+	}
+	c.Merge(o)
+}
+
 // Actor returns an actor for the class of a cell and its worst example.
 func (c *Cell) Actor(f *Facts, role string) Actor {
 	a := f.Actor(role, c.Class, c.G, c.Stack)
 	a.P = OnP(c.P)
 	return a
+}
+
+// KeepLonger makes c equal to x if that is longer.
+func (c *Cell) KeepLonger(x *Cell) {
+	if x.Ns > c.Ns {
+		*c = *x
+	}
 }
 
 // Top returns the n classes with the most waiting, most first.

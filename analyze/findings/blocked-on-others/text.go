@@ -44,10 +44,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	handsOver := g.longest.reason == reference.ReasonChanSend // work; else it may be what comes over the network
 	busy := g.ran / max(1, float64(g.ns))
 	queued := g.runnable / max(1, float64(g.ns))
-	x.Evidence = append(x.Evidence,
-		findings.MeasuredOf(findings.Say("ended by goroutines of %s", findings.Short(f.Name(g.top.by))), findings.PartOf(g.topNs, g.ns)),
-		findings.Measured("what those that ended them did in their last round: ran", findings.Share(busy)),
-	)
+	x.MeasuredOf(findings.Say("ended by goroutines of %s", findings.Short(f.Name(g.top.by))), findings.PartOf(g.topNs, g.ns))
+	x.Measured("what those that ended them did in their last round: ran", findings.Share(busy))
 	if reason != reference.ReasonNone {
 		x.Measured("were blocked ("+reason.String()+")", findings.Share(part))
 	}

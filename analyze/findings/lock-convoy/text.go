@@ -25,9 +25,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, n *evidence) {
 	x.Measured("in line for so long, on average", findings.Number(n.line).Of(n.cost))
 	x.Measured("hand-overs of starvation mode (goyield)", findings.Count(n.handoffs))
 	if c.function != "" {
-		x.Evidence = append(x.Evidence,
-			findings.MeasuredOf(findings.Say("of this waiting, the lock was held by %s%s", c.function, findings.At(" (unlocked at %s)", c.place)), findings.PartOf(c.held, n.held).Of(c.held)),
-			findings.Measured("held at a time, at most", findings.Time(c.longest.Ns)))
+		x.MeasuredOf(findings.Say("of this waiting, the lock was held by %s%s", c.function, findings.At(" (unlocked at %s)", c.place)), findings.PartOf(c.held, n.held).Of(c.held))
+		x.Measured("held at a time, at most", findings.Time(c.longest.Ns))
 	}
 	x.Measured("of the time that the lock was held, its holder ran", findings.PartOf(n.ran, n.held).Of(n.ran))
 	if n.blocked > 0 {

@@ -106,16 +106,8 @@ type stage struct {
 	worst     int64                    // ns
 	by        findings.Majority[int64] // whom it waited for itself, by ns
 
-	victims  [maxVictims]victim
+	victims  [maxVictims]findings.Cell
 	from, to int64 // first and last wake-up
-}
-
-// victim is a class of goroutines that waited for a stage.
-type victim struct {
-	class int32
-	g     int64 // one of them
-	stack int32 // where it waited
-	ns    int64
 }
 
 // add adds a wait to a stage's victims. Where there are too many classes the one with the
@@ -125,15 +117,15 @@ func (s *stage) add(g *findings.Goroutine, ns int64) {
 	least := 0
 	for i := range s.victims {
 		v := &s.victims[i]
-		if v.class == g.Class && v.ns > 0 {
-			v.ns += ns
+		if v.Class == g.Class && v.Ns > 0 {
+			v.Ns += ns
 			return
 		}
-		if v.ns < s.victims[least].ns {
+		if v.Ns < s.victims[least].Ns {
 			least = i
 		}
 	}
-	s.victims[least] = victim{g.Class, g.ID, g.Stack, s.victims[least].ns + ns}
+	s.victims[least] = findings.Cell{Class: g.Class, Ns: s.victims[least].Ns + ns, G: g.ID, P: reference.NoP, Stack: g.Stack}
 }
 
 func (w *watcher) woken(d *reference.Decision) {
@@ -337,8 +329,8 @@ func (w *watcher) behind(s *stage, recorded int64) (ns, siblings int64) {
 		}
 		ns += int64(float64(v.sends+v.others) * min(1, float64(v.by.Votes)/float64(recorded)))
 		for _, c := range v.victims {
-			if c.class == s.class {
-				siblings += c.ns
+			if c.Class == s.class {
+				siblings += c.Ns
 			}
 		}
 	}
@@ -369,10 +361,10 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		Severity: severity, CostNs: min(n.ns, f.BlockedNs), FromNs: n.from, ToNs: n.to, Basis: findings.Inferred,
 		Actors: []findings.Actor{f.Actor(findings.Cause, n.class, n.g, at)},
 	}
-	slices.SortFunc(n.victims[:], func(x, y victim) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.class, y.class)) })
+	slices.SortFunc(n.victims[:], func(x, y findings.Cell) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Class, y.Class)) })
 	for _, v := range n.victims {
-		if v.ns > 0 {
-			x.Actors = append(x.Actors, f.Actor(findings.Victim, v.class, v.g, v.stack))
+		if v.Ns > 0 {
+			x.Actors = append(x.Actors, v.Actor(f, findings.Victim))
 		}
 	}
 	name := f.Name(n.class)
