@@ -182,10 +182,7 @@ func (m *machine) held(by culprit, ns int64, stack int32, name func(ci int32) (i
 	case culpritSyscall:
 		h.Cause, h.Reason = CauseUnavailable, "system call"
 		h.Class, h.Name, h.Creator = name(by.of())
-		if m.opt.Frames != nil && stack != 0 {
-			lines := m.opt.Frames(stack)
-			h.Stack = append(h.Stack, lines[:min(len(lines), maxFrames)]...)
-		}
+		h.Stack = m.frames(stack)
 	case culpritLocked:
 		h.Cause, h.Reason = CauseUnavailable, "locked"
 	case culpritGC:

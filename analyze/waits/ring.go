@@ -1,6 +1,10 @@
 package waits
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // pInterval is one interval of one P in one state, from its start to the next
 // interval's start.
@@ -141,23 +145,25 @@ func (c *clocks) window(p *proc, at *clocks, seq int64) (s shares, over, inPool 
 	return s, over, inPool
 }
 
-// sumAhead adds up who held p from a time on, back from interval last, at most for
-// half of p's ring, in runs, intervals and holds. self and seq are the goroutine
-// that waits. It returns the time from which on the account is complete.
-func (a *ahead) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
-	a.runs, a.intervals, a.holds = a.runs[:0], a.intervals[:0], a.holds[:0]
+// sumAhead adds up who held p during a wait of a goroutine that was ready at seq, back from interval
+// last, at most for half of p's ring. It returns the time from which on the account is complete.
+func (a *ahead) sumAhead(p *proc, last int64, w *WaitDetail, seq int64) int64 {
+	a.byClass, a.runs, a.holds = a.byClass[:0], a.runs[:0], a.holds[:0]
 	r := &p.past
 	oldest := max(r.first(), last-int64(len(r.buf)/2)+1)
-	end := to
+	from, end := w.FromNs, w.ToNs
 	if last+1 < r.next() {
 		end = min(end, r.interval(last+1).at.time())
 	}
 	for i := last; i >= oldest; i-- {
 		t := r.interval(i)
 		begin := max(t.at.time(), from)
-		if end > begin && t.runG != self && t.state.running() {
-			a.addRun(t.runClass, end-begin)
-			a.intervals = append(a.intervals, interval{from: begin, to: end, g: t.runG, class: t.runClass, why: t.why, later: t.runSeq > seq})
+		if end > begin && t.runG != w.G && t.state.running() {
+			run := Run{G: t.runG, Class: t.runClass, FromNs: begin, ToNs: end, Later: t.runSeq > seq}
+			if t.why != reference.WhyUnknown {
+				run.End = t.why.String()
+			}
+			a.addRun(run)
 		}
 		if end > begin && t.hold != 0 {
 			a.addHold(t.hold, end-begin, t.stack)
@@ -170,16 +176,18 @@ func (a *ahead) sumAhead(p *proc, last, from, to, self, seq int64) int64 {
 	return end
 }
 
-func (a *ahead) addRun(class int32, ns int64) {
-	for i := range a.runs {
-		if a.runs[i].class == class {
-			a.runs[i].ns += ns
-			a.runs[i].n++
-			return
-		}
+func (a *ahead) addRun(r Run) {
+	a.runs = append(a.runs, r)
+	i := slices.IndexFunc(a.byClass, func(x RanAhead) bool { return x.Class == r.Class })
+	if i < 0 {
+		i = len(a.byClass)
+		a.byClass = append(a.byClass, RanAhead{Class: r.Class})
 	}
-	a.runs = append(a.runs, run{class: class, ns: ns, n: 1})
+	a.byClass[i].Ns += r.ns()
+	a.byClass[i].Runs++
 }
+
+func (r *Run) ns() int64 { return r.ToNs - r.FromNs }
 
 func (a *ahead) addHold(by culprit, ns int64, stack int32) {
 	for i := range a.holds {
@@ -195,25 +203,11 @@ func (a *ahead) addHold(by culprit, ns int64, stack int32) {
 	a.holds = append(a.holds, hold{by: by, ns: ns, most: ns, stack: stack})
 }
 
-// interval is a run interval.
-type interval struct {
-	from, to, g int64
-	class       int32
-	why         reference.Why // it ended; WhyUnknown: not yet
-	later       bool          // its goroutine became runnable after the one that waits
-}
-
 // hold sums up the time under one culprit.
 type hold struct {
 	by       culprit
 	stack    int32 // of the longest
 	ns, most int64
-}
-
-// run sums up the run intervals of a class.
-type run struct {
-	class int32
-	ns, n int64
 }
 
 // runState is the state of a P that runs a goroutine with these flags.

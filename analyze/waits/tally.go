@@ -136,7 +136,7 @@ func (t *tally) summary() Summary {
 		}
 		for i, b := range t.bars {
 			if b.n > 0 {
-				s.Histogram = append(s.Histogram, bucket(i, b.n, b.sum))
+				s.Histogram = append(s.Histogram, Bucket{histogram.Least(i, 0), histogram.Least(i+1, 0), b.n, b.sum})
 			}
 		}
 	case t.coarse != nil:
@@ -150,13 +150,6 @@ func (t *tally) summary() Summary {
 	s.P50, s.P90, s.P99, s.P999 = q.byCount(0.5), q.byCount(0.9), q.byCount(0.99), q.byCount(0.999)
 	s.TimeWeighted = Quantiles{P50: q.byTime(0.5), P90: q.byTime(0.9), P99: q.byTime(0.99)}
 	return s
-}
-
-func bucket(i int, n, sum int64) Bucket {
-	if i == 0 {
-		return Bucket{FromNs: 0, ToNs: 1, Count: n, SumNs: sum}
-	}
-	return Bucket{FromNs: 1 << (i - 1), ToNs: 1 << i, Count: n, SumNs: sum}
 }
 
 func causeTimes(c *[numCauses]int64) []CauseTime {

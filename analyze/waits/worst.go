@@ -93,32 +93,23 @@ type ended struct {
 	causes *[numCauses]int64
 }
 
-// waitDetail is one of the longest waits.
+// waitDetail is one of the longest waits. Its names are not known yet: Class is the index of a class
+// in Ahead and Runs.
 type waitDetail struct {
-	ns, from, to int64
-	who          goroutine // as it was when it ended
-	p            int32     // id of the P that ran it
-	victim       int32
-	batch        int32
-	src          reference.Source
-	after        reference.Why // why the P was free; WhyUnknown: it just got a thread
-	basis        reference.Basis
-	nsteps       int32
-	causes       [numCauses]int64
-	steps        [maxSteps]step
+	WaitDetail
+	who    goroutine // as it was when it ended
+	basis  reference.Basis
+	nsteps int32
+	causes [numCauses]int64
+	steps  [maxSteps]step
 
 	// Who ran ahead of it: on P aheadP (index, or none), before interval aheadEnd.
 	// It is looked up when that P's past is about to be lost, or at the end,
 	// since most waits are soon displaced by longer ones.
-	aheadP    int32
-	aheadEnd  int64
-	aheadFrom int64
-	ahead     [maxAhead]run
-	nahead    int8
-	intervals []interval
-	moreRuns  int
-	holds     []hold
-	lookedUp  bool
+	aheadP   int32
+	aheadEnd int64
+	holds    []hold
+	lookedUp bool
 }
 
 // worstWaits are the longest waits, of all and of each class.
@@ -139,9 +130,9 @@ type classWorst struct {
 
 // ahead is what Ps did while one goroutine waited.
 type ahead struct {
-	runs      []run
-	intervals []interval
-	holds     []hold
+	byClass []RanAhead // Class is an index
+	runs    []Run      // likewise; the latest first
+	holds   []hold
 }
 
 func newWorstWaits(o *Options) worstWaits {
@@ -163,7 +154,7 @@ func (t *worstWaits) consider(m *machine, e *ended) bool {
 		return false
 	}
 	if len(t.all) == t.most {
-		t.least = t.all[shortest(t.all)].ns
+		t.least = t.all[shortest(t.all)].WaitNs
 	}
 	return true
 }
@@ -204,14 +195,13 @@ func (t *worstWaits) considerInClass(m *machine, e *ended) {
 	}
 	c.max = max(c.max, ns)
 	if len(c.details) == t.perClass {
-		m.classes[ci].worstMin = c.details[shortest(c.details)].ns
+		m.classes[ci].worstMin = c.details[shortest(c.details)].WaitNs
 	}
 }
 
-func shortest(s []waitDetail) int {
-	least := 0
+func shortest(s []waitDetail) (least int) {
 	for i := range s {
-		if s[i].ns < s[least].ns {
+		if s[i].WaitNs < s[least].WaitNs {
 			least = i
 		}
 	}
@@ -222,16 +212,19 @@ func shortest(s []waitDetail) int {
 func (m *machine) detailOf(e *ended) waitDetail {
 	w, d := e.w, e.d
 	s := waitDetail{
-		ns: e.ns, from: w.ready, to: m.now, who: *e.g, p: d.P,
-		victim: reference.NoP, batch: d.Batch, src: d.Src, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none, aheadFrom: m.now,
+		WaitDetail: WaitDetail{
+			G: e.g.id, FromNs: w.ready, ToNs: m.now, WaitNs: e.ns, P: d.P, Source: d.Src.String(), MoreSteps: max(0, int(w.nsteps)-maxSteps),
+			AheadFromNs: m.now, Ahead: []RanAhead{}, Runs: []Run{}, Victim: reference.NoP, Batch: d.Batch, After: "p-start",
+		},
+		who: *e.g, basis: d.Basis, nsteps: w.nsteps, causes: *e.causes, aheadP: none,
 	}
 	if d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext {
-		s.victim = d.Victim
+		s.Victim = d.Victim
 	}
 	if p := e.p; p != nil {
 		s.aheadP = p.index
-		if !p.fresh {
-			s.after = p.past.lastWhy()
+		if why := p.past.lastWhy(); !p.fresh && why != reference.WhyUnknown {
+			s.After = why.String()
 		}
 	}
 	if ns := e.causes[iIdlePAvailable]; ns > 0 {
@@ -274,37 +267,33 @@ func (t *worstWaits) lookAhead(s *waitDetail, procs []*proc) {
 	if s.aheadP < 0 {
 		return
 	}
-	s.aheadFrom = t.sumAhead(procs[s.aheadP], s.aheadEnd, s.from, s.to, s.who.id, s.who.seq)
-	slices.SortStableFunc(t.runs, func(x, y run) int { return cmp.Compare(y.ns, x.ns) })
-	s.nahead = int8(copy(s.ahead[:], t.runs))
-	if s.moreRuns = len(t.intervals) - maxRuns; s.moreRuns > 0 {
-		t.intervals = longest(t.intervals)
-	}
-	s.intervals = slices.Clone(t.intervals)
-	slices.Reverse(s.intervals) // they were found latest first
+	s.AheadFromNs = t.sumAhead(procs[s.aheadP], s.aheadEnd, &s.WaitDetail, s.who.seq)
+	slices.SortStableFunc(t.byClass, func(x, y RanAhead) int { return cmp.Compare(y.Ns, x.Ns) })
+	s.Ahead = append(s.Ahead, t.byClass[:min(len(t.byClass), maxAhead)]...)
+	s.MoreRuns = max(0, len(t.runs)-maxRuns)
+	s.Runs = append(s.Runs, longest(t.runs)...)
+	slices.Reverse(s.Runs)
 	s.holds = append(s.holds, t.holds...)
 }
 
-// longest keeps the maxRuns longest of more intervals, of equally long ones the
-// first, in their order.
-func longest(in []interval) []interval {
-	out := in[:maxRuns]
-	least := shortestInterval(out)
-	for _, v := range in[maxRuns:] {
-		if v.to-v.from > out[least].to-out[least].from {
+// longest keeps the maxRuns longest, of equally long ones the first, in their order.
+func longest(in []Run) []Run {
+	out := in[:min(len(in), maxRuns)]
+	least := shortestRun(out)
+	for _, v := range in[len(out):] {
+		if v.ns() > out[least].ns() {
 			copy(out[least:], out[least+1:])
 			out[maxRuns-1] = v
-			least = shortestInterval(out)
+			least = shortestRun(out)
 		}
 	}
 	return out
 }
 
-// shortestInterval is the index of the shortest interval, the last among equals.
-func shortestInterval(in []interval) int {
-	least := 0
+// shortestRun is the index of the shortest run, the last among equals.
+func shortestRun(in []Run) (least int) {
 	for i := range in {
-		if in[i].to-in[i].from <= in[least].to-in[least].from {
+		if in[i].ns() <= in[least].ns() {
 			least = i
 		}
 	}
@@ -316,15 +305,20 @@ func (m *machine) by(g *goroutine, name func(ci int32) (int32, string, string)) 
 	if g.by < 0 || g.by == 0 && g.wakerIs == none {
 		return nil
 	}
-	b := &By{G: g.by, Stack: []string{}}
+	b := &By{G: g.by, Stack: m.frames(g.wakerAt)}
 	if g.wakerIs != none {
 		b.Class, b.Name, _ = name(g.wakerIs)
 	}
-	if m.opt.Frames != nil && g.wakerAt != 0 {
-		lines := m.opt.Frames(g.wakerAt)
-		b.Stack = append(b.Stack, lines[:min(len(lines), maxFrames)]...)
-	}
 	return b
+}
+
+// frames returns the innermost frames of a stack.
+func (m *machine) frames(stack int32) []string {
+	if m.opt.Frames == nil || stack == 0 {
+		return []string{}
+	}
+	lines := m.opt.Frames(stack)
+	return slices.Clone(lines[:min(len(lines), maxFrames)])
 }
 
 // waitDetails returns waits as results, longest first.
@@ -335,21 +329,13 @@ func (m *machine) waitDetails(in []waitDetail, name func(ci int32) (int32, strin
 		}
 	}
 	slices.SortStableFunc(in, func(x, y waitDetail) int {
-		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.from, y.from), cmp.Compare(x.who.id, y.who.id))
+		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
 	})
 	out := make([]WaitDetail, 0, len(in))
 	for i := range in {
 		s := &in[i]
-		t := WaitDetail{
-			G: s.who.id, FromNs: s.from, ToNs: s.to, WaitNs: s.ns, P: s.p,
-			Source: s.src.String(), Basis: s.basis.String(), Causes: causeTimes(&s.causes),
-			AheadFromNs: s.aheadFrom, MoreSteps: max(0, int(s.nsteps)-maxSteps), Ahead: []RanAhead{},
-			Victim: s.victim, Batch: s.batch, After: "p-start",
-			Runs: []Run{}, MoreRuns: max(0, s.moreRuns), Held: []PHold{},
-		}
-		if s.after != reference.WhyUnknown {
-			t.After = s.after.String()
-		}
+		t := s.WaitDetail
+		t.Basis, t.Causes, t.Held = s.basis.String(), causeTimes(&s.causes), []PHold{}
 		t.Class, t.Name, t.Creator = name(s.who.class)
 		t.By = m.by(&s.who, name)
 		if t.BlockedOn = blockedOn(s.who.how.reason); s.who.blockedNs > 0 {
@@ -358,17 +344,13 @@ func (m *machine) waitDetails(in []waitDetail, name func(ci int32) (int32, strin
 		for _, x := range s.steps[:min(s.nsteps, maxSteps)] {
 			t.Path = append(t.Path, Step{AtNs: x.at, Queue: x.queue.String(), P: x.p, Why: x.why.String()})
 		}
-		for _, r := range s.ahead[:s.nahead] {
-			id, n, _ := name(r.class)
-			t.Ahead = append(t.Ahead, RanAhead{Class: id, Name: n, Ns: r.ns, Runs: r.n})
+		for j := range t.Ahead {
+			x := &t.Ahead[j]
+			x.Class, x.Name, _ = name(x.Class)
 		}
-		for _, v := range s.intervals {
-			r := Run{G: v.g, FromNs: v.from, ToNs: v.to, Later: v.later}
-			r.Class, r.Name, _ = name(v.class)
-			if v.why != reference.WhyUnknown {
-				r.End = v.why.String()
-			}
-			t.Runs = append(t.Runs, r)
+		for j := range t.Runs {
+			x := &t.Runs[j]
+			x.Class, x.Name, _ = name(x.Class)
 		}
 		slices.SortStableFunc(s.holds, func(x, y hold) int { return cmp.Compare(y.ns, x.ns) })
 		for _, h := range s.holds[:min(len(s.holds), maxHeld)] {
