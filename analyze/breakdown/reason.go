@@ -48,33 +48,17 @@ func ReasonOf(why reference.Why, reason reference.Reason) Reason {
 	case reference.WhySuspend:
 		return ReasonSuspended
 	}
-	switch reason {
-	case reference.ReasonNetwork:
-		return ReasonNetwork
-	case reference.ReasonSelect:
-		return ReasonSelect
-	case reference.ReasonChanReceive:
-		return ReasonChanReceive
-	case reference.ReasonChanSend:
-		return ReasonChanSend
-	case reference.ReasonSync:
-		return ReasonSync
-	case reference.ReasonCond:
-		return ReasonCond
-	case reference.ReasonSleep:
-		return ReasonSleep
-	case reference.ReasonAssist:
-		return ReasonAssist
-	case reference.ReasonGCEnds:
-		return ReasonGCEnds
-	case reference.ReasonPreempted:
-		return ReasonSuspended
-	case reference.ReasonForever:
-		return ReasonForever
-	case reference.ReasonSynctest:
-		return ReasonSynctest
-	case reference.ReasonSystem:
-		return ReasonSystem
+	if r := blockReasons[reason]; r != ReasonUnrecorded {
+		return r
 	}
 	return ReasonOther
+}
+
+// blockReasons are the reasons for those of the runtime.
+var blockReasons = [1 << 8]Reason{
+	reference.ReasonNetwork: ReasonNetwork, reference.ReasonSelect: ReasonSelect,
+	reference.ReasonChanReceive: ReasonChanReceive, reference.ReasonChanSend: ReasonChanSend,
+	reference.ReasonSync: ReasonSync, reference.ReasonCond: ReasonCond, reference.ReasonSleep: ReasonSleep,
+	reference.ReasonAssist: ReasonAssist, reference.ReasonGCEnds: ReasonGCEnds, reference.ReasonPreempted: ReasonSuspended,
+	reference.ReasonForever: ReasonForever, reference.ReasonSynctest: ReasonSynctest, reference.ReasonSystem: ReasonSystem,
 }
