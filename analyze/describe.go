@@ -68,15 +68,14 @@ func damage(e *wire.Entries, one, many string) string {
 	switch {
 	case e.Found == 0:
 		return "its " + many + " are missing"
-	case e.Damaged == 0 && missing == 1:
-		return fmt.Sprintf("1 %s is missing beside %s that are there", one, found)
 	case e.Damaged == 0:
-		return fmt.Sprintf("%s %s are missing beside %s that are there", quantity.Count(int64(missing)), many, found)
+		return fmt.Sprintf("%s missing beside %s that are there", quantity.Plural(int64(missing), one+" is", many+" are"), found)
 	}
-	s := fmt.Sprintf("%s of %s %s are damaged", quantity.Count(int64(e.Damaged)), found, many)
+	is := "are"
 	if e.Damaged == 1 {
-		s = fmt.Sprintf("1 of %s %s is damaged", found, many)
+		is = "is"
 	}
+	s := fmt.Sprintf("%s of %s %s %s damaged", quantity.Count(int64(e.Damaged)), found, many, is)
 	if missing > 0 {
 		s += fmt.Sprintf(" and %s missing", quantity.Count(int64(missing)))
 	}
@@ -98,15 +97,13 @@ func writers(minor int) string {
 	for _, r := range reference.Writers(minor) {
 		names = append(names, r.Release)
 	}
-	if n := len(names) - 1; n > 0 {
+	switch n := len(names) - 1; {
+	case n > 0:
 		return strings.Join(names[:n], ", ") + " or " + names[n]
-	} else if n == 0 {
+	case n == 0:
 		return names[0]
 	}
-	if s, ok := oldWriters[minor]; ok {
-		return s
-	}
-	return fmt.Sprintf("1.%d", minor)
+	return cmp.Or(oldWriters[minor], fmt.Sprintf("1.%d", minor))
 }
 
 // oldWriters are those without rules of their own.
@@ -155,55 +152,56 @@ func describe(src *input.Source, tables *events.Tables, st *events.Stats, sum *r
 	if !st.Wall.IsZero() {
 		t.Began, t.Wall = st.Wall, st.Wall.UTC().Format(time.RFC3339)
 	}
+	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
 	if interrupted {
 		why := fmt.Sprintf("%s of it could be read", quantity.Plural(in.Bytes, "byte", "bytes"))
 		if full != "" {
 			why = full
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", quantity.Duration(st.End), why))
+		warn("interrupted: this is about the first %s of the trace; %s, and what followed in it is left out", quantity.Duration(st.End), why)
 	}
 	if n := sum.Violations; n > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the reconstruction contradicted itself %s and began anew there: sources of starts just after are in doubt. That is a mistake of gmpscope: please report it, with the trace if you can", quantity.Plural(n, "time", "times")))
+		warn("the reconstruction contradicted itself %s and began anew there: sources of starts just after are in doubt. That is a mistake of gmpscope: please report it, with the trace if you can", quantity.Plural(n, "time", "times"))
 	}
 	if h.V1 {
-		t.Warnings = append(t.Warnings, "written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
+		warn("written by Go 1.21 or older: the format has no threads and no causes, so run queues, steals and retakes are not rebuilt")
 	}
 	long := in.CutNames
 	for i := range st.Salvages {
 		long += st.Salvages[i].CutNames
 	}
 	if long > 0 {
-		t.Warnings = append(t.Warnings, quantity.Plural(int64(long), "name is", "names are")+" longer than 1 KiB, and cut")
+		warn("%s longer than 1 KiB, and cut", quantity.Plural(int64(long), "name is", "names are"))
 	}
 	for _, l := range in.Losses {
 		if l.Bytes > 0 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s lost at byte %d: %s", quantity.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why)))
+			warn("%s lost at byte %d: %s", quantity.Plural(l.Bytes, "byte", "bytes"), l.Offset, words.loss(l.Why))
 		} else {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("at byte %d: %s", l.Offset, words.loss(l.Why)))
+			warn("at byte %d: %s", l.Offset, words.loss(l.Why))
 		}
 	}
 	if n := in.LossCount - len(in.Losses); n > 0 {
-		t.Warnings = append(t.Warnings, quantity.Plural(int64(n), "more loss", "more losses"))
+		warn("%s", quantity.Plural(int64(n), "more loss", "more losses"))
 	}
 	for _, f := range st.Failures {
-		t.Warnings = append(t.Warnings, words.failure(f))
+		warn("%s", words.failure(f))
 	}
 	if n := st.FailCount - len(st.Failures); n > 0 {
-		t.Warnings = append(t.Warnings, quantity.Plural(int64(n), "more generation", "more generations")+" could not be read to the end")
+		warn("%s could not be read to the end", quantity.Plural(int64(n), "more generation", "more generations"))
 	}
 	for i := range st.Salvages {
 		if i == 10 {
-			t.Warnings = append(t.Warnings, quantity.Plural(int64(st.SalvageCount-i), "more damaged generation", "more damaged generations"))
+			warn("%s", quantity.Plural(int64(st.SalvageCount-i), "more damaged generation", "more damaged generations"))
 			break
 		}
-		t.Warnings = append(t.Warnings, salvaged(&st.Salvages[i]))
+		warn("%s", salvaged(&st.Salvages[i]))
 	}
 	for i, g := range st.Gaps {
 		if i == 10 {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("%s; %s in all", quantity.Plural(int64(st.GapCount-i), "more gap", "more gaps"), quantity.Duration(st.LostNs)))
+			warn("%s; %s in all", quantity.Plural(int64(st.GapCount-i), "more gap", "more gaps"), quantity.Duration(st.LostNs))
 			break
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("what happened %s is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded", during(g)))
+		warn("what happened %s is lost, in whole or in part: waits that reach into it are not known, and what the Ps did there counts as not recorded", during(g))
 	}
 	return t
 }

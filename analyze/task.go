@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/focus"
@@ -156,10 +157,5 @@ func (w *wantedTasks) focus(end int64, trace string) (focus.Focus, error) {
 			return focus.Focus{}, fmt.Errorf("reading %s: not all of those tasks begin in it: %s do, up to number %d; Work in gmpscope analyze names the slowest", trace, quantity.Plural(w.known, "task", "tasks"), w.last)
 		}
 	}
-	f := focus.Focus{From: w.from, To: max(w.to, w.from+1)}
-	for g := range w.goroutines {
-		f.Goroutines = append(f.Goroutines, g)
-	}
-	slices.Sort(f.Goroutines)
-	return f, nil
+	return focus.Focus{From: w.from, To: max(w.to, w.from+1), Goroutines: slices.Sorted(maps.Keys(w.goroutines))}, nil
 }

@@ -113,7 +113,7 @@ func (d *Diagnosis) sums() {
 		}
 	}
 	slices.SortStableFunc(d.Waiting, func(a, b *waits.Class) int { return cmp.Compare(b.Waits.TotalNs, a.Waits.TotalNs) })
-	waited, short := d.perRunning(d.r.Waits.User.TotalNs), d.r.Waits.User.MaxNs < shortWait
+	waited, short := quantity.Ratio(d.r.Waits.User.TotalNs, d.RanNs), d.r.Waits.User.MaxNs < shortWait
 	if c := d.most(func(c *breakdown.Class) int64 { return c.RunnableNs }); c != nil && !d.r.Program.Tested() && 2*c.RunnableNs >= c.LifeNs() && !short && waited >= largeCost {
 		d.Waiter = c
 	}
@@ -125,11 +125,7 @@ func (d *Diagnosis) sums() {
 
 // Fine reports whether nothing is wrong: the verdict is about no finding.
 func (d *Diagnosis) Fine() bool {
-	switch d.Name {
-	case "no fault", "no waits", "idle", "only notes", "fine":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"no fault", "no waits", "idle", "only notes", "fine"}, d.Name)
 }
 
 // AboutSlow reports whether the verdict is about slow units of work.
@@ -256,9 +252,6 @@ func (d *Diagnosis) first(fits func(*findings.Finding) bool) *findings.Finding {
 	}
 	return nil
 }
-
-// perRunning is a time in relation to how long the program ran.
-func (d *Diagnosis) perRunning(ns int64) float64 { return quantity.Ratio(ns, d.RanNs) }
 
 // QueuedNs returns the time waited behind other goroutines, in ns.
 func QueuedNs(cs []waits.CauseTime) int64 {
