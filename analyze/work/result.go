@@ -116,16 +116,13 @@ func (l *Latency) At(rank int64) int64 {
 
 // Merge adds the units of another distribution.
 func (l *Latency) Merge(o *Latency) {
-	var h histogram
+	var h latencies
 	for _, pairs := range [][]int64{l.Histogram, o.Histogram} {
 		for i := 0; i+1 < len(pairs); i += 2 {
-			if n := int(pairs[i]) + 1 - len(h); n > 0 {
-				h = append(h, make([]int64, n)...)
-			}
-			h[pairs[i]] += pairs[i+1]
+			h.add(int(pairs[i]), pairs[i+1])
 		}
 	}
-	*l = h.latency(max(l.MaxNs, o.MaxNs))
+	*l = h.result(max(l.MaxNs, o.MaxNs))
 }
 
 // TimePart is a part of the time of units.
@@ -387,7 +384,7 @@ func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
 	out := UnitKind{
 		Name: a.nameOf(k, n), Basis: "observed", How: k.how.String(), Entry: x.entry, Server: x.server, Open: k.open,
 		Class: n.Function(a.places.functions[c.name]), Count: k.count, TotalNs: k.total,
-		Latency: k.latency.latency(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(), Series: k.series.result(a.opt.From),
+		Latency: k.latency.result(k.longest), Path: k.path(a, n), Slowest: []Slow{}, Bins: k.byLatency(), Series: k.series.result(a.opt.From),
 	}
 	for i := range out.Path {
 		if p := &out.Path[i]; p.Via == nil && p.What == activities[running] {

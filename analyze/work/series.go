@@ -3,6 +3,8 @@ package work
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 // Series are the units of a kind by their ends, in at most 64 bins of equal width, and by
@@ -35,7 +37,7 @@ type seriesSum struct{ n, ns int64 }
 
 func (x seriesSum) plus(n, ns int64) seriesSum { return seriesSum{x.n + n, x.ns + ns} }
 
-type seriesKey struct{ bin, latency uint16 } // latency: as binOf has it
+type seriesKey struct{ bin, latency uint16 } // latency: a bin
 
 // add counts a unit that ended so long after the begin of the window.
 func (s *series) add(at, ns int64) {
@@ -51,7 +53,7 @@ func (s *series) add(at, ns int64) {
 		}
 		s.cells = wide
 	}
-	k := seriesKey{uint16(at >> (seriesShift + s.shift)), uint16(binOf(ns))}
+	k := seriesKey{uint16(at >> (seriesShift + s.shift)), uint16(histogram.Bucket(ns, binBits))}
 	s.cells[k] = s.cells[k].plus(1, ns)
 }
 
@@ -59,7 +61,8 @@ func (s *series) add(at, ns int64) {
 func (s *series) result(from int64) Series {
 	out := Series{FromNs: from, BinNs: 1 << (seriesShift + s.shift)}
 	for k, x := range s.cells {
-		out.Cells = append(out.Cells, SeriesCell{int(k.bin), (leastOf(int(k.latency)) + leastOf(int(k.latency)+1)) / 2, x.n, x.ns})
+		middle := (histogram.Least(int(k.latency), binBits) + histogram.Least(int(k.latency)+1, binBits)) / 2
+		out.Cells = append(out.Cells, SeriesCell{int(k.bin), middle, x.n, x.ns})
 	}
 	slices.SortFunc(out.Cells, func(x, y SeriesCell) int { return cmp.Or(cmp.Compare(x.Bin, y.Bin), cmp.Compare(x.Ns, y.Ns)) })
 	return out

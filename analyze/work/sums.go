@@ -2,8 +2,9 @@ package work
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 // Bounds of the sums.
@@ -29,7 +30,7 @@ type kind struct {
 	open                  int64
 	inside                int64 // ns of units, whole or not, in the window
 	entries, parts        int64 // began from outside; within a unit of another kind
-	latency               histogram
+	latency               latencies
 	series                series
 	bins                  []bin      // by latency
 	rows                  []row      // the first is the rest
@@ -88,14 +89,8 @@ type slow struct {
 	notes
 }
 
-// binOf returns the bin of a latency.
-func binOf(ns int64) int {
-	n := bits.Len64(uint64(ns))
-	return n<<2 | int(uint64(ns)<<(64-n)>>61&3)
-}
-
-// leastOf returns the shortest latency of a bin.
-func leastOf(bin int) int64 { return int64((uint64(4+bin&3)<<(bin>>2) + 7) >> 3) }
+// binBits is how finely bins divide latencies: an octave has four.
+const binBits = 2
 
 // byLatency returns the bins that hold units.
 func (k *kind) byLatency() []Bin {
@@ -104,10 +99,11 @@ func (k *kind) byLatency() []Bin {
 		if k.bins[b].count == 0 {
 			continue
 		}
-		x := Bin{FromNs: leastOf(b), ToNs: leastOf(b + 1), Count: k.bins[b].count}
+		wide := 0
 		if k.octaves {
-			x.FromNs, x.ToNs = leastOf(b<<2), leastOf((b+1)<<2)
+			wide = binBits
 		}
+		x := Bin{FromNs: histogram.Least(b<<wide, binBits), ToNs: histogram.Least((b+1)<<wide, binBits), Count: k.bins[b].count}
 		var sums [len(activities)]int64
 		for i := range k.rows {
 			r := &k.rows[i]
@@ -150,10 +146,10 @@ func (k *kind) add(ns int64) int {
 	k.count++
 	k.total += ns
 	k.longest = max(k.longest, ns)
-	k.latency.add(ns)
-	b := binOf(ns)
+	k.latency.add(histogram.Bucket(ns, octaveBits), 1)
+	b := histogram.Bucket(ns, binBits)
 	if k.octaves {
-		b >>= 2
+		b >>= binBits
 	}
 	if n := b + 1 - len(k.bins); n > 0 {
 		k.bins = append(k.bins, make([]bin, n)...)
