@@ -24,17 +24,24 @@ import (
 // thing the same number, so that they can be compared. Names are not safe for
 // concurrent use, and not for two runs at once. A nil *Names changes nothing.
 type Pseudonyms struct {
-	key                                                             []byte // of [KeyedPseudonyms]; nil for numbers in the order of the names
-	packages, funcs, files, types, logs, reasons, owners, processes map[string]string
+	key   []byte                       // of [KeyedPseudonyms]; nil for numbers in the order of the names
+	names map[string]map[string]string // by kind
 }
 
 // NewPseudonyms returns empty Pseudonyms.
-func NewPseudonyms() *Pseudonyms {
-	return &Pseudonyms{
-		packages: map[string]string{}, funcs: map[string]string{}, files: map[string]string{}, types: map[string]string{},
-		logs: map[string]string{}, reasons: map[string]string{}, owners: map[string]string{}, processes: map[string]string{},
-	}
-}
+func NewPseudonyms() *Pseudonyms { return &Pseudonyms{names: map[string]map[string]string{}} }
+
+// The kinds of names, with which their numbers begin.
+const (
+	aPackage  = "p"
+	aFunction = "f"
+	aFile     = "file"
+	aType     = "type" // of tasks or regions
+	aLog      = "log"
+	aReason   = "reason"
+	anOwner   = "owner"
+	aProcess  = "process"
+)
 
 // KeyedPseudonyms returns Pseudonyms whose numbers depend on key and name only, so that
 // independent analyses replace a name by the same number. The holder of the key can test whether
@@ -79,14 +86,23 @@ func standardName(fn string) (name string, ok bool) {
 	return name, true
 }
 
-func (n *Pseudonyms) numbered(m map[string]string, name, prefix string) string {
-	s, ok := m[name]
+// numbered returns the replacement of a name of a kind.
+func (n *Pseudonyms) numbered(kind, name string) string {
+	if n == nil {
+		return name
+	}
+	known := n.names[kind]
+	if known == nil {
+		known = map[string]string{}
+		n.names[kind] = known
+	}
+	s, ok := known[name]
 	if !ok {
-		s = fmt.Sprintf("%s%d", prefix, len(m)+1)
+		s = fmt.Sprintf("%s%d", kind, len(known)+1)
 		if n.key != nil {
-			s = Pseudonym(n.key, prefix, name)
+			s = Pseudonym(n.key, kind, name)
 		}
-		m[name] = s
+		known[name] = s
 	}
 	return s
 }
@@ -112,7 +128,7 @@ func (n *Pseudonyms) Function(fn string) string {
 	if rest == "" {
 		return p
 	}
-	return p + "." + n.numbered(n.funcs, fn, "f")
+	return p + "." + n.numbered(aFunction, fn)
 }
 
 // class is what a class is called: by its start function, or where that calls functions
@@ -149,44 +165,22 @@ func (n *Pseudonyms) program(pkg string) string {
 	if n == nil || pkg == "" || pkg == "main" {
 		return funcname.Path(pkg)
 	}
-	return n.numbered(n.packages, pkg, "p")
-}
-
-// annotations are what types of tasks or regions are called.
-func (n *Pseudonyms) annotations(types []string) []string {
-	if n == nil {
-		return types
-	}
-	out := make([]string, len(types))
-	for i, s := range types {
-		out[i] = n.Annotation(s)
-	}
-	return out
+	return n.numbered(aPackage, pkg)
 }
 
 // Annotation returns the replacement of a type of tasks or regions.
-func (n *Pseudonyms) Annotation(s string) string {
-	if n == nil || s == "" {
-		return s
-	}
-	return n.numbered(n.types, s, "type")
-}
+func (n *Pseudonyms) Annotation(s string) string { return n.noted(aType, s) }
 
-// logged is what is shown of a log.
-func (n *Pseudonyms) logged(s string) string {
-	if n == nil || s == "" {
+// noted returns the replacement of what the program says about itself, if it does.
+func (n *Pseudonyms) noted(kind, s string) string {
+	if s == "" {
 		return s
 	}
-	return n.numbered(n.logs, s, "log")
+	return n.numbered(kind, s)
 }
 
 // process is what a process of the machine is called.
-func (n *Pseudonyms) process(s string) string {
-	if n == nil {
-		return s
-	}
-	return n.numbered(n.processes, s, "process")
-}
+func (n *Pseudonyms) process(s string) string { return n.numbered(aProcess, s) }
 
 // stopReasons are the words of the runtime for why it stops the world, its
 // stwReasonStrings.
@@ -198,10 +192,10 @@ var stopReasons = []string{
 
 // reason is what a reason to stop the world is called.
 func (n *Pseudonyms) reason(s string) string {
-	if n == nil || slices.Contains(stopReasons, s) {
+	if slices.Contains(stopReasons, s) {
 		return s
 	}
-	return n.numbered(n.reasons, s, "reason")
+	return n.numbered(aReason, s)
 }
 
 // frame is a frame of a stack for people.
@@ -226,7 +220,7 @@ func (n *Pseudonyms) file(f *events.Frame) string {
 	if strings.HasSuffix(f.File, "_test.go") {
 		test = "_test"
 	}
-	return pkg + "/" + n.numbered(n.files, f.File, "file") + test + ".go"
+	return pkg + "/" + n.numbered(aFile, f.File) + test + ".go"
 }
 
 // standardFile returns a file of the standard library without the folder of the

@@ -90,7 +90,7 @@ func TestAnonymousLeavesNothing(t *testing.T) {
 	for _, file := range []string{"/home/secret/x.go", "secret", "/secret/src/sync/a secret.go", "/src/sync/secret", `C:\secret\x.go`, "/src/sync/../secret.go"} {
 		left = append(left, n.frame(&events.Frame{Func: "sync.(*Mutex).Lock", File: file}))
 	}
-	left = append(left, n.annotations([]string{"secret"})...)
+	left = append(left, n.Annotation("secret"))
 	left = append(left, n.reason("secret"), n.program("secret"), n.program("text/secret"), n.trace("secret"))
 	left = append(left, n.loss("the input broke off: read /home/secret: no"), n.failure(events.Failure{Err: errors.New(`region "secret"`)}))
 	for _, s := range left {

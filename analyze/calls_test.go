@@ -76,14 +76,14 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	}
 	where := stacks.New(stacks.Options{})
 	ps, found := procs.New(), findings.NewSet(all.Detectors(all.Default()))
-	fair, states, tl := fairness.New(fairness.Options{}), breakdown.New(breakdown.Options{}), timeline.New(timeline.Options{})
+	fair, states, tl := fairness.New(), breakdown.New(ledger.Part{}), timeline.New(timeline.Options{})
 	count := func(b *ledger.Block) {
 		for i := range b.Decisions {
 			n += b.Calls(i)
 		}
 	}
 	stacksAdd := func(b *ledger.Block) { where.Add(b, ws.Ended) }
-	draw := func(b *ledger.Block) { tl.Add(b, timeline.Waited{Ended: ws.Ended}) }
+	draw := func(b *ledger.Block) { tl.Add(b, ws.Ended, 0) }
 	feed := ledger.NewFeed(ws.Add, record, draw, stacksAdd, ps.Add, fair.Add, states.Add, found.Add, count)
 	if atOnce {
 		feed.AddAll(ds)

@@ -22,19 +22,19 @@ import (
 var accumulators = map[string]func() func(d *reference.Decision){
 	"waits":     func() func(*reference.Decision) { return ledger.NewFeed(waits.New(waits.Options{}).Add).Add },
 	"procs":     func() func(*reference.Decision) { return ledger.NewFeed(procs.New().Add).Add },
-	"fairness":  func() func(*reference.Decision) { return ledger.NewFeed(fairness.New(fairness.Options{}).Add).Add },
-	"breakdown": func() func(*reference.Decision) { return ledger.NewFeed(breakdown.New(breakdown.Options{}).Add).Add },
+	"fairness":  func() func(*reference.Decision) { return ledger.NewFeed(fairness.New().Add).Add },
+	"breakdown": func() func(*reference.Decision) { return ledger.NewFeed(breakdown.New(ledger.Part{}).Add).Add },
 	"timeline":  func() func(*reference.Decision) { return ledger.NewFeed(picture()).Add },
 	"findings":  func() func(*reference.Decision) { return ledger.NewFeed(findings.NewSet(nil).Add).Add },
 	"all": func() func(*reference.Decision) {
 		found := findings.NewSet(nil)
-		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New(fairness.Options{}).Add, breakdown.New(breakdown.Options{}).Add, picture(), found.Add).Add
+		return ledger.NewFeed(waits.New(waits.Options{}).Add, procs.New().Add, fairness.New().Add, breakdown.New(ledger.Part{}).Add, picture(), found.Add).Add
 	},
 }
 
 func picture() func(*ledger.Block) {
 	tl := timeline.New(timeline.Options{})
-	return func(b *ledger.Block) { tl.Add(b, timeline.Waited{}) }
+	return func(b *ledger.Block) { tl.Add(b, nil, 0) }
 }
 
 // program is a made-up one in its steady state: on each P in turn a goroutine

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/focus"
-	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -42,23 +41,13 @@ func (a *analysis) focusOn() {
 	}
 }
 
-// breakdownOptions is what the breakdown of lives counts. It runs beside the waits, so that it has a
-// selection of its own.
-func (a *analysis) breakdownOptions() breakdown.Options {
-	o := breakdown.Options{From: a.Focus.From, To: a.Focus.To}
+// part is what a step counts. Steps run beside each other, so that each has a selection of its own.
+func (a *analysis) part() ledger.Part {
+	p := ledger.Part{From: a.Focus.From, To: a.Focus.To}
 	if a.Focus.Selects() {
-		o.Only = a.selection().Has
+		p.Only = a.selection().Has
 	}
-	return o
-}
-
-// where is what the account of the stacks counts.
-func (a *analysis) where() stacks.Options {
-	o := stacks.Options{From: a.Focus.From, To: a.Focus.To}
-	if a.Focus.Selects() {
-		o.Only = a.selection().Has
-	}
-	return o
+	return p
 }
 
 // selection returns one that has met nobody.

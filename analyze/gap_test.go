@@ -253,7 +253,7 @@ type timeless struct {
 
 func timelessOf(ds []reference.Decision) timeless {
 	end := ds[len(ds)-1].Time
-	ps, fair, ws, set := procs.New(), fairness.New(fairness.Options{}), waits.New(waits.Options{}), findings.NewSet(all.Detectors(all.Default()))
+	ps, fair, ws, set := procs.New(), fairness.New(), waits.New(waits.Options{}), findings.NewSet(all.Detectors(all.Default()))
 	feed := ledger.NewFeed(ps.Add, fair.Add, ws.Add)
 	feed.AddAll(ds)
 	feed.Close(end)

@@ -24,11 +24,8 @@ func (a *analysis) newMachine() *machine {
 	if a.Kernel == nil || a.DecisionsOnly {
 		return nil
 	}
-	o := kernel.Options{From: a.Focus.From, To: a.Focus.To}
-	if a.Focus.Selects() {
-		o.Only = a.selection().Has
-	}
-	return &machine{Accumulator: kernel.NewAccumulator(a.Kernel, o)}
+	p := a.part()
+	return &machine{Accumulator: kernel.NewAccumulator(a.Kernel, kernel.Options{From: p.From, To: p.To, Only: p.Only})}
 }
 
 // feed hands events to the reconstruction, the first ones once the clocks of the trace and

@@ -38,16 +38,11 @@ type Lookup struct {
 
 // lookup is what the Observer may ask.
 func (a *analysis) lookup() Lookup {
-	l := Lookup{
+	part := a.part()
+	return Lookup{
 		Class:  func(class int32) string { return a.className(class).shown },
-		Frames: a.places,
-		Chosen: func(int64, int32) bool { return true },
-		Focus:  a.Focus, Reduced: a.src.Header().V1,
+		Frames: a.places, Chosen: part.Has, Focus: a.Focus, Reduced: a.src.Header().V1,
 	}
-	if a.chosen != nil {
-		l.Chosen = a.selection().Has
-	}
-	return l
 }
 
 // observe hands the Observer a block, unless something has failed before.

@@ -298,10 +298,10 @@ func (a *analysis) measure() {
 	a.ledger, a.waits, a.procs = ledger.New(), waits.New(a.limits.waits), procs.New()
 	a.ledger.Runs = a.Observer != nil
 	if !a.NoDetail {
-		a.breakdown = breakdown.New(a.breakdownOptions())
-		a.stacks = stacks.New(a.where())
+		a.breakdown = breakdown.New(a.part())
+		a.stacks = stacks.New(stacks.Options{Part: a.part()})
 	}
-	a.fairness = fairness.New(fairness.Options{})
+	a.fairness = fairness.New()
 	a.heap = timeline.NewHeap(a.Focus.From)
 	a.machine = a.newMachine()
 	if !a.NoFindings {
@@ -378,7 +378,7 @@ func (a *analysis) addToTimeline(b *block) {
 		a.gaps.Add(b.inside)
 		return
 	}
-	a.timeline.Add(b.inside, timeline.Waited{Ended: b.waited, Shift: b.shift}, b.marked...)
+	a.timeline.Add(b.inside, b.waited, b.shift, b.marked...)
 }
 
 // picture returns the picture of what ends at end, with detail where a finding is.
@@ -583,8 +583,15 @@ func (a *analysis) describeClasses(classes []waits.Class) {
 	tasks, regions := a.rec.Annotated()
 	for i := range classes {
 		c := &classes[i]
-		c.StartedBy = a.startedBy(c.ID)
-		c.Tasks, c.Regions = a.Anonymize.annotations(tasks[c.ID]), a.Anonymize.annotations(regions[c.ID])
+		if of := a.rec.Class(c.ID); of.Wrapper {
+			c.StartedBy = a.Anonymize.Function(of.Start)
+		}
+		for _, s := range tasks[c.ID] {
+			c.Tasks = append(c.Tasks, a.Anonymize.Annotation(s))
+		}
+		for _, s := range regions[c.ID] {
+			c.Regions = append(c.Regions, a.Anonymize.Annotation(s))
+		}
 	}
 }
 
@@ -632,22 +639,13 @@ func (a *analysis) className(id int32) (n className) {
 	return n
 }
 
-// startedBy returns the start function of a class that is told from others by what that was
-// given.
-func (a *analysis) startedBy(id int32) string {
-	if c := a.rec.Class(id); c.Wrapper {
-		return a.Anonymize.Function(c.Start)
-	}
-	return ""
-}
-
 // annotation returns a type of tasks or regions, logged what a log says.
 func (a *analysis) annotation(h int32) string {
 	return a.Anonymize.Annotation(a.stream.Tables.Name(events.Handle(h)))
 }
 
 func (a *analysis) logged(h int32) string {
-	return a.Anonymize.logged(a.stream.Tables.Name(events.Handle(h)))
+	return a.Anonymize.noted(aLog, a.stream.Tables.Name(events.Handle(h)))
 }
 
 // label returns a text of the trace.

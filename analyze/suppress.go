@@ -70,7 +70,7 @@ func (n *Pseudonyms) original(shown string) string {
 	if n == nil {
 		return shown
 	}
-	for fn, number := range n.funcs {
+	for fn, number := range n.names[aFunction] {
 		if strings.HasSuffix(shown, "."+number) && n.Function(fn) == shown {
 			return funcname.Written(fn)
 		}
@@ -84,7 +84,7 @@ func (n *Pseudonyms) suppression(s findings.Suppression, class string) findings.
 		if strings.Trim(s.Class, "*") != "" {
 			s.Class = class
 		}
-		s.Reason, s.Owner = n.numbered(n.reasons, s.Reason, "reason"), n.numbered(n.owners, s.Owner, "owner")
+		s.Reason, s.Owner = n.numbered(aReason, s.Reason), n.numbered(anOwner, s.Owner)
 	}
 	return s
 }

@@ -25,16 +25,12 @@ func (a *analysis) units() work.Options {
 			return work.Class{Name: whatRuns(n.own), Start: n.start, Does: n.does, Creator: n.creator, Call: n.call}
 		},
 		Label:  func(label int32) string { return a.viewed.Name(events.Handle(label)) },
-		From:   a.Focus.From,
-		To:     a.Focus.To,
+		Part:   a.part(),
 		OnUnit: a.OnUnit,
 		Limits: a.limits.work,
 	}
 	if len(a.Homes) > 0 {
 		o.IsHome = a.isHome
-	}
-	if a.Focus.Selects() {
-		o.Only = a.selection().Has
 	}
 	return o
 }

@@ -19,7 +19,6 @@ const maxClasses = 2000
 // stream of decisions. It is not safe for concurrent use.
 type Accumulator struct {
 	TimeInStates
-	opt     Options
 	handles []int32   // of the classes
 	classes []account // by the ledger's index of the class
 }
@@ -33,22 +32,8 @@ type account struct {
 	TimeByState
 }
 
-// Options of an [Accumulator]. The zero value means all of the stream.
-type Options struct {
-	// From and To bound the window of what is counted, ns; To of 0 is the end of the
-	// stream. Lives are clipped to it.
-	From, To int64
-	// Only, if set, reports whether a goroutine and its class (a handle) are counted.
-	Only func(g int64, class int32) bool
-}
-
-// New returns an empty Accumulator.
-func New(o Options) *Accumulator {
-	if o.To <= 0 {
-		o.To = reference.MaxTime
-	}
-	return &Accumulator{TimeInStates: TimeInStates{from: max(0, o.From), to: o.To}, opt: o}
-}
+// New returns an empty Accumulator of a part of a stream.
+func New(p ledger.Part) *Accumulator { return &Accumulator{TimeInStates: TimeInStates{part: p}} }
 
 // Add processes the next block of the stream. It does not retain the block. Timestamps that
 // go backwards are clamped.
@@ -85,7 +70,7 @@ func (a *Accumulator) ended(r *record, d *reference.Decision, n *ledger.Note) {
 // fold adds goroutine g, which is over after a life of so many ns, to its class, and forgets
 // it. It returns the account, or nil if the goroutine does not count.
 func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life int64) *account {
-	if a.opt.Only != nil && !a.opt.Only(g, a.handles[of]) {
+	if !a.part.Has(g, a.handles[of]) {
 		a.end(r)
 		return nil
 	}
@@ -96,7 +81,7 @@ func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life
 	c := &a.classes[of]
 	a.addTo(&c.TimeByState, r)
 	a.end(r)
-	if !a.all() && life <= 0 {
+	if life <= 0 && (a.part.From > 0 || a.part.To > 0) {
 		return nil
 	}
 	c.goroutines++

@@ -15,7 +15,7 @@ import (
 
 // run returns what an Accumulator says of a stream that ends at end.
 func run(ds []reference.Decision, end int64) []breakdown.Class {
-	a := breakdown.New(breakdown.Options{})
+	a := breakdown.New(ledger.Part{})
 	feed := ledger.NewFeed(a.Add)
 	feed.AddAll(ds)
 	return a.Finish(end, feed.Live(), nil).Classes

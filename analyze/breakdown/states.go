@@ -52,8 +52,7 @@ type entries struct {
 type TimeInStates struct {
 	now   int64
 	begin int64 // of the trace, or end of the last gap
-	from  int64 // what is before is not counted
-	to    int64 // nor what is from here on
+	part  ledger.Part
 	gors  ids.Parts[record]
 	slots int32
 	more  []entries // index 0 is not used
@@ -118,7 +117,7 @@ func before(d *reference.Decision, n *ledger.Note) state {
 
 // book adds the interval [from, to) to what a goroutine has done, in its present state.
 func (l *TimeInStates) book(r *record, from, to int64) {
-	switch ns := l.counted(from, to); {
+	switch ns := l.part.Within(from, to); {
 	case ns == 0:
 	case r.state == running:
 		r.running += ns
@@ -130,14 +129,6 @@ func (l *TimeInStates) book(r *record, from, to int64) {
 		l.bookFurther(r, ns)
 	}
 }
-
-// counted is how much of an interval is counted, ns.
-func (l *TimeInStates) counted(from, to int64) int64 {
-	return max(0, min(to, l.to)-max(from, l.from))
-}
-
-// all reports whether the window is the whole stream.
-func (l *TimeInStates) all() bool { return l.from == 0 && l.to == reference.MaxTime }
 
 // bookFurther is book for a state that is not the first in the list.
 func (l *TimeInStates) bookFurther(r *record, ns int64) {

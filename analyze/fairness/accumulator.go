@@ -5,27 +5,21 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/histogram"
+	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options are the thresholds. The zero value means defaults.
-type Options struct {
-	// MinIdeal is the ideal service from which on a goroutine is judged by
-	// Jain's index and the min-max ratio.
-	MinIdeal time.Duration
-}
-
-// defaultMinIdeal is a hundredth of a time slice. Below it, one thread wake-up
-// (tens of µs) or the trace's clock (64 ns) decides the share of a goroutine,
-// and a million short ones would hide how the long ones were treated.
-const defaultMinIdeal = 100 * time.Microsecond
-
 const (
+	// leastIdeal is the ideal service, ns, from which on a goroutine is judged by Jain's index
+	// and the min-max ratio: a hundredth of a time slice. Below it, one thread wake-up (tens of
+	// µs) or the trace's clock (64 ns) decides the share of a goroutine, and a million short
+	// ones would hide how the long ones were treated.
+	leastIdeal = 100_000
+
 	// The ideal clock counts ticks of 2^-16 ns. Rounded to the nearest, 10^8
 	// steps are off by less than 1 ns; it wraps after 78 hours, and only
 	// differences over one active period are taken.
@@ -53,26 +47,27 @@ const (
 // due between two instants of an active period is the difference of the
 // clock's readings.
 type Accumulator struct {
-	minIdeal uint64 // ticks
-	ps       psNow
-	gors     table
-	places   int     // that goroutines have, or had: their order is that of the sums at the end
-	free     []int32 // places
+	minIdeal uint64               // leastIdeal, in ticks
+	gors     ids.Parts[goroutine] // by slot
+	places   int                  // that goroutines have, or had: their order is that of the sums at the end
+	free     []int32              // places
 	now      int64
 	gaps     int64 // ns before now that are not recorded
 
 	runnable, running int64  // goroutines of the program
 	clock             uint64 // ideal service of a goroutine that was always active, in ticks
 
-	settled         int64          // the next three are right up to here: see settle
-	some, full      int64          // ns
-	waiting         procs.Integral // runnable goroutines of the program
-	windows         [len(windowLengths)]*window
-	windowEnd       int64 // of the one that is over first
-	age             age
-	bypass          bypass
-	unclaimed, size procs.Integral
-	waits           procs.Integral // runnable goroutines of the program, by single waits
+	settled    int64          // the next three are right up to here: see settle
+	some, full int64          // ns
+	waiting    procs.Integral // runnable goroutines of the program
+	windows    [len(windowLengths)]*window
+	windowEnd  int64 // of the one that is over first
+	age        age
+	bypass     bypass
+	waits      procs.Integral // runnable goroutines of the program, by single waits
+	usable     int64          // Ps
+	unclaimed  level
+	procs      level // GOMAXPROCS, without those of which nothing is recorded
 
 	slowdowns   *histogram.Histogram
 	slowdownN   int64
@@ -87,25 +82,13 @@ type Accumulator struct {
 	classes []class // by the ledger's index of the class
 }
 
-// psNow is what matters of the Ps since the last decision.
-type psNow struct {
-	usable         int64
-	procs          int64 // GOMAXPROCS, without those of which nothing is recorded
-	unclaimed      int64
-	procsSince     int64 // from when on procs counts in size
-	unclaimedSince int64 // and unclaimed in what it adds up to
-}
-
 // New returns an empty Accumulator.
-func New(o Options) *Accumulator {
-	if o.MinIdeal <= 0 {
-		o.MinIdeal = defaultMinIdeal
-	}
+func New() *Accumulator {
 	a := &Accumulator{
 		age:       age{width: firstAgeBin},
 		bypass:    newBypass(),
 		lags:      histogram.New(maxLag),
-		minIdeal:  uint64(o.MinIdeal) << tickBits,
+		minIdeal:  leastIdeal << tickBits,
 		slowdowns: histogram.New(maxSlowdown),
 	}
 	for i, length := range windowLengths {
@@ -141,15 +124,27 @@ func (a *Accumulator) Add(b *ledger.Block) {
 
 // setPs follows the numbers of the Ps.
 func (a *Accumulator) setPs(ps *ledger.Ps) {
-	a.ps.usable = int64(ps.Usable)
-	if n := int64(ps.Unclaimed); n != a.ps.unclaimed {
-		a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
-		a.ps.unclaimed, a.ps.unclaimedSince = n, a.now
+	a.usable = int64(ps.Usable)
+	a.unclaimed.set(int64(ps.Unclaimed), a.now)
+	a.procs.set(int64(ps.Recorded), a.now)
+}
+
+// level is a number that changes in steps, with its integral up to the last one.
+type level struct {
+	n, since int64
+	integral procs.Integral
+}
+
+func (l *level) set(n, now int64) {
+	if n != l.n {
+		l.settle(now)
+		l.n = n
 	}
-	if n := int64(ps.Recorded); n != a.ps.procs {
-		a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
-		a.ps.procs, a.ps.procsSince = n, a.now
-	}
+}
+
+func (l *level) settle(now int64) {
+	l.integral.Add(l.n, now-l.since)
+	l.since = now
 }
 
 // turn follows a goroutine from one activity to another.
@@ -218,7 +213,7 @@ func (a *Accumulator) advance(to int64) {
 		dt = min(dt, maxStep)
 	}
 	a.now = to
-	a.clock += idealTicks(dt, a.ps.usable, a.runnable+a.running) // nobody reads it while nobody is active
+	a.clock += idealTicks(dt, a.usable, a.runnable+a.running) // nobody reads it while nobody is active
 }
 
 // gap passes the next ns, which are not recorded.
@@ -251,19 +246,12 @@ func (a *Accumulator) settle() {
 	}
 }
 
-// oneMoreRuns and oneLessRuns follow the number of goroutines that run.
-func (a *Accumulator) oneMoreRuns() {
-	if a.running == 0 {
+// addRunning follows a change of the number of goroutines that run by one.
+func (a *Accumulator) addRunning(d int64) {
+	if a.running == 0 || a.running+d == 0 {
 		a.settle()
 	}
-	a.running++
-}
-
-func (a *Accumulator) oneLessRuns() {
-	if a.running == 1 {
-		a.settle()
-	}
-	a.running--
+	a.running += d
 }
 
 // idealTicks is dt, at most maxStep, x min(1, usable/active) in ticks, to the nearest.
@@ -305,7 +293,7 @@ func (a *Accumulator) start(g *goroutine, d *reference.Decision, was ledger.Acti
 	case ledger.Runnable:
 	default: // not seen as runnable, or back from a system call
 		g.waited, g.clock = unknown, a.clock
-		a.oneMoreRuns()
+		a.addRunning(1)
 		return
 	}
 	if g.aged != 0 {
@@ -339,7 +327,7 @@ func (a *Accumulator) stop(g *goroutine, was ledger.Activity, since int64) {
 		if g.waited >= 0 {
 			a.slowdown(g.waited, ns)
 		}
-		a.oneLessRuns()
+		a.addRunning(-1)
 		g.service += ns
 	case ledger.Runnable: // the stream does not say when it ran
 		if g.aged != 0 {
@@ -475,10 +463,10 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		p.Some = float64(a.some) / float64(recorded)
 		p.Full = float64(a.full) / float64(recorded)
 	}
-	a.unclaimed.Add(a.ps.unclaimed, a.now-a.ps.unclaimedSince)
-	a.size.Add(a.ps.procs, a.now-a.ps.procsSince)
-	if size := a.size.Float(); size > 0 {
-		p.UnclaimedIdle = a.unclaimed.Float() / size
+	a.unclaimed.settle(a.now)
+	a.procs.settle(a.now)
+	if size := a.procs.integral.Float(); size > 0 {
+		p.UnclaimedIdle = a.unclaimed.integral.Float() / size
 	}
 	return r, p
 }

@@ -19,8 +19,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-func run(o Options, ds []reference.Decision, end int64) (Result, Pressure) {
-	a := drive(New(o))
+// run judges those with minIdeal ns of ideal service.
+func run(minIdeal int64, ds []reference.Decision, end int64) (Result, Pressure) {
+	a := drive(New())
+	a.minIdeal = uint64(minIdeal) << tickBits
 	for i := range ds {
 		a.Add(&ds[i])
 	}
@@ -51,7 +53,7 @@ func TestTwoOnOne(t *testing.T) {
 		{Time: 200, Kind: reference.KindStart, G: 2, Class: 7, Victim: -1, Wait: 200, Src: reference.SrcGlobal},
 		{Time: 300, Kind: reference.KindStop, G: 2, Class: 7, Why: reference.WhyExit},
 	}
-	r, p := run(Options{MinIdeal: 50}, ds, 400)
+	r, p := run(50, ds, 400)
 	// Shares: 200/100 and 100/200.
 	jain := (2.0 + 0.5) * (2.0 + 0.5) / (2 * (4 + 0.25))
 	want := Result{
@@ -98,7 +100,7 @@ func TestNotActive(t *testing.T) {
 		{Time: 700, Kind: reference.KindStart, G: 1, P: 0, Victim: -1, Wait: 100},
 		{Time: 800, Kind: reference.KindStop, G: 1, P: 0, Why: reference.WhyExit},
 	}
-	r, p := run(Options{MinIdeal: 1}, ds, 1000)
+	r, p := run(1, ds, 1000)
 	if r.MaxLagNs != 50 {
 		t.Errorf("max lag %d, want 50", r.MaxLagNs)
 	}
@@ -126,7 +128,7 @@ func TestSystemGoroutinesDoNotCount(t *testing.T) {
 			{Time: 90, Kind: reference.KindStop, G: 1, Flags: f},
 			{Time: 90, Kind: reference.KindReady, G: 1, P: -1, Global: 1, Flags: f},
 		}
-		r, _ := run(Options{}, ds, 100)
+		r, _ := run(leastIdeal, ds, 100)
 		if len(r.Classes) != 0 || r.Judged != 0 || r.LittleError != 0 || r.Slowdown.Mean != 0 {
 			t.Errorf("%x: %+v", f, r)
 		}
@@ -152,7 +154,7 @@ type failer interface {
 
 func check(t failer, s procstest.Stream) {
 	const minIdeal = 2 * time.Microsecond
-	r, p := run(Options{MinIdeal: minIdeal}, s.Decisions, s.End)
+	r, p := run(int64(minIdeal), s.Decisions, s.End)
 
 	type life struct {
 		class         int32
@@ -420,7 +422,7 @@ func TestHostile(t *testing.T) {
 	}
 	pick := []int64{-1, 0, 1, 2, 3, 4096, 4097, 1 << 20, math.MaxInt32, math.MaxInt64, math.MinInt64}
 	anyInt := func() int64 { return pick[r.IntN(len(pick))] }
-	a := drive(New(Options{}))
+	a := drive(New())
 	for range 50000 {
 		a.Add(&reference.Decision{
 			Time: int64(r.Uint64N(math.MaxInt64)) >> r.IntN(63), G: anyInt(), P: int32(anyInt()), Victim: int32(anyInt()),
@@ -446,7 +448,7 @@ func TestHostile(t *testing.T) {
 // TestMemory makes a million goroutines one after the other: the table must not
 // grow with them.
 func TestMemory(t *testing.T) {
-	a := drive(New(Options{}))
+	a := drive(New())
 	for g := range int64(1_000_000) {
 		now := g * 10
 		a.Add(&reference.Decision{Time: now, Kind: reference.KindReady, G: g + 1, P: -1, Class: 1})
@@ -469,7 +471,7 @@ func BenchmarkAdd(b *testing.B) {
 				Steps: min(100_000, 5000*live), Ps: 8, Live: min(live, 1000), Ring: 256, NoTruth: true,
 			})
 			ds := s.Decisions
-			a := drive(New(Options{}))
+			a := drive(New())
 			for g := range live { // blocked all the time
 				id := int64(1_000_000 + g)
 				a.Add(&reference.Decision{Kind: reference.KindStart, G: id, P: -1, Victim: -1})

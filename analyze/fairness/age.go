@@ -1,6 +1,9 @@
 package fairness
 
-import "github.com/gmpscope/gmpscope/analyze/ids"
+import (
+	"github.com/gmpscope/gmpscope/analyze/histogram"
+	"github.com/gmpscope/gmpscope/analyze/ids"
+)
 
 // maxAgeBins bounds the curve of the starvation age.
 const maxAgeBins = 512
@@ -51,7 +54,8 @@ func (a *age) update(now int64) {
 		return
 	}
 	for now/a.width >= maxAgeBins {
-		a.merge()
+		a.width *= 2
+		a.bins = histogram.Halve(a.bins, func(x, y int64) int64 { return max(x, y) })
 	}
 	for i := from / a.width; i <= now/a.width; i++ {
 		for int64(len(a.bins)) <= i {
@@ -61,19 +65,6 @@ func (a *age) update(now int64) {
 	}
 	a.bin = now / a.width
 	a.until = (a.bin + 1) * a.width
-}
-
-// merge makes the bins twice as wide.
-func (a *age) merge() {
-	a.width *= 2
-	for i := range a.bins {
-		if i%2 == 0 {
-			a.bins[i/2] = a.bins[i]
-		} else {
-			a.bins[i/2] = max(a.bins[i/2], a.bins[i])
-		}
-	}
-	a.bins = a.bins[:(len(a.bins)+1)/2]
 }
 
 // push appends a goroutine that has become runnable, with the number of its wait.

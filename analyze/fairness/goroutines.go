@@ -1,7 +1,5 @@
 package fairness
 
-import "github.com/gmpscope/gmpscope/analyze/ids"
-
 // goroutine is what is kept of a live goroutine of the program. It is active while it
 // is runnable or running: it competes for Ps. Blocked or in a system call it is not,
 // and earns no ideal service. It has no pointers; times are ns.
@@ -21,6 +19,3 @@ const (
 	unknown = -1
 	partial = -2 // it is not over, and began before the trace showed it
 )
-
-// table has the goroutines by slot.
-type table = ids.Parts[goroutine]

@@ -21,7 +21,7 @@ func inOrder(t *testing.T, run int64, classes []int32) Result {
 	for _, c := range classes {
 		list = append(list, sim.Arrival{Kind: sim.ArriveGo, Class: c, Script: sim.Steps(sim.Run(run))})
 	}
-	a := drive(New(Options{}))
+	a := drive(New())
 	end := int64(0)
 	_, err := sim.Simulate(context.Background(), sim.Options{Policy: policy, Costs: costs, Procs: 1, Emit: func(d *reference.Decision) {
 		a.Add(d)

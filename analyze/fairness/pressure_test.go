@@ -77,7 +77,7 @@ func TestAgeAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := procstest.Generate(r.IntN, procstest.Options{})
-		a := drive(New(Options{}))
+		a := drive(New())
 		a.age.width = 1 + s.End/5000 // so that bins are merged a few times
 		type wait struct{ since int64 }
 		waits := map[int64]wait{}
@@ -149,7 +149,7 @@ func TestBypassAgreesWithTheTruth(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := procstest.Generate(r.IntN, procstest.Options{Steps: 600, NoTruth: true})
-		a := drive(New(Options{}))
+		a := drive(New())
 		a.bypass.tree = make([]int32, 8) // so that numbers run out often
 		type wait struct {
 			seq int
@@ -251,7 +251,7 @@ func TestDeciles(t *testing.T) {
 // simulate judges a run of the reference scheduler without costs.
 func simulate(t *testing.T, p sim.Policy, procs int, scripts ...sim.Script) (Result, Pressure) {
 	t.Helper()
-	a := drive(New(Options{}))
+	a := drive(New())
 	end := int64(0)
 	_, err := sim.Simulate(context.Background(), sim.Options{Policy: p, Procs: procs, Emit: func(d *reference.Decision) {
 		a.Add(d)
@@ -349,7 +349,7 @@ func TestSimulatedRuns(t *testing.T) {
 }
 
 func TestNothingAtAll(t *testing.T) {
-	r, p := drive(New(Options{})).Finish(0, nil)
+	r, p := drive(New()).Finish(0, nil)
 	if d := gocmp.Diff(Pressure{Windows: []PressureWindow{}, Age: Age{BinNs: firstAgeBin}}, p); d != "" || len(r.Slowdown.ByService) != 0 {
 		t.Error(d, r)
 	}
@@ -369,7 +369,7 @@ func TestPressureLeavesGapsOut(t *testing.T) {
 		{Time: 84 * ms, Kind: reference.KindReady, G: 2, P: none, To: reference.QueueGlobal, Global: 1},
 		{Time: 94 * ms, Kind: reference.KindStart, G: 2, P: 0, Src: reference.SrcGlobal},
 	}
-	a := drive(New(Options{}))
+	a := drive(New())
 	for i := range ds {
 		a.Add(&ds[i])
 	}

@@ -52,7 +52,7 @@ type Age struct {
 // about the scheduler, between classes one about the program.
 type Result struct {
 	Jain        float64  `json:"jain"`       // index over all user goroutines of service received / ideal service; 1 is fair
-	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least Options.MinIdeal of ideal service
+	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least 100 µs of ideal service
 	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, compared with ideal sharing, in ns
 	P99LagNs    int64    `json:"p99_lag_ns"` // 99th percentile of the most service owed to each goroutine, in ns; within 0.1 %
 	Slowdown    Slowdown `json:"slowdown"`

@@ -44,6 +44,17 @@ func Least(bucket, fine int) int64 {
 	return int64(bucket-shift<<fine) << shift
 }
 
+// Halve makes one bin of each two, in place.
+func Halve[T any](bins []T, plus func(x, y T) T) []T {
+	n := (len(bins) + 1) / 2
+	for i := range n {
+		if bins[i] = bins[2*i]; 2*i+1 < len(bins) {
+			bins[i] = plus(bins[i], bins[2*i+1])
+		}
+	}
+	return bins[:n]
+}
+
 // Add counts a value, which must not be negative. One above the highest counts as
 // the highest.
 func (h *Histogram) Add(v int64) {

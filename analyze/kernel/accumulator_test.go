@@ -62,7 +62,7 @@ func followFrom(t *testing.T, ds []reference.Decision, sampled, end int64, text 
 	if err := a.Start(start); err != nil {
 		return nil, err
 	}
-	spans, ps := breakdown.New(breakdown.Options{}), procs.New()
+	spans, ps := breakdown.New(ledger.Part{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
 		if err := a.Add(b, nil); err != nil {
 			t.Fatal(err)

@@ -79,7 +79,7 @@ func followWakeups(t *testing.T, o Options) *Machine {
 	if err := a.Start(start); err != nil {
 		t.Fatal(err)
 	}
-	spans, ps := breakdown.New(breakdown.Options{}), procs.New()
+	spans, ps := breakdown.New(ledger.Part{}), procs.New()
 	feed := ledger.NewFeed(func(b *ledger.Block) {
 		var ended []waits.EndedWait
 		for i, d := range b.Decisions {

@@ -10,12 +10,8 @@ import (
 type Options struct {
 	// Pairs is the number of pairs of a class and a stack that have an account of their
 	// own. Default 1<<14.
-	Pairs int
-	// From and To bound the window in which blocked time counts, ns; To of 0 is the end
-	// of the stream. Waits come as package waits counts them.
-	From, To int64
-	// Only, if set, selects the goroutines and classes (handles) whose blocked time counts.
-	Only func(g int64, class int32) bool
+	Pairs       int
+	ledger.Part // of blocked time; waits come as package waits counts them
 }
 
 // noClass is the class of accounts that many share.
@@ -85,16 +81,11 @@ func (a *Accumulator) bookWait(b *ledger.Block, w *waits.EndedWait) {
 
 // bookBlocked books that a goroutine was blocked.
 func (a *Accumulator) bookBlocked(x *ledger.Blocked) {
-	from, to := max(x.From, a.opt.From), x.To
-	if a.opt.To > 0 {
-		to = min(to, a.opt.To)
+	class, at := a.classes[x.Class], stopped
+	if x.Stack == 0 {
+		at = notRecorded
 	}
-	class := a.classes[x.Class]
-	if to > from && (a.opt.Only == nil || a.opt.Only(x.G, class)) {
-		at := stopped
-		if x.Stack == 0 {
-			at = notRecorded
-		}
-		a.waiting.at(key{class, x.Stack, at}).blockedNs += to - from
+	if ns := a.opt.Within(x.From, x.To); ns > 0 && a.opt.Has(x.G, class) {
+		a.waiting.at(key{class, x.Stack, at}).blockedNs += ns
 	}
 }

@@ -149,7 +149,7 @@ func TestWindow(t *testing.T) {
 	for _, c := range []struct{ from, to, blocked int64 }{
 		{0, 0, 10}, {0, 105, 5}, {105, 0, 5}, {103, 108, 5}, {0, 100, 0}, {110, 120, 0},
 	} {
-		a := New(Options{From: c.from, To: c.to})
+		a := New(Options{Part: ledger.Part{From: c.from, To: c.to}})
 		open := feed(a, ds...)
 		sum := int64(0)
 		for _, row := range a.Finish(160, open, itself).Rows {

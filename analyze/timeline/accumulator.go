@@ -2,10 +2,10 @@ package timeline
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -124,31 +124,12 @@ type Marked struct {
 	Title    string
 }
 
-// Waited are the waits that ended in a block, in the order of their starts. The index of
-// a start in the block is At plus Shift.
-type Waited struct {
-	Ended []waits.EndedWait
-	Shift int
-}
-
-// next returns the wait that decision number i ended, or nil. It forgets those before.
-func (w *Waited) next(i int) *waits.EndedWait {
-	for len(w.Ended) > 0 && int(w.Ended[0].At)+w.Shift < i {
-		w.Ended = w.Ended[1:]
-	}
-	if len(w.Ended) == 0 || int(w.Ended[0].At)+w.Shift > i {
-		return nil
-	}
-	return &w.Ended[0]
-}
-
 // Add processes the next block of the stream, the waits that ended in it, and the marks in
-// it, in the order of the decisions. It does not retain the block. Timestamps that go
-// backwards are clamped.
-func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
+// it, in the order of the decisions. The index of a start in the block is shift more than At of
+// the wait. It does not retain the block. Timestamps that go backwards are clamped.
+func (a *Accumulator) Add(b *ledger.Block, ended waits.EndedWaits, shift int, marks ...Marked) {
 	a.known, a.omitted = b.Known, b.Omitted
 	a.ObserveCPUs(&b.CPUs)
-	due := firstAt(marks)
 	ds := b.Decisions
 	notes, numbers := b.Notes[:len(ds)], b.Ps
 	changes, lengths := b.PIntervals, b.Lengths
@@ -163,7 +144,7 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 		case n.Changed&ledger.Turned == 0:
 			a.rare(d)
 		case n.Now == ledger.Running:
-			a.woke(d.P, waited.next(i))
+			a.woke(d.P, ended.Next(i-shift))
 		case n.Now == ledger.Unseen && a.noted != nil:
 			a.noted.exited(d.G, a.now)
 		}
@@ -175,20 +156,11 @@ func (a *Accumulator) Add(b *ledger.Block, waited Waited, marks ...Marked) {
 			a.unused(int64(numbers[0].Idle), int64(numbers[0].Unclaimed))
 			numbers = numbers[1:]
 		}
-		for due <= i {
+		for len(marks) > 0 && marks[0].At <= i {
 			a.Mark(marks[0].From-a.from, marks[0].To-a.from, marks[0].Title)
 			marks = marks[1:]
-			due = firstAt(marks)
 		}
 	}
-}
-
-// firstAt is when the first of marks is due.
-func firstAt(marks []Marked) int {
-	if len(marks) == 0 {
-		return math.MaxInt
-	}
-	return marks[0].At
 }
 
 // woke notes by what wait, if any, the goroutine that has just started on P p came to it.
@@ -313,14 +285,14 @@ func (a *Accumulator) fit() {
 		for i := range a.lanes {
 			l := &a.lanes[i]
 			l.settle(a.shift)
-			l.shares = mergeShares(l.shares)
+			l.shares = histogram.Halve(l.shares, shares.plus)
 			l.queue.merge(a.shift)
 		}
 		for _, s := range []*series{&a.global, &a.runnable, &a.idle, &a.missed, &a.lost} {
 			s.merge(a.shift)
 		}
 		for _, c := range []*counter{&a.steals, &a.retakes, &a.handoffs, &a.preemptions} {
-			c.merge()
+			*c = histogram.Halve(*c, func(x, y int32) int32 { return x + y })
 		}
 		a.shift++
 	}

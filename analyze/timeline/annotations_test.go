@@ -16,7 +16,7 @@ func annotated(end int64, ds ...reference.Decision) Result {
 	a := New(Options{})
 	b := &ledger.Block{Decisions: ds}
 	ledger.New().Annotate(b)
-	a.Add(b, Waited{})
+	a.Add(b, nil, 0)
 	return a.Finish(end, notes)
 }
 

@@ -3,6 +3,8 @@ package timeline
 import (
 	"math"
 	"math/bits"
+
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
 // A series is a level that changes in steps, summed up per bin: level x ns, and
@@ -56,16 +58,8 @@ func (s *series) flush(now int64, shift uint) {
 // merge makes one bin of each two, which are 2^shift ns wide.
 func (s *series) merge(shift uint) {
 	s.settle(shift)
-	n := len(s.sum)
-	for i := 0; i < n; i += 2 {
-		sum, peak := s.sum[i], s.peak[i]
-		if i+1 < n {
-			sum = addProduct(sum, s.sum[i+1], 1)
-			peak = max(peak, s.peak[i+1])
-		}
-		s.sum[i/2], s.peak[i/2] = sum, peak
-	}
-	s.sum, s.peak = s.sum[:(n+1)/2], s.peak[:(n+1)/2]
+	s.sum = histogram.Halve(s.sum, func(x, y uint64) uint64 { return addProduct(x, y, 1) })
+	s.peak = histogram.Halve(s.peak, func(x, y int32) int32 { return max(x, y) })
 }
 
 // rest gives how many ns of each bin are not in s, a series of 0 and 1, as far as the
@@ -108,19 +102,11 @@ func (s *series) peaks(bins int) []int32 {
 // shares holds how many ns of a bin a P spent in each state but idle.
 type shares [columns]uint64
 
-// mergeShares makes one bin of each two.
-func mergeShares(s []shares) []shares {
-	n := len(s)
-	for i := 0; i < n; i += 2 {
-		sum := s[i]
-		if i+1 < n {
-			for c := range sum {
-				sum[c] += s[i+1][c]
-			}
-		}
-		s[i/2] = sum
+func (s shares) plus(o shares) shares {
+	for c := range s {
+		s[c] += o[c]
 	}
-	return s[:(n+1)/2]
+	return s
 }
 
 // counter counts something per bin.
@@ -132,19 +118,6 @@ func (c *counter) add(now int64, shift uint) {
 		*c = append(*c, 0)
 	}
 	(*c)[bin]++
-}
-
-func (c *counter) merge() {
-	s := *c
-	n := len(s)
-	for i := 0; i < n; i += 2 {
-		sum := s[i]
-		if i+1 < n {
-			sum += s[i+1]
-		}
-		s[i/2] = sum
-	}
-	*c = s[:(n+1)/2]
 }
 
 func (c counter) result(bins int) []int32 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
@@ -194,27 +195,16 @@ func (m *machine) add(s *sums, from, to int64) {
 
 // merge makes one bin of each two.
 func (m *machine) merge() {
+	halve := func(all []sums) {
+		for i := range all {
+			all[i] = histogram.Halve(all[i], func(x, y uint64) uint64 { return x + y })
+		}
+	}
 	for i := range m.lanes {
-		for j := range m.lanes[i].sums {
-			m.lanes[i].sums[j].merge()
-		}
+		halve(m.lanes[i].sums[:])
 	}
-	for i := range m.lacking {
-		m.lacking[i].merge()
-	}
+	halve(m.lacking)
 	m.shift++
-}
-
-func (s *sums) merge() {
-	n := len(*s)
-	for i := 0; i < n; i += 2 {
-		ns := (*s)[i]
-		if i+1 < n {
-			ns += (*s)[i+1]
-		}
-		(*s)[i/2] = ns
-	}
-	*s = (*s)[:(n+1)/2]
 }
 
 // cut adds to w what is known of the CPUs in it, of at most most stretches each on and off

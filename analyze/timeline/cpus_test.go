@@ -26,7 +26,7 @@ func TestCPUsAreBounded(t *testing.T) {
 			Off: []ledger.OffCPUSpan{{From: from, To: from + step/2, P: 2, CPU: 1, Why: ledger.LackTurn}},
 		})
 	}
-	a.Add(&ledger.Block{Decisions: []reference.Decision{{Time: end, Kind: reference.KindGCBegin}}, Notes: make([]ledger.Note, 1)}, Waited{})
+	a.Add(&ledger.Block{Decisions: []reference.Decision{{Time: end, Kind: reference.KindGCBegin}}, Notes: make([]ledger.Note, 1)}, nil, 0)
 	a.Keep(end-10_000*step, end, "late")
 	a.Keep(0, 1000*step, "early")
 	r := a.Finish(end, Names{Frames: noNames.Frames, Process: process})
@@ -71,7 +71,7 @@ func TestLateCPU(t *testing.T) {
 	a := New(Options{})
 	a.whole = -1 // no window of all
 	block := func(at int64, c ledger.CPUs, marks ...Marked) {
-		a.Add(&ledger.Block{Decisions: []reference.Decision{{Time: at, Kind: reference.KindGCBegin}}, Notes: make([]ledger.Note, 1), CPUs: c}, Waited{}, marks...)
+		a.Add(&ledger.Block{Decisions: []reference.Decision{{Time: at, Kind: reference.KindGCBegin}}, Notes: make([]ledger.Note, 1), CPUs: c}, nil, 0, marks...)
 	}
 	block(1000, ledger.CPUs{OpenOn: []ledger.OnCPU{{From: 0, To: 1000, CPU: 0}}}, Marked{From: 500, To: 1000, Title: "x"})
 	block(9000, ledger.CPUs{OpenOn: []ledger.OnCPU{{From: 0, To: 9000, CPU: 0}}})

@@ -13,7 +13,7 @@ type driven struct {
 }
 
 func drive(a *Accumulator) driven {
-	return driven{a, ledger.NewFeed(func(b *ledger.Block) { a.Add(b, Waited{}) })}
+	return driven{a, ledger.NewFeed(func(b *ledger.Block) { a.Add(b, nil, 0) })}
 }
 
 func (x driven) Add(d *reference.Decision) { x.feed.Add(d) }

@@ -1,5 +1,7 @@
 package timeline
 
+import "github.com/gmpscope/gmpscope/analyze/histogram"
+
 // Heap is the size of the heap and the sweeping over time, in Bins bins of BinNs from the
 // beginning of the timeline on. Sizes hold from one record of the runtime to the next.
 type Heap struct {
@@ -138,22 +140,16 @@ func (h *HeapAccumulator) at(t int64) *heapBin {
 
 // merge makes one bin of each two.
 func (h *HeapAccumulator) merge() {
-	n := len(h.bins)
-	for i := 0; i < n; i += 2 {
-		b := h.bins[i]
-		if i+1 < n {
-			next := h.bins[i+1]
-			b.most, b.sweptNs = max(b.most, next.most), b.sweptNs+next.sweptNs
-			if next.last >= 0 {
-				b.last = next.last
-			}
-			if next.goal >= 0 {
-				b.goal = next.goal
-			}
+	h.bins = histogram.Halve(h.bins, func(b, next heapBin) heapBin {
+		b.most, b.sweptNs = max(b.most, next.most), b.sweptNs+next.sweptNs
+		if next.last >= 0 {
+			b.last = next.last
 		}
-		h.bins[i/2] = b
-	}
-	h.bins = h.bins[:(n+1)/2]
+		if next.goal >= 0 {
+			b.goal = next.goal
+		}
+		return b
+	})
 	h.shift++
 }
 

@@ -52,7 +52,7 @@ func TestIntervalsHaveCauses(t *testing.T) {
 					es[i] = ended[i]
 					es[i].At -= int32(shift)
 				}
-				a.Add(b, Waited{Ended: es, Shift: shift})
+				a.Add(b, es, shift)
 			}).AddAll(ds)
 			r := a.Finish(80, Names{Frames: frames})
 			var got []PInterval

@@ -20,13 +20,7 @@ type Options struct {
 	// PastPerP (a power of two) and Past bound the history of the Ps' states, in intervals of
 	// about 60 bytes, per P and in total. Defaults 4096 and 1<<19.
 	PastPerP, Past int
-	// From and To bound the window of what is counted, ns; To of 0 is the end of the stream.
-	// Of waits that reach out of it, the part inside counts, so that neighbouring windows add
-	// up. See package focus.
-	From, To int64
-	// Only, if set, selects the goroutines and classes (handles) whose running, starts
-	// and waits are counted.
-	Only func(g int64, class int32) bool
+	ledger.Part    // of running, starts and waits
 	// Ended enables Accumulator.Ended.
 	Ended bool
 	// Text and Frames resolve handles of strings, and of stacks as lines, innermost frame
@@ -72,6 +66,20 @@ type EndedWait struct {
 	Kind   Kind
 	Why    reference.Why // what made its goroutine runnable
 	Begins bool          // it began in the window, where it counts in Summary.Count
+}
+
+// EndedWaits are waits that ended in a block, in the order of their starts.
+type EndedWaits []EndedWait
+
+// Next returns the wait that decision number i of the block ended, or nil. It drops those before.
+func (e *EndedWaits) Next(i int) *EndedWait {
+	for len(*e) > 0 && int((*e)[0].At) < i {
+		*e = (*e)[1:]
+	}
+	if len(*e) == 0 || int((*e)[0].At) > i {
+		return nil
+	}
+	return &(*e)[0]
 }
 
 // LongWait is the wait of goroutine G from From to To, ns.

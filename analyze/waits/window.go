@@ -69,9 +69,7 @@ func (a *Accumulator) cross(t int64) {
 // enterWindow has all that is counted begin now.
 func (a *Accumulator) enterWindow() {
 	a.eachWait(func(g *goroutine, w *wait) { a.focus.edges[0][g.wait] = a.soFar(g, w) })
-	for i := range a.cells {
-		a.cells[i] = cell{}
-	}
+	clear(a.cells)
 	for i := range a.classes {
 		a.classes[i].long = pooled{}
 	}
@@ -111,9 +109,7 @@ func (a *Accumulator) restore() {
 	if w.cells == nil {
 		return
 	}
-	for i := range a.cells {
-		a.cells[i] = cell{}
-	}
+	clear(a.cells)
 	copy(a.cells, w.cells)
 	for i := range a.classes {
 		a.classes[i].long = pooled{}
@@ -261,16 +257,19 @@ func after(all, past *[numCauses]int64) [numCauses]int64 {
 			left[i] = 0
 		}
 	}
-	fill := func(i int) {
-		n := min(taken, left[i])
-		left[i] -= n
-		taken -= n
-	}
-	fill(iPWakingUp)
-	for i := 0; i < numCauses && taken > 0; i++ {
-		fill(i)
-	}
+	taken = take(taken, left[iPWakingUp:iPWakingUp+1])
+	take(taken, left[:])
 	return left
+}
+
+// take takes ns from causes, from the first on, and returns what they have not.
+func take(ns int64, from []int64) int64 {
+	for i := range from {
+		n := min(ns, from[i])
+		from[i] -= n
+		ns -= n
+	}
+	return ns
 }
 
 // settle lets no cause have less than nothing. Those of a stay in the global queue do
@@ -284,16 +283,12 @@ func settle(c *[numCauses]int64) {
 			c[i] = 0
 		}
 	}
-	for i := 0; i < numCauses && short > 0; i++ {
-		n := min(short, c[i])
-		c[i] -= n
-		short -= n
-	}
+	take(short, c[:])
 }
 
 // of reports whether what g does is asked for.
 func (a *Accumulator) of(g *goroutine) bool {
-	return a.opt.Only == nil || a.opt.Only(g.id, a.classes[g.class].id)
+	return a.opt.Has(g.id, a.classes[g.class].id)
 }
 
 // begins reports whether what g began at a time counts: in the window, if there is one.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -178,7 +179,7 @@ func TestChargesOfWindows(t *testing.T) {
 		}
 		whole := charges(inWindow(ds, now, Options{}))
 		cut := 1 + r.Int64N(now-1)
-		parts := charges(inWindow(ds, now, Options{To: cut}), inWindow(ds, now, Options{From: cut}))
+		parts := charges(inWindow(ds, now, Options{Part: ledger.Part{To: cut}}), inWindow(ds, now, Options{Part: ledger.Part{From: cut}}))
 		if d := cmp.Diff(whole, parts); d != "" {
 			t.Fatalf("seed %d, cut at %d (-whole +parts):\n%s", seed, cut, d)
 		}
@@ -192,7 +193,7 @@ func TestOnly(t *testing.T) {
 		end := ds[len(ds)-1].Time + 17
 		var parts []Result
 		for part := range int64(3) {
-			parts = append(parts, inWindow(ds, end, Options{Only: func(g int64, _ int32) bool { return g%3 == part }}))
+			parts = append(parts, inWindow(ds, end, Options{Part: ledger.Part{Only: func(g int64, _ int32) bool { return g%3 == part }}}))
 		}
 		if d := cmp.Diff(additive(inWindow(ds, end, Options{})), additive(parts...)); d != "" {
 			t.Fatalf("seed %d: the parts differ (-whole +parts):\n%s", seed, d)

@@ -21,11 +21,8 @@ type Options struct {
 	// IsHome, if set, reports whether goroutines with a start function wait for the next unit
 	// in a function. It overrides what is found.
 	IsHome func(start, function string) bool
-	// From and To bound the window, ns; To of 0 is the end of the stream. A unit belongs to
-	// the window in which it ends: From < end ≤ To.
-	From, To int64
-	// Only, if set, reports whether the units of a goroutine and its class (a handle) count.
-	Only func(g int64, class int32) bool
+	// A unit belongs to the window in which it ends: From < end ≤ To.
+	ledger.Part
 	// OnUnit, if set, is called with each whole unit.
 	OnUnit func(Unit)
 	Limits
@@ -86,8 +83,8 @@ type Accumulator struct {
 	keptSubTests  int
 	way           map[way]int32 // of ways, at the end
 	now           int64
-	recordedSince int64             // the last gap
-	ended         []waits.EndedWait // of the block, that were not taken yet
+	recordedSince int64            // the last gap
+	ended         waits.EndedWaits // of the block, that were not taken yet
 	ring          ring
 	walk          walk
 	raw           Names // as the trace has them
@@ -145,7 +142,7 @@ func (a *Accumulator) turned(b *ledger.Block, i int, d *reference.Decision, n *l
 	case n.Now == ledger.Runnable:
 		a.ready(d, n, b.Waker(i))
 	case n.Now == ledger.Running:
-		a.start(d, n, int32(i))
+		a.start(d, n, i)
 	case n.Now == ledger.InSyscall:
 		a.call(d, n)
 	default:
@@ -276,11 +273,11 @@ func (a *Accumulator) serves(l *life, stack int32) bool {
 }
 
 // start follows a goroutine that runs. What it was blocked for is over.
-func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
+func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int) {
 	at := a.life(d, n)
 	l := a.lives.At(at)
 	a.runsOn(d.P, at)
-	w := a.waitUpTo(i)
+	w := a.ended.Next(i)
 	if l.yieldedAt > 0 && a.poll(l) {
 		return
 	}
@@ -301,17 +298,6 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int32) {
 	if m.what = 0; m.family != lock {
 		l.wroteSinceWait, l.woken = m.family == write, [2]int32{}
 	}
-}
-
-// waitUpTo returns the wait that ended with decision number i of the block, or nil.
-func (a *Accumulator) waitUpTo(i int32) *waits.EndedWait {
-	for len(a.ended) > 0 && a.ended[0].At < i {
-		a.ended = a.ended[1:]
-	}
-	if len(a.ended) == 0 || a.ended[0].At > i {
-		return nil
-	}
-	return &a.ended[0]
 }
 
 // stop follows a goroutine that stops running.

@@ -71,19 +71,14 @@ func (a *Accumulator) kindOf(class int32, how How, handler int32) kindKey {
 	return kindKey{class: class, name: handler, how: how}
 }
 
-// counts reports whether the units of a goroutine count.
-func (a *Accumulator) counts(g int64, class int32) bool {
-	return a.opt.Only == nil || a.opt.Only(g, class)
-}
-
 // found counts a unit of a goroutine, of a class (a handle), if it ended in the window. It
 // returns where the unit is kept, nil if it is not.
 func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept *slow) {
 	k.found = true
-	if !a.counts(g, class) {
+	if !a.opt.Has(g, class) {
 		return nil
 	}
-	if k.inside += a.inWindow(from.at, to.at); to.at <= a.opt.From || a.opt.To > 0 && to.at > a.opt.To {
+	if k.inside += a.opt.Within(from.at, to.at); to.at <= a.opt.From || a.opt.To > 0 && to.at > a.opt.To {
 		return nil
 	}
 	ns := to.at - from.at
@@ -104,18 +99,10 @@ func (a *Accumulator) found(k *kind, g int64, class int32, from, to mark) (kept 
 
 // cut counts a unit of a goroutine, of a class (a handle), that the trace does not have whole.
 func (a *Accumulator) cut(k *kind, g int64, class int32, from, to int64) {
-	if ns := a.inWindow(from, to); ns > 0 && a.counts(g, class) {
+	if ns := a.opt.Within(from, to); ns > 0 && a.opt.Has(g, class) {
 		k.open++
 		k.inside += ns
 	}
-}
-
-// inWindow returns how much of a time lies in the window.
-func (a *Accumulator) inWindow(from, to int64) int64 {
-	if from = max(from, a.opt.From); a.opt.To > 0 {
-		to = min(to, a.opt.To)
-	}
-	return max(0, to-from)
 }
 
 // nameOf returns the name of a kind.

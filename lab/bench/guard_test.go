@@ -77,7 +77,7 @@ type pipeline struct {
 func newPipeline(tables *events.Tables) *pipeline {
 	s := &pipeline{
 		tables: tables, procs: procs.New(),
-		fair: fairness.New(fairness.Options{}), breakdown: breakdown.New(breakdown.Options{}), timeline: timeline.New(timeline.Options{}),
+		fair: fairness.New(), breakdown: breakdown.New(ledger.Part{}), timeline: timeline.New(timeline.Options{}),
 		found: findings.NewSet(all.Detectors(all.Default())),
 	}
 	s.waits = waits.New(waits.Options{
@@ -94,7 +94,7 @@ func newPipeline(tables *events.Tables) *pipeline {
 		for _, w := range s.waits.Longest {
 			s.marked = append(s.marked, timeline.Marked{At: w.At, From: w.From, To: w.To})
 		}
-		s.timeline.Add(b, timeline.Waited{}, s.marked...)
+		s.timeline.Add(b, nil, 0, s.marked...)
 	}, s.found.Add)
 	s.rec = reconstruct.New(tables, reconstruct.Options{Rules: reference.RulesFor(26), Emit: s.take})
 	return s
