@@ -556,10 +556,7 @@ func (r *Result) begin(from int64) {
 	r.FromNs = from
 	r.EndNs += from
 	for _, spans := range [][]Span{r.STW, r.GC, r.NotRecorded} {
-		for i := range spans {
-			spans[i].From += from
-			spans[i].To += from
-		}
+		each(spans, func(x *Span) { x.From, x.To = x.From+from, x.To+from })
 	}
 	for i := range r.Windows {
 		r.Windows[i].begin(from)
@@ -572,65 +569,40 @@ func (r *Result) begin(from int64) {
 func (w *Window) begin(from int64) {
 	w.FromNs += from
 	w.ToNs += from
-	for i := range w.Intervals {
-		w.Intervals[i].From += from
-		w.Intervals[i].To += from
-	}
-	for i := range w.Depths {
-		w.Depths[i].At += from
-	}
-	for i := range w.Arrows {
-		w.Arrows[i].At += from
-	}
-	for i := range w.Annotations {
-		w.Annotations[i].From += from
-		w.Annotations[i].To += from
-	}
-	for i := range w.OnCPU {
-		w.OnCPU[i].From += from
-		w.OnCPU[i].To += from
-	}
-	for i := range w.OffCPU {
-		w.OffCPU[i].From += from
-		w.OffCPU[i].To += from
+	each(w.Intervals, func(x *PInterval) { x.From, x.To = x.From+from, x.To+from })
+	each(w.Depths, func(x *Depth) { x.At += from })
+	each(w.Arrows, func(x *Arrow) { x.At += from })
+	each(w.Annotations, func(x *Annotation) { x.From, x.To = x.From+from, x.To+from })
+	each(w.OnCPU, func(x *OnCPU) { x.From, x.To = x.From+from, x.To+from })
+	each(w.OffCPU, func(x *OffCPU) { x.From, x.To = x.From+from, x.To+from })
+}
+
+func each[T any](xs []T, f func(*T)) {
+	for i := range xs {
+		f(&xs[i])
 	}
 }
 
-// result scales the times of each bin to 255. It rounds running sums, so that
-// the shares of a bin cannot sum to more than 255 and each is off by less than 1.
 func (l *lane) result(p int32, widths []int64, shift uint, end int64) Lane {
-	bins := len(widths)
-	var out [columns][]uint8
-	buf := make([]uint8, columns*bins)
-	for c := range out {
-		out[c] = buf[c*bins : (c+1)*bins : (c+1)*bins]
-	}
-	unused, notRecorded := false, false
-	for i := range min(bins, len(l.shares)) {
-		w := covered(i, shift, end)
-		if w <= 0 {
-			continue
+	bins := min(len(widths), len(l.shares))
+	out := scaled(columns, len(widths), shift, end, func(column, bin int) uint64 {
+		if bin < bins {
+			return l.shares[bin][column]
 		}
-		var sum uint64
-		before := 0
-		for c, ns := range l.shares[i] {
-			sum += ns
-			upTo := int(float64(sum)/float64(w)*255 + 0.5)
-			out[c][i] = uint8(upTo - before)
-			before = upTo
-		}
-		unused = unused || l.shares[i][colUnused] > 0
-		notRecorded = notRecorded || l.shares[i][colNotRecorded] > 0
-	}
+		return 0
+	})
 	lane := Lane{
 		P: p, User: out[colUser], System: out[colSystem], GC: out[colGC],
 		Syscall: out[colSyscall], Sched: out[colSched], Stopped: out[colStopped],
 		Queue: l.queue.result(widths),
 	}
-	if unused {
+	has := func(column int) bool {
+		return slices.ContainsFunc(l.shares[:bins], func(s shares) bool { return s[column] > 0 })
+	}
+	if has(colUnused) {
 		lane.Unused = out[colUnused]
 	}
-	if notRecorded {
+	if has(colNotRecorded) {
 		lane.NotRecorded = out[colNotRecorded]
 	}
 	return lane

@@ -29,17 +29,10 @@ type Annotation struct {
 	Depth uint8 `json:"depth,omitempty"` // number of regions around it; absent if none
 }
 
-// noted is a task or region. Names are handles.
-type noted struct {
-	g, from, to int64
-	name, of    int32
-	task        bool
-	depth       uint8
-}
-
-// annotations follows tasks and regions, from one pass over the decisions that annotate.
+// annotations follows tasks and regions, from one pass over the decisions that annotate. Their names
+// are handles.
 type annotations struct {
-	over    ring[noted]         // in the order of their ends
+	over    ring[Annotation]    // in the order of their ends
 	regions ids.Table[nested]   // by goroutine
 	tasks   ids.Table[openTask] // by task
 	inside  int                 // goroutines in regions
@@ -48,20 +41,20 @@ type annotations struct {
 
 // openTask is a task, if it is open.
 type openTask struct {
-	noted
+	Annotation
 	open bool
 }
 
 // nested are the open regions of a goroutine, the innermost last; none if it is in no region.
 type nested struct {
-	open    []noted
+	open    []Annotation
 	skipped int // further ones inside these
 }
 
 // annotate processes what the program notes about itself.
 func (a *Accumulator) annotate(d *reference.Decision) {
 	if a.noted == nil {
-		a.noted = &annotations{over: newRing[noted](ringNoted), regions: ids.NewTable[nested](), tasks: ids.NewTable[openTask]()}
+		a.noted = &annotations{over: newRing[Annotation](ringNoted), regions: ids.NewTable[nested](), tasks: ids.NewTable[openTask]()}
 	}
 	m := a.noted
 	switch d.Kind {
@@ -70,7 +63,7 @@ func (a *Accumulator) annotate(d *reference.Decision) {
 	case reference.KindTaskEnd:
 		if at := m.tasks.Find(d.By); at > 0 {
 			x := m.tasks.At(at)
-			m.end(x.noted, a.now)
+			m.end(x.Annotation, a.now)
 			x.open = false
 			m.tasks.Remove(d.By, at)
 			m.begun--
@@ -92,7 +85,7 @@ func (m *annotations) begin(d *reference.Decision, now int64) {
 		at = m.tasks.Add(d.By)
 		m.begun++
 	}
-	*m.tasks.At(at) = openTask{noted{g: d.G, from: now, name: d.Label, task: true}, true}
+	*m.tasks.At(at) = openTask{Annotation{G: d.G, From: now, Name: d.Label, Task: true}, true}
 }
 
 // enter begins a region of d's goroutine.
@@ -110,9 +103,9 @@ func (m *annotations) enter(d *reference.Decision, now int64) {
 		in.skipped++
 		return
 	}
-	x := noted{g: d.G, from: now, name: d.Label, depth: uint8(len(in.open))}
+	x := Annotation{G: d.G, From: now, Name: d.Label, Depth: uint8(len(in.open))}
 	if of := m.tasks.Find(d.By); of > 0 {
-		x.of = m.tasks.At(of).name
+		x.Of = m.tasks.At(of).Name
 	}
 	in.open = append(in.open, x)
 }
@@ -129,7 +122,7 @@ func (m *annotations) leave(d *reference.Decision, now int64) {
 		return
 	}
 	for i := len(in.open) - 1; i >= 0; i-- {
-		if in.open[i].name == d.Label {
+		if in.open[i].Name == d.Label {
 			m.endAll(d.G, at, i, now)
 			return
 		}
@@ -158,61 +151,59 @@ func (m *annotations) endAll(g int64, at int32, i int, now int64) {
 	}
 }
 
-func (m *annotations) end(x noted, now int64) {
-	x.to = now
+func (m *annotations) end(x Annotation, now int64) {
+	x.To = now
 	*m.over.next() = x
 }
 
-// cut adds to w the tasks and regions in it, of more than most the longest, with handles for
-// the numbers of names.
+// cut adds to w the tasks and regions in it, of more than most the longest.
 func (m *annotations) cut(w *Window, most int) {
-	var all []noted
-	add := func(x noted) {
-		if x.from < w.ToNs && x.to > w.FromNs {
-			x.from, x.to = max(x.from, w.FromNs), min(x.to, w.ToNs)
+	var all []Annotation
+	add := func(x Annotation) {
+		if x.From < w.ToNs && x.To > w.FromNs {
+			x.From, x.To = max(x.From, w.FromNs), min(x.To, w.ToNs)
 			all = append(all, x)
 		}
 	}
 	first := m.over.first()
 	for i := m.over.n - 1; i >= first; i-- {
 		x := m.over.at(i)
-		if x.to <= w.FromNs {
+		if x.To <= w.FromNs {
 			break
 		}
 		add(*x)
 	}
 	for at := range m.tasks.Len() {
 		if x := *m.tasks.At(at); x.open {
-			x.to = math.MaxInt64
-			add(x.noted)
+			x.To = math.MaxInt64
+			add(x.Annotation)
 		}
 	}
 	for at := range m.regions.Len() {
 		for _, x := range m.regions.At(at).open {
-			x.to = math.MaxInt64
+			x.To = math.MaxInt64
 			add(x)
 		}
 	}
 	if len(all) > most {
-		slices.SortFunc(all, func(x, y noted) int { return cmp.Or(cmp.Compare(y.to-y.from, x.to-x.from), x.compare(y)) })
+		slices.SortFunc(all, func(x, y Annotation) int { return cmp.Or(cmp.Compare(y.To-y.From, x.To-x.From), x.compare(y)) })
 		w.MoreAnnotations = len(all) - most
 		all = all[:most]
 	}
-	slices.SortFunc(all, noted.compare)
-	for _, x := range all {
-		w.Annotations = append(w.Annotations, Annotation{G: x.g, From: x.from, To: x.to, Name: x.name, Task: x.task, Of: x.of, Depth: x.depth})
-	}
+	slices.SortFunc(all, Annotation.compare)
+	w.Annotations = all
 }
 
 // compare orders by goroutine and time, so that the order of maps has no part in it.
-func (x noted) compare(y noted) int {
-	kind := func(x noted) int {
-		if x.task {
+func (x Annotation) compare(y Annotation) int {
+	kind := func(x Annotation) int {
+		if x.Task {
 			return 0
 		}
-		return 1 + int(x.depth)
+		return 1 + int(x.Depth)
 	}
-	return cmp.Or(cmp.Compare(x.g, y.g), cmp.Compare(x.from, y.from), cmp.Compare(kind(x), kind(y)), cmp.Compare(x.to, y.to), cmp.Compare(x.name, y.name), cmp.Compare(x.of, y.of))
+	return cmp.Or(cmp.Compare(x.G, y.G), cmp.Compare(x.From, y.From), cmp.Compare(kind(x), kind(y)),
+		cmp.Compare(x.To, y.To), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Of, y.Of))
 }
 
 // nameAnnotations gives windows the numbers of names for handles.

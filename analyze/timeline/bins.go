@@ -133,6 +133,27 @@ func covered(bin int, shift uint, end int64) int64 {
 	return min(end, int64(bin+1)<<shift) - int64(bin)<<shift
 }
 
+// scaled scales parts of the time of each bin, in ns, to 255. It rounds running sums, so that the
+// parts of a bin cannot sum to more than 255 and each is off by less than 1.
+func scaled(parts, bins int, shift uint, end int64, ns func(part, bin int) uint64) [][]uint8 {
+	out := make([][]uint8, parts)
+	for i := range out {
+		out[i] = make([]uint8, bins)
+	}
+	for bin := range bins {
+		width, sum, before := covered(bin, shift, end), uint64(0), 0
+		if width <= 0 {
+			continue
+		}
+		for i := range out {
+			sum += ns(i, bin)
+			upTo := min(255, int(float64(sum)/float64(width)*255+0.5))
+			out[i][bin], before = uint8(upTo-before), upTo
+		}
+	}
+	return out
+}
+
 // addProduct adds a x b to sum and stays at the largest number rather than
 // wrap, which only a made-up trace can bring about.
 func addProduct(sum, a, b uint64) uint64 {

@@ -313,23 +313,14 @@ func (r *CPUs) resolve(windows []Window, name func(int32) string) {
 	}
 }
 
-// shares scales ns by bin to 255, as [lane.result] does.
+// shares scales ns by bin to 255.
 func (m *machine) shares(bins int, end int64, of ...sums) [][]uint8 {
-	out := make([][]uint8, len(of))
-	for i := range out {
-		out[i] = make([]uint8, bins)
-	}
-	for bin := range bins {
-		width, sum, before := covered(bin, m.shift, end), uint64(0), 0
-		for i, s := range of {
-			if bin < len(s) && width > 0 {
-				sum += s[bin]
-			}
-			upTo := min(255, int(float64(sum)/float64(max(1, width))*255+0.5))
-			out[i][bin], before = uint8(upTo-before), upTo
+	return scaled(len(of), bins, m.shift, end, func(i, bin int) uint64 {
+		if bin < len(of[i]) {
+			return of[i][bin]
 		}
-	}
-	return out
+		return 0
+	})
 }
 
 // exportCPU is x as an [OnCPU] in [lo, hi], with a handle after processOthers for the number of a
