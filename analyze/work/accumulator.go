@@ -219,7 +219,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 	}
 	l.blocked = false
 	m := &l.pending
-	m.waker, m.by, m.source, m.wakerUnit = by, 0, sourceOf(d.Why), noUnit
+	m.waker, m.by, m.source, m.wakerUnit = by, 0, sources[d.Why], noUnit
 	if by != 0 {
 		w := a.lives.At(by)
 		m.asked = m.asked || l.woken[0] == by || l.woken[1] == by
@@ -234,16 +234,10 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 	l.doing = runnable
 }
 
-func sourceOf(w reference.Why) source {
-	switch w {
-	case reference.WhyNetwork:
-		return sourceNetwork
-	case reference.WhyTimer:
-		return sourceTimer
-	case reference.WhyUnblock, reference.WhyCreate:
-		return sourceGoroutine
-	}
-	return sourceUnknown
+// sources are what begins a unit, by why its goroutine became runnable.
+var sources = [1 << 8]source{
+	reference.WhyNetwork: sourceNetwork, reference.WhyTimer: sourceTimer,
+	reference.WhyUnblock: sourceGoroutine, reference.WhyCreate: sourceGoroutine,
 }
 
 // create follows a goroutine that begins.
@@ -252,7 +246,7 @@ func (a *Accumulator) create(d *reference.Decision, n *ledger.Note, by int32) {
 	l := a.lives.At(at)
 	l.born = true
 	l.handle = d.Class
-	m := event{life: at, what: created, source: sourceOf(d.Why), waker: by, wakerUnit: noUnit}
+	m := event{life: at, what: created, source: sources[d.Why], waker: by, wakerUnit: noUnit}
 	a.classify(l, d.Class, 0)
 	if by != 0 {
 		w := a.lives.At(by)

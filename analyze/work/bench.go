@@ -27,15 +27,10 @@ func (a *Accumulator) stopping(l *life, f *facts, at mark) {
 // started processes the end of a stop of the world.
 func (a *Accumulator) started(l *life, at mark) {
 	if l.benchStarts {
-		a.endRun(a.launches(l.class))
+		// One goroutine runs the benchmark once, then another for as long as it is to run.
+		a.endRun(a.places.functions[a.classOf(l).name] == "testing.(*B).launch")
 		l.bench, l.benchStarts, l.benchHandler = at, false, 0
 	}
-}
-
-// launches reports whether a class runs benchmarks for as long as they are to run. Before it
-// does, another one runs the same benchmark once.
-func (a *Accumulator) launches(class int32) bool {
-	return a.places.functions[a.classes[class].name] == "testing.(*B).launch"
 }
 
 // endRun counts the last run of a benchmark.

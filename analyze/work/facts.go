@@ -336,30 +336,17 @@ func familyOf(r reference.Reason, t trait) family {
 	if t&inGC != 0 {
 		return collector
 	}
-	switch r {
-	case reference.ReasonNetwork:
-		if t&(inWrite|inConnect) != 0 {
-			return write
-		}
-		return read
-	case reference.ReasonChanReceive:
-		return receive
-	case reference.ReasonSelect:
-		return selects
-	case reference.ReasonCond:
-		return cond
-	case reference.ReasonSleep:
-		return sleep
-	case reference.ReasonSync:
-		return lock
-	case reference.ReasonChanSend:
-		return send
-	case reference.ReasonAssist, reference.ReasonGCEnds:
-		return collector
-	case reference.ReasonPreempted:
-		return preempted
+	if r == reference.ReasonNetwork && t&(inWrite|inConnect) != 0 {
+		return write
 	}
-	return unknown
+	return byReason[r]
+}
+
+// byReason are the families of blocks, but for writes to the network.
+var byReason = [1 << 8]family{
+	reference.ReasonNetwork: read, reference.ReasonChanReceive: receive, reference.ReasonSelect: selects,
+	reference.ReasonCond: cond, reference.ReasonSleep: sleep, reference.ReasonSync: lock, reference.ReasonChanSend: send,
+	reference.ReasonAssist: collector, reference.ReasonGCEnds: collector, reference.ReasonPreempted: preempted,
 }
 
 // families is a set of them.

@@ -37,29 +37,19 @@ var activities = [numActivities]string{
 
 // waitsFor returns what a goroutine does that is blocked.
 func waitsFor(f family, t trait) activity {
-	switch f {
-	case read, write:
-		if t&inExec != 0 {
-			return child
-		}
-		return onNetwork
-	case receive, send:
-		return onChannel
-	case selects:
-		return onSelect
-	case cond:
-		return onCond
-	case lock:
-		if t&inGroup != 0 {
-			return onGroup
-		}
-		return onLock
-	case sleep:
-		return asleep
-	case collector:
-		return assist
+	switch {
+	case t&inExec != 0 && (f == read || f == write):
+		return child
+	case t&inGroup != 0 && f == lock:
+		return onGroup
 	}
-	return notKnown
+	return byFamily[f]
+}
+
+// byFamily is what a goroutine does in a block of a family, but for what its stack says.
+var byFamily = [numFamilies]activity{
+	read: onNetwork, write: onNetwork, receive: onChannel, send: onChannel, selects: onSelect, cond: onCond,
+	lock: onLock, sleep: asleep, collector: assist,
 }
 
 // interval is a node of the paths: what a goroutine did from begin to end. Its prev is the

@@ -49,25 +49,24 @@ type stops struct {
 
 // waited counts a wait of a unit's own goroutine.
 func (k *kind) waited(w ownWait) {
-	for i := range k.stops {
-		if k.stops[i].of == w {
-			k.stops[i].n++
-			return
-		}
-	}
-	if len(k.stops) < maxRows {
+	if i := k.stop(w); i >= 0 {
+		k.stops[i].n++
+	} else if len(k.stops) < maxRows {
 		k.stops = append(k.stops, stops{w, 1})
 	}
 }
 
+// stop returns the index in stops of a wait; -1 if it is not there.
+func (k *kind) stop(w ownWait) int {
+	return slices.IndexFunc(k.stops, func(x stops) bool { return x.of == w })
+}
+
 // times returns how often units' own goroutines waited so.
 func (k *kind) times(w ownWait) int64 {
-	w = waitAt(w.what(), w.site()) // a cell has more than that
-	i := slices.IndexFunc(k.stops, func(x stops) bool { return x.of == w })
-	if i < 0 || w == 0 {
-		return 0
+	if i := k.stop(waitAt(w.what(), w.site())); i >= 0 { // a cell has more than that
+		return k.stops[i].n
 	}
-	return k.stops[i].n
+	return 0
 }
 
 // bin is the units whose latency is in a quarter of an octave.
