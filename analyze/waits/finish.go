@@ -105,7 +105,7 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		}
 		k := Class{
 			System: c.system, Goroutines: c.goroutines, Starts: c.starts, RunningNs: c.running,
-			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: antagonists[ci],
+			Waits: waits.summary(), Causes: causeTimes(&waits.causes), Antagonists: append([]Antagonist{}, antagonists[ci]...), Held: append([]PHold{}, held[ci]...),
 			Series: c.series.result(a.opt.From),
 		}
 		if c.waits[KindSelf].count > 0 {
@@ -114,16 +114,9 @@ func (a *Accumulator) classResults(name func(ci int32) (int32, string, string)) 
 		}
 		k.ID, k.Name, k.Creator = name(int32(ci))
 		k.WokenBy, k.BlockedBefore = c.wakings.results(name)
-		if k.Antagonists == nil {
-			k.Antagonists = []Antagonist{}
-		}
 		slices.SortFunc(k.Antagonists, func(x, y Antagonist) int {
 			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Class, y.Class))
 		})
-		k.Held = held[ci]
-		if k.Held == nil {
-			k.Held = []PHold{}
-		}
 		slices.SortStableFunc(k.Held, func(x, y PHold) int {
 			return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.Cause, y.Cause), cmp.Compare(x.Class, y.Class), cmp.Compare(x.P, y.P))
 		})

@@ -1,6 +1,10 @@
 package waits
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // A culprit is who or what had a P while goroutines waited: a kind, and what
 // that kind tells apart.
@@ -25,16 +29,11 @@ const maxReasons = 32
 
 // reason returns the index of a reason.
 func (m *machine) reason(handle int32) int32 {
-	for i, h := range m.reasons {
-		if i > 0 && h == handle {
-			return int32(i)
-		}
+	i := slices.Index(m.reasons[1:], handle) + 1
+	if i == 0 && len(m.reasons) <= maxReasons {
+		i, m.reasons = len(m.reasons), append(m.reasons, handle)
 	}
-	if len(m.reasons) > maxReasons {
-		return 0
-	}
-	m.reasons = append(m.reasons, handle)
-	return int32(len(m.reasons) - 1)
+	return int32(i)
 }
 
 // holdOf is what keeps p from running anyone, 0 for nothing that is shown.

@@ -92,18 +92,16 @@ func (k *wakings) of(class int32, why reference.Why) *countNs {
 			return &x.countNs
 		}
 	}
-	for i := range k.by {
-		if x := &k.by[i]; x.class == class && x.why == why {
-			k.recent = int32(i)
-			return &x.countNs
-		}
-	}
-	if len(k.by) >= maxWakers && class != classOthers {
+	i := slices.IndexFunc(k.by, func(x wakerOf) bool { return x.class == class && x.why == why })
+	switch {
+	case i >= 0:
+	case len(k.by) >= maxWakers && class != classOthers:
 		return k.of(classOthers, why)
+	default:
+		i, k.by = len(k.by), append(k.by, wakerOf{class: class, why: why})
 	}
-	k.recent = int32(len(k.by))
-	k.by = append(k.by, wakerOf{class: class, why: why})
-	return &k.by[k.recent].countNs
+	k.recent = int32(i)
+	return &k.by[i].countNs
 }
 
 // blockedOn is a reason in words.
