@@ -1,11 +1,13 @@
 package analyze
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"runtime"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze/input"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -44,6 +46,16 @@ func (o *Options) blame() {
 			defer blame("OnEvents")
 			on(n)
 		}
+	}
+}
+
+// catch is deferred. It turns a panic into an error, and names the trace in a Bug.
+func catch(src *input.Source, err *error) {
+	if v := recover(); v != nil {
+		*err = Caught(v)
+	}
+	if bug := (*Bug)(nil); errors.As(*err, &bug) {
+		*err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
 	}
 }
 

@@ -139,14 +139,7 @@ var (
 // read, with warnings; an error means that there is no result. A panic of the analysis is
 // returned as a [Bug].
 func Run(ctx context.Context, src *input.Source, o Options) (_ *Result, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = Caught(v)
-		}
-		if bug := (*Bug)(nil); errors.As(err, &bug) {
-			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
-		}
-	}()
+	defer catch(src, &err)
 	o.Thresholds = cmp.Or(o.Thresholds, all.Default())
 	if err := o.Thresholds.Check(); err != nil {
 		return nil, fmt.Errorf("thresholds: %w", err)

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,14 +37,7 @@ func FocusOnTraceID(ctx context.Context, src *input.Source, o Options) (focus.Fo
 }
 
 func focusOn(ctx context.Context, src *input.Source, o Options, w *wantedTasks) (f focus.Focus, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = Caught(v)
-		}
-		if bug := (*Bug)(nil); errors.As(err, &bug) {
-			err = fmt.Errorf("analysing %s: %w", src.Name(), bug)
-		}
-	}()
+	defer catch(src, &err)
 	a := newAnalysis(ctx, src, Options{Workers: o.Workers, Rules: o.Rules, MaxMemory: o.MaxMemory, DecisionsOnly: true, OnEvents: o.OnEvents, TraceID: o.TraceID})
 	a.task, w.text = w, a.label
 	defer a.stream.Close()
