@@ -96,8 +96,10 @@ type Accumulator struct {
 func New(o Options) *Accumulator {
 	o.Slowest, o.Intervals = cmp.Or(o.Slowest, DefaultSlowest), cmp.Or(o.Intervals, DefaultIntervals)
 	a := &Accumulator{
-		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{}, limit: maxEvents, enough: enoughBlocks, ring: newRing(o.Intervals), annotations: newAnnotations(), subTests: map[int64][]subTest{},
-		classes: []*class{{how: none, tree: newTree()}},
+		opt: o, places: newPlaces(o.Frames), byKey: map[classKey]int32{}, byStart: map[int32]int32{}, byKind: map[kindKey]*kind{},
+		limit: maxEvents, enough: enoughBlocks, ring: newRing(o.Intervals), subTests: map[int64][]subTest{},
+		annotations: annotations{tasks: map[int64]*task{}, regions: map[int32][]annotation{}},
+		classes:     []*class{{how: none, tree: newTree()}},
 	}
 	a.lives.Make(0)
 	a.walk = newWalk(&a.ring)
@@ -109,9 +111,7 @@ func New(o Options) *Accumulator {
 // does not retain them.
 func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	a.ended = ended
-	if n := int(b.Slots) - len(a.bySlot); n > 0 {
-		a.bySlot = append(a.bySlot, make([]int32, n)...)
-	}
+	a.bySlot = grown(a.bySlot, int(b.Slots))
 	a.lackedCPU(b.CPUs.Off)
 	for i := range b.Decisions {
 		d, n := &b.Decisions[i], &b.Notes[i]
@@ -325,19 +325,16 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 			return
 		}
 		a.mark(l)
-		l.doing, l.site = afterStop(d.Why), f.site
+		l.site = f.site
+		switch d.Why {
+		case reference.WhySuspend:
+			l.doing = assist
+		case reference.WhyCoroutine:
+			l.doing = onCoroutine
+		default:
+			l.doing = runnable
+		}
 	}
-}
-
-// afterStop returns what a goroutine does that has stopped, and was not blocked.
-func afterStop(w reference.Why) activity {
-	switch w {
-	case reference.WhySuspend:
-		return assist
-	case reference.WhyCoroutine:
-		return onCoroutine
-	}
-	return runnable
 }
 
 // call follows a goroutine that calls the operating system, back one that is back.
@@ -481,7 +478,9 @@ func (a *Accumulator) end(at int32, l *life) {
 
 // release gives the record of a life that has ended to another.
 func (a *Accumulator) release(at int32) {
-	a.dropSubTests(a.lives.At(at).id)
-	*a.lives.At(at) = life{}
+	l := a.lives.At(at)
+	a.keptSubTests -= len(a.subTests[l.id])
+	delete(a.subTests, l.id)
+	*l = life{}
 	a.free = append(a.free, at)
 }

@@ -55,10 +55,6 @@ type region struct {
 	label       int32
 }
 
-func newAnnotations() annotations {
-	return annotations{tasks: map[int64]*task{}, regions: map[int32][]annotation{}}
-}
-
 // annotate processes an annotation of a goroutine, number at of the lives.
 func (a *Accumulator) annotate(d *reference.Decision, l *life, at int32) {
 	now, t := a.mark(l), a.annotations.tasks[d.By]

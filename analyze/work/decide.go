@@ -16,9 +16,7 @@ func (a *Accumulator) classify(l *life, handle, root int32) {
 // byDecision returns the class with a handle in decisions; 0 if its start function is not
 // known.
 func (a *Accumulator) byDecision(handle int32) int32 {
-	if n := int(handle) + 1 - len(a.byHandle); n > 0 {
-		a.byHandle = append(a.byHandle, make([]int32, n)...)
-	}
+	a.byHandle = grown(a.byHandle, int(handle)+1)
 	if at := a.byHandle[handle]; at != 0 {
 		return at - 1
 	}

@@ -12,10 +12,16 @@ const octaveBits = 4
 func least(bucket int) int64 { return histogram.Least(bucket, octaveBits) }
 
 func (h *latencies) add(bucket int, n int64) {
-	if more := bucket + 1 - len(*h); more > 0 {
-		*h = append(*h, make([]int64, more)...)
-	}
+	*h = grown(*h, bucket+1)
 	(*h)[bucket] += n
+}
+
+// grown returns a slice with so many elements at least.
+func grown[S ~[]T, T any](s S, n int) S {
+	if n > len(s) {
+		s = append(s, make(S, n-len(s))...)
+	}
+	return s
 }
 
 // result returns the distribution of units of which the slowest took so long.

@@ -41,6 +41,16 @@ type life struct {
 	benchHandler int32 // function in which it was seen since
 }
 
+// maxSubTests bounds the sub-tests that are kept.
+const maxSubTests = 1 << 16
+
+// subTest is a wait of a test for one of its sub-tests. A test may last much longer than paths look
+// back: then its sub-tests are what is known of it.
+type subTest struct {
+	begin, end  int64 // ns
+	class, site int32
+}
+
 // pastWait is the last interval in which a life was blocked at a site.
 type pastWait struct {
 	node int64

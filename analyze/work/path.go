@@ -186,8 +186,9 @@ func (a *Accumulator) wake(l *life, m *event, by int32) mark {
 	if l.doing >= onLock && l.doing < onNetwork {
 		l.waited(l.site, l.doing, l.head)
 	}
-	if m.traits&inRun != 0 && l.doing == onChannel && by != 0 {
-		a.keepSubTest(l.id, subTest{x.begin, x.end, a.lives.At(by).class, l.site})
+	if m.traits&inRun != 0 && l.doing == onChannel && by != 0 && a.keptSubTests < maxSubTests {
+		a.keptSubTests++
+		a.subTests[l.id] = append(a.subTests[l.id], subTest{x.begin, x.end, a.lives.At(by).class, l.site})
 	}
 	c := a.classes[l.class]
 	x.home = c.how == Cycle && c.home.at(&c.tree, m)

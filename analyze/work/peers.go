@@ -49,7 +49,8 @@ func (a *Accumulator) answer(l *life, m *event) (out *sent) {
 		seen |= 1 << k
 		s.used = true
 		p.n[k]++
-		if out == nil && p.waits >= minAnswers && 4*p.n[k] >= 3*p.waits && !a.oftenSends(s.class) {
+		often := 3*a.classes[s.class].sends*answerNs > 2*a.now // so that an answer may be chance
+		if out == nil && p.waits >= minAnswers && 4*p.n[k] >= 3*p.waits && !often {
 			out = s
 		}
 	}
@@ -67,9 +68,4 @@ func (p *peers) of(class int32) int {
 		}
 	}
 	return -1
-}
-
-// oftenSends reports whether a class writes so often that an answer of its may be chance.
-func (a *Accumulator) oftenSends(class int32) bool {
-	return 3*a.classes[class].sends*answerNs > 2*a.now
 }

@@ -36,9 +36,7 @@ func (a *Accumulator) resource(site int32, as activity) *resource {
 	if as != onLock && as != onSelect && as != onChannel || site == 0 {
 		return nil
 	}
-	if n := int(site) + 1 - len(a.resourceAt); n > 0 {
-		a.resourceAt = append(a.resourceAt, make([]int32, n)...)
-	}
+	a.resourceAt = grown(a.resourceAt, int(site)+1)
 	at := &a.resourceAt[site]
 	if *at == 0 && len(a.resources) < maxResources {
 		a.resources = append(a.resources, resource{site: site, as: as})
@@ -102,23 +100,14 @@ func (a *Accumulator) held(r *resource, w *life) {
 	}
 }
 
-// forgetLines is for a gap: it is not known who stands in line.
-func (a *Accumulator) forgetLines() {
+// shared returns the resources that goroutines pass on to each other, those waited for longest
+// first.
+func (a *Accumulator) shared(n Names) (out []Resource) {
 	for i := range a.resources {
 		r := &a.resources[i]
 		if r.waiting > 0 {
 			r.lineNs += a.now - r.since
 		}
-		r.waiting = 0
-	}
-}
-
-// shared returns the resources that goroutines pass on to each other, those waited for longest
-// first.
-func (a *Accumulator) shared(n Names) (out []Resource) {
-	a.forgetLines()
-	for i := range a.resources {
-		r := &a.resources[i]
 		if r.waits < fewWaits || 2*r.handed < r.from || r.lineNs == 0 {
 			continue
 		}

@@ -150,9 +150,7 @@ func (k *kind) add(ns int64) int {
 	if k.octaves {
 		b >>= binBits
 	}
-	if n := b + 1 - len(k.bins); n > 0 {
-		k.bins = append(k.bins, make([]bin, n)...)
-	}
+	k.bins = grown(k.bins, b+1)
 	k.bins[b].count++
 	k.bins[b].ns += ns
 	return b
@@ -232,9 +230,7 @@ func (k *kind) shrink() {
 // take adds the time of another row.
 func (r *row) take(from *row) {
 	r.ns += from.ns
-	if n := len(from.bins) - len(r.bins); n > 0 {
-		r.bins = append(r.bins, make([]int64, n)...)
-	}
+	r.bins = grown(r.bins, len(from.bins))
 	for b, ns := range from.bins {
 		r.bins[b] += ns
 	}
