@@ -77,11 +77,6 @@ func (a *analysis) follow(b *block) {
 	b.inside.OffCPU, b.inside.CPUs = b.Block.OffCPU, b.Block.CPUs
 }
 
-// processName returns what threads of the machine are called, by the handle of their name.
-func (a *analysis) processName(name int32) string {
-	return a.Anonymize.process(a.machine.ProcessName(name))
-}
-
 // finishMachine adds to the result of a trace that ends at end what the kernel's records show.
 func (a *analysis) finishMachine(res *Result, end int64) error {
 	if a.machine == nil {

@@ -382,7 +382,8 @@ func (a *analysis) picture(end int64, fs []findings.Finding) timeline.Result {
 	for i := range fs {
 		a.timeline.Keep(fs[i].FromNs, fs[i].ToNs, fs[i].ID)
 	}
-	r := a.timeline.Finish(end, timeline.Names{Frames: a.places, Process: a.processName, Note: a.annotation})
+	process := func(name int32) string { return a.Anonymize.process(a.machine.ProcessName(name)) }
+	r := a.timeline.Finish(end, timeline.Names{Frames: a.places, Process: process, Note: a.annotation})
 	r.Heap = a.heap.Result(end)
 	return r
 }

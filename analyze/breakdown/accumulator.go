@@ -38,7 +38,8 @@ func New(p ledger.Part) *Accumulator { return &Accumulator{TimeInStates: TimeInS
 // Add processes the next block of the stream. It does not retain the block. Timestamps that
 // go backwards are clamped.
 func (a *Accumulator) Add(b *ledger.Block) {
-	a.grow(b.Slots)
+	a.gors.Grow(b.Slots)
+	a.slots = max(a.slots, b.Slots)
 	a.handles = b.Classes
 	ds := b.Decisions
 	for i := range b.Notes[:len(ds)] {

@@ -59,12 +59,6 @@ type TimeInStates struct {
 	free  int32     // first of those that are free, or 0
 }
 
-// grow makes room for all slots below n.
-func (l *TimeInStates) grow(n int32) {
-	l.gors.Grow(n)
-	l.slots = max(l.slots, n)
-}
-
 // turn books what the goroutine of a decision did until then.
 func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note) *record {
 	l.now = max(l.now, min(d.Time, reference.MaxTime))

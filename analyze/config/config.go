@@ -67,16 +67,17 @@ func Read(r io.Reader, name string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading configuration %s: %w", name, err)
 	}
-	d := newDecoder(text)
+	line := func(at int) int { return 1 + bytes.Count(text[:min(at, len(text))], []byte{'\n'}) }
 	switch {
 	case len(text) > maxSize:
 		return nil, &Error{name, 1, fmt.Sprintf("is larger than %d bytes: no configuration needs as much", maxSize)}
 	case !utf8.Valid(text):
-		return nil, &Error{name, 1 + bytes.Count(text[:invalid(text)], []byte{'\n'}), "is not UTF-8 text: save it as such"}
+		return nil, &Error{name, line(invalid(text)), "is not UTF-8 text: save it as such"}
 	}
-	c := Default()
+	c, d := Default(), &decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
+	d.json.UseNumber()
 	if err := d.config(c); err != nil {
-		return nil, &Error{name, d.line(), err.Error()}
+		return nil, &Error{name, line(int(d.at)), err.Error()}
 	}
 	return c, nil
 }

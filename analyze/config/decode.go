@@ -26,17 +26,6 @@ type decoder struct {
 	at   int64 // the offset behind the last token, or of a mistake of syntax
 }
 
-func newDecoder(text []byte) *decoder {
-	d := &decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
-	d.json.UseNumber()
-	return d
-}
-
-// line is the line of the last token.
-func (d *decoder) line() int {
-	return 1 + bytes.Count(d.text[:min(int(d.at), len(d.text))], []byte{'\n'})
-}
-
 var errShort = errors.New("ends too early: a bracket is not closed")
 
 func (d *decoder) token() (json.Token, error) {

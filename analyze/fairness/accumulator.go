@@ -453,7 +453,7 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.ID, y.ID))
 	})
 
-	p := Pressure{Windows: []PressureWindow{}, Age: a.age.result()}
+	p := Pressure{Windows: []PressureWindow{}, Age: Age{MaxNs: a.age.max, AtNs: a.age.at, BinNs: a.age.width, Bins: a.age.bins}}
 	for _, w := range a.windows {
 		if w.n > 0 {
 			p.Windows = append(p.Windows, w.result())

@@ -107,7 +107,3 @@ func (a *age) remove(g *goroutine, now int64) {
 	w.next, a.free = a.free, g.aged
 	g.aged = 0
 }
-
-func (a *age) result() Age {
-	return Age{MaxNs: a.max, AtNs: a.at, BinNs: a.width, Bins: a.bins}
-}

@@ -48,7 +48,8 @@ func (c *Clipper) Clip(src, dst *ledger.Block) (synthetic, next int) {
 			synthetic, next = len(c.out), i
 		}
 		if c.state == within && d.Time >= c.to {
-			c.end()
+			c.state = after
+			c.past.End(c.to, c.emit)
 		}
 		if c.state != after {
 			c.past.Follow(d, &src.Notes[i])
@@ -91,12 +92,6 @@ func (c *Clipper) begin() {
 	d.Kind, d.Wait = reference.KindLost, c.from
 	c.emit(&d)
 	c.past.Emit(c.from, c.emit)
-}
-
-// end ends all that is under way at the end of the window.
-func (c *Clipper) end() {
-	c.state = after
-	c.past.End(c.to, c.emit)
 }
 
 // Live returns the goroutines that are alive at the end of the window.

@@ -488,13 +488,8 @@ func (l *Ledger) lengths(b *Block, i int) {
 }
 
 func takenFromVictim(d *reference.Decision) bool {
-	switch d.Kind {
-	case reference.KindMove:
-		return true
-	case reference.KindStart:
-		return d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext
-	}
-	return false
+	return d.Kind == reference.KindMove ||
+		d.Kind == reference.KindStart && (d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext)
 }
 
 func (l *Ledger) setLength(p *int32, n int32) {

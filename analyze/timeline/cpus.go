@@ -105,7 +105,10 @@ func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 		return
 	}
 	if a.machine == nil {
-		a.machine = newMachine(a.from)
+		a.machine = &machine{
+			on: newRing[ledger.OnCPU](ringCPUs), off: newRing[ledger.OffCPUSpan](ringCPUs),
+			from: a.from, shift: firstShift, maxBins: DefaultMaxBins, byCPU: map[int32]int{}, omitted: map[int32]bool{},
+		}
 	}
 	m := a.machine
 	m.calls++
@@ -127,13 +130,6 @@ func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 		}
 	}
 	m.nowOn, m.nowOff = append(m.nowOn[:0], c.OpenOn...), append(m.nowOff[:0], c.OpenOff...)
-}
-
-func newMachine(from int64) *machine {
-	return &machine{
-		on: newRing[ledger.OnCPU](ringCPUs), off: newRing[ledger.OffCPUSpan](ringCPUs),
-		from: from, shift: firstShift, maxBins: DefaultMaxBins, byCPU: map[int32]int{}, omitted: map[int32]bool{},
-	}
 }
 
 // lane returns that of a CPU, and nil if it gets none.

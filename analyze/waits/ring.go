@@ -213,10 +213,10 @@ type hold struct {
 // runState is the state of a P that runs a goroutine with these flags.
 func runState(f reference.Flags) pstate {
 	switch {
-	case f&(reference.FlagGC|reference.FlagTracer) == 0:
-		return pRun
 	case f&reference.FlagGC != 0:
 		return pGC
+	case f&reference.FlagTracer != 0:
+		return pTracer
 	}
-	return pTracer
+	return pRun
 }
