@@ -136,6 +136,25 @@ func (c *Check) Failed() bool {
 // broken reports whether a rule does not hold, and that is the program's doing.
 func broken(o *budget.Outcome) bool { return !o.OK && o.Inconclusive == "" }
 
+// level is how bad a rule that does not hold is, in the words of GitHub and SARIF.
+func level(o *budget.Outcome) string {
+	if broken(o) {
+		return "error"
+	}
+	return "warning"
+}
+
+// level is how bad a finding is, in the words of SARIF.
+func (c *Check) level(f *findings.Finding) string {
+	switch {
+	case c.fails(f):
+		return "error"
+	case f.Severity != findings.Note:
+		return "warning"
+	}
+	return "note"
+}
+
 // Inconclusive reports whether rules are broken, but perhaps not by the program.
 func (c *Check) Inconclusive() bool {
 	return !c.Failed() && slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return o.Inconclusive != "" })
@@ -223,24 +242,14 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			level := "error"
-			if !broken(o) {
-				level = "warning"
-			}
-			fmt.Fprintf(bw, "::%s title=%s::%s\n", level, property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
+			fmt.Fprintf(bw, "::%s title=%s::%s\n", level(o), property.Replace("gmpscope: budget"), data.Replace(words.Visible(message(o))))
 		}
 	}
 	names := c.names()
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		x := findingOf(names, f)
-		level := "notice"
-		switch {
-		case c.fails(f):
-			level = "error"
-		case f.Severity != findings.Note:
-			level = "warning"
-		}
+		level := strings.Replace(c.level(f), "note", "notice", 1)
 		at := ""
 		if file, line := c.Repository.place(f); file != "" {
 			at = fmt.Sprintf(",file=%s,line=%d", property.Replace(words.Visible(file)), line)
@@ -255,27 +264,41 @@ func WriteCheckGitHub(w io.Writer, c *Check) error {
 	return bw.Flush()
 }
 
-// place is where a finding happens in the repository: the innermost frame there of its actors.
-func (r Repository) place(f *findings.Finding) (file string, line int) {
+// frames are those of the actors of a finding, of causes before those of victims, the innermost first.
+func frames(f *findings.Finding) (all []string) {
 	for _, role := range []string{findings.Cause, findings.Victim} {
 		for _, a := range f.Actors {
-			if a.Role != role {
-				continue
-			}
-			for _, s := range a.Stack {
-				fn, rest, ok := strings.Cut(s, " (")
-				at := strings.LastIndexByte(rest, ':')
-				if !ok || at < 0 {
-					continue
-				}
-				name, ok := r.file(fn, rest[:at])
-				if n, err := strconv.Atoi(strings.TrimSuffix(rest[at+1:], ")")); ok && err == nil && n > 0 {
-					return name, n
-				}
+			if a.Role == role {
+				all = append(all, a.Stack...)
 			}
 		}
 	}
-	return "", 0
+	return all
+}
+
+// place is where a finding happens in the repository: the innermost frame there of its actors.
+func (r Repository) place(f *findings.Finding) (file string, line int) {
+	for _, s := range frames(f) {
+		if file, line = r.frame(s); file != "" {
+			break
+		}
+	}
+	return file, line
+}
+
+// frame is where a frame is in the repository; "" if it lies elsewhere.
+func (r Repository) frame(frame string) (file string, line int) {
+	fn, rest, ok := strings.Cut(frame, " (")
+	at := strings.LastIndexByte(rest, ':')
+	if !ok || at < 0 {
+		return "", 0
+	}
+	file, ok = r.file(fn, rest[:at])
+	line, err := strconv.Atoi(strings.TrimSuffix(rest[at+1:], ")"))
+	if !ok || err != nil || line <= 0 {
+		return "", 0
+	}
+	return file, line
 }
 
 type (
@@ -289,17 +312,14 @@ type (
 		Out      string      `xml:"system-out"`
 	}
 	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Failure *junitFailure `xml:"failure"`
-		Skipped *junitSkipped `xml:"skipped"`
+		Class   string       `xml:"classname,attr"`
+		Name    string       `xml:"name,attr"`
+		Failure *junitReason `xml:"failure"`
+		Skipped *junitReason `xml:"skipped"`
 	}
-	junitFailure struct {
+	junitReason struct {
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`
-	}
-	junitSkipped struct {
-		Message string `xml:"message,attr"`
 	}
 )
 
@@ -308,26 +328,29 @@ type (
 func WriteCheckJUnit(w io.Writer, c *Check) error {
 	names := c.names()
 	s := junitSuite{Name: "gmpscope check", Out: "rules: " + words.AllRules(c.Rules)}
-	add := func(class, name, problem string) {
+	add := func(class, name, problem, skipped string) {
 		x := junitCase{Class: class, Name: name}
 		s.Tests++
 		if problem != "" {
 			s.Failures++
-			x.Failure = &junitFailure{Message: problem, Text: problem}
+			x.Failure = &junitReason{Message: problem, Text: problem}
+		}
+		if skipped != "" {
+			s.Skipped++
+			x.Skipped = &junitReason{Message: skipped}
 		}
 		s.Cases = append(s.Cases, x)
 	}
 	for i := range c.Budget {
 		o := &c.Budget[i]
-		problem := ""
+		problem, skipped := "", ""
 		if broken(o) {
 			problem = words.Visible(message(o))
 		}
-		add("budget", words.Visible(o.Rule), problem)
 		if o.Inconclusive != "" {
-			s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{words.Visible(message(o))}
-			s.Skipped++
+			skipped = words.Visible(message(o))
 		}
+		add("budget", words.Visible(o.Rule), problem, skipped)
 	}
 	for i := range c.Findings {
 		x := findingOf(names, &c.Findings[i])
@@ -335,16 +358,14 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 		if c.fails(&c.Findings[i]) {
 			problem = x.Severity + ": " + x.Title
 		}
-		add("findings", fmt.Sprintf("%d %s", i+1, x.ID), problem)
+		add("findings", fmt.Sprintf("%d %s", i+1, x.ID), problem, "")
 	}
 	for i := range c.Suppressed {
 		line, _ := names.Suppressed(c.Suppressed[i : i+1])
-		add("findings", fmt.Sprintf("%d %s", len(c.Findings)+i+1, words.Visible(c.Suppressed[i].Finding.ID)), "")
-		s.Cases[len(s.Cases)-1].Skipped = &junitSkipped{line}
-		s.Skipped++
+		add("findings", fmt.Sprintf("%d %s", len(c.Findings)+i+1, words.Visible(c.Suppressed[i].Finding.ID)), "", line)
 	}
 	if s.Tests == 0 {
-		add("findings", "none", "")
+		add("findings", "none", "", "")
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -365,20 +386,17 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool       `json:"tool"`
-		Results    []sarifResult   `json:"results"`
-		Properties sarifProperties `json:"properties"`
-	}
-	sarifProperties struct {
-		Rules []analyze.RulesApplied `json:"rules"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
-		Rules   []sarifRule `json:"rules"`
+		Tool struct {
+			Driver struct {
+				Name    string      `json:"name"`
+				Version string      `json:"version,omitempty"`
+				Rules   []sarifRule `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
+		Results    []sarifResult `json:"results"`
+		Properties struct {
+			Rules []analyze.RulesApplied `json:"rules"`
+		} `json:"properties"`
 	}
 	sarifRule struct {
 		ID    string    `json:"id"`
@@ -410,37 +428,35 @@ type (
 		Until string `json:"until,omitempty"`
 	}
 	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Message  *sarifText     `json:"message,omitempty"`
 	}
 	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		Line int `json:"startLine"`
+		Artifact struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region struct {
+			Line int `json:"startLine"`
+		} `json:"region"`
 	}
 	sarifStack struct {
 		Message sarifText    `json:"message"`
 		Frames  []sarifFrame `json:"frames"`
 	}
 	sarifFrame struct {
-		Location sarifFrameLocation `json:"location"`
-	}
-	sarifFrameLocation struct {
-		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-		Message  sarifText      `json:"message"`
+		Location sarifLocation `json:"location"`
 	}
 )
 
 // WriteCheckSARIF writes findings, and broken rules, as a SARIF 2.1.0 log
 // (OASIS). docs explain the detectors.
 func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc) error {
-	run := sarifRun{Tool: sarifTool{Driver: sarifDriver{Name: "gmpscope", Version: strings.TrimPrefix(version, "gmpscope ")}}, Results: []sarifResult{}, Properties: sarifProperties{orEmpty(c.Rules)}}
+	run := sarifRun{Results: []sarifResult{}}
+	run.Properties.Rules = orEmpty(c.Rules)
+	tool := &run.Tool.Driver
+	tool.Name, tool.Version = "gmpscope", strings.TrimPrefix(version, "gmpscope ")
 	rule := func(id, short, full string) {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id, Short: sarifText{short}, Full: sarifText{full}})
+		tool.Rules = append(tool.Rules, sarifRule{ID: id, Short: sarifText{short}, Full: sarifText{full}})
 	}
 	rule("budget", "a broken budget", "A number of the analysis is beyond the bound that a budget file sets.")
 	for _, d := range docs {
@@ -449,12 +465,8 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 	}
 	for i := range c.Budget {
 		if o := &c.Budget[i]; !o.OK {
-			level := "error"
-			if !broken(o) {
-				level = "warning"
-			}
 			run.Results = append(run.Results, sarifResult{
-				Rule: "budget", Level: level, Message: sarifText{words.Visible(message(o))}, Fingerprints: fingerprints("budget", o.Rule),
+				Rule: "budget", Level: level(o), Message: sarifText{words.Visible(message(o))}, Fingerprints: fingerprints("budget", o.Rule),
 			})
 		}
 	}
@@ -490,16 +502,10 @@ func WriteCheckSARIF(w io.Writer, c *Check, version string, docs []findings.Doc)
 func (c *Check) sarif(names *words.Names, f *findings.Finding) sarifResult {
 	class, _ := f.Subject()
 	x := sarifResult{
-		Rule: f.ID, Level: "note", Message: sarifText{findingOf(names, f).Title}, Fingerprints: fingerprints(f.ID, class, site(f)),
-	}
-	switch {
-	case c.fails(f):
-		x.Level = "error"
-	case f.Severity != findings.Note:
-		x.Level = "warning"
+		Rule: f.ID, Level: c.level(f), Message: sarifText{findingOf(names, f).Title}, Fingerprints: fingerprints(f.ID, class, site(f)),
 	}
 	if file, line := c.Repository.place(f); file != "" {
-		x.Locations = []sarifLocation{{*physical(file, line)}}
+		x.Locations = []sarifLocation{{Physical: physical(file, line)}}
 	}
 	for _, a := range f.Actors {
 		if len(a.Stack) == 0 {
@@ -507,9 +513,8 @@ func (c *Check) sarif(names *words.Names, f *findings.Finding) sarifResult {
 		}
 		st := sarifStack{Message: sarifText{words.Visible(a.Role + " " + a.Class)}}
 		for _, s := range a.Stack {
-			fr := sarifFrame{Location: sarifFrameLocation{Message: sarifText{words.Cut(words.Visible(s), 300)}}}
-			one := findings.Finding{Actors: []findings.Actor{{Role: findings.Cause, Stack: []string{s}}}}
-			if file, line := c.Repository.place(&one); file != "" {
+			fr := sarifFrame{sarifLocation{Message: &sarifText{words.Cut(words.Visible(s), 300)}}}
+			if file, line := c.Repository.frame(s); file != "" {
 				fr.Location.Physical = physical(file, line)
 			}
 			st.Frames = append(st.Frames, fr)
@@ -530,24 +535,19 @@ func fingerprints(identity ...string) map[string]string {
 // one in the stacks of its actors that is not of the standard library, whose inner
 // functions differ with the Go version, and with where a goroutine was caught.
 func site(f *findings.Finding) string {
-	for _, role := range []string{findings.Cause, findings.Victim} {
-		for _, a := range f.Actors {
-			if a.Role != role {
-				continue
-			}
-			for _, s := range a.Stack {
-				fn, _, _ := strings.Cut(s, " (")
-				if pkg, _ := std.Split(fn); !std.Has(pkg) {
-					return fn
-				}
-			}
+	for _, s := range frames(f) {
+		fn, _, _ := strings.Cut(s, " (")
+		if pkg, _ := std.Split(fn); !std.Has(pkg) {
+			return fn
 		}
 	}
 	return ""
 }
 
 func physical(file string, line int) *sarifPhysical {
-	return &sarifPhysical{Artifact: sarifArtifact{URI: uri(file)}, Region: sarifRegion{Line: line}}
+	var p sarifPhysical
+	p.Artifact.URI, p.Region.Line = uri(file), line
+	return &p
 }
 
 // uri writes a file name of a trace as a relative or file URI.

@@ -173,9 +173,7 @@ func (t *text) diffClasses(c *compare.Result) {
 			quantity.Duration(x.BeforeP99Ns), quantity.Duration(x.AfterP99Ns))
 	}
 	t.table(2, tb)
-	if n := len(c.Classes) - textClassChanges; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more class", "more classes")))
-	}
+	t.more(len(c.Classes)-textClassChanges, "more class", "more classes")
 	for _, r := range c.Renames {
 		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", t.names.Shortened(r.After, 200), t.names.Shortened(r.Before, 200), r.Why))
 	}
@@ -209,9 +207,7 @@ func (t *text) diffWork(c *compare.Result) {
 	if shown > 0 {
 		t.table(2, others)
 	}
-	if n := shown - textKindChanges; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more kind", "more kinds")))
-	}
+	t.more(shown-textKindChanges, "more kind", "more kinds")
 }
 
 // KindInWords returns the name of a changed kind, with its change.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -167,33 +168,26 @@ type fragments struct{ kinds, sources, queues, whys, reasons, bases [256]string 
 
 func newFragments() *fragments {
 	return &fragments{
-		kinds:   wrapped(`,"k":"`, `"`, func(i int) string { return reference.Kind(i).String() }),
-		sources: wrapped(`,"src":"`, `"`, func(i int) string { return reference.Source(i).String() }),
-		queues:  wrapped(`,"to":"`, `"`, func(i int) string { return reference.Queue(i).String() }),
-		whys:    wrapped(`,"why":"`, `"`, known(int(reference.WhyUnknown), func(i int) string { return reference.Why(i).String() })),
-		reasons: wrapped(`,"reason":"`, `"`, known(int(reference.ReasonNone), func(i int) string { return reference.Reason(i).String() })),
-		bases:   wrapped(`,"basis":"`, "\"}\n", func(i int) string { return reference.Basis(i).String() }),
+		kinds:   wrapped[reference.Kind](`,"k":"`, `"`),
+		sources: wrapped[reference.Source](`,"src":"`, `"`),
+		queues:  wrapped[reference.Queue](`,"to":"`, `"`),
+		whys:    wrapped(`,"why":"`, `"`, reference.WhyUnknown),
+		reasons: wrapped(`,"reason":"`, `"`, reference.ReasonNone),
+		bases:   wrapped[reference.Basis](`,"basis":"`, "\"}\n"),
 	}
 }
 
-// wrapped puts each word between two strings, but no word between none.
-func wrapped(before, after string, word func(int) string) (out [256]string) {
+// wrapped puts each word between two strings, but for some.
+func wrapped[W interface {
+	~uint8
+	String() string
+}](before, after string, but ...W) (out [256]string) {
 	for i := range out {
-		if w := word(i); w != "" {
-			out[i] = before + w + after
+		if w := W(i); w.String() != "" && !slices.Contains(but, w) {
+			out[i] = before + w.String() + after
 		}
 	}
 	return out
-}
-
-// known is word, but says nothing for the number none.
-func known(none int, word func(int) string) func(int) string {
-	return func(i int) string {
-		if i == none {
-			return ""
-		}
-		return word(i)
-	}
 }
 
 func appendNum(b []byte, key string, n int64) []byte {

@@ -80,23 +80,14 @@ func (t *text) fleetSums(f *jsondoc.Fleet) {
 		quantity.Part(f.Unexplained, f.Starts), quantity.Index(f.Jain.P10), quantity.Index(f.Jain.P90), quantity.Number(f.Parallelism.P10), quantity.Number(f.Parallelism.P90)))
 }
 
-func (t *text) more(n int, one, many string) {
-	if n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), one, many)))
-	}
-}
-
 func (t *text) fleetOutliers(f *jsondoc.Fleet) {
 	t.head("Who waits more than its peers")
 	if len(f.Outliers) == 0 {
 		t.line("  Nobody.")
 		return
 	}
-	for i := range f.Outliers {
+	for i := range f.Outliers[:min(len(f.Outliers), textOutliers)] {
 		o := &f.Outliers[i]
-		if i == textOutliers {
-			break
-		}
 		group := words.Cut(words.FleetGroup(o.Labels), 60)
 		what, peers := "trace "+words.Cut(words.Visible(o.Trace), 60)+" of "+group, "its group"
 		if o.Kind == "group" {
@@ -125,11 +116,8 @@ func (t *text) fleetHint(o *jsondoc.FleetOutlier) string {
 func (t *text) fleetGroups(f *jsondoc.Fleet) {
 	t.head("Groups")
 	tb := newTable("group", "traces", "running", "waiting", "by running", "median", "p99", "chief cause", "finding").alignLeft(7, 8)
-	for i := range f.Groups {
+	for i := range f.Groups[:min(len(f.Groups), textGroups)] {
 		g := &f.Groups[i]
-		if i == textGroups {
-			break
-		}
 		cause := ""
 		if by := words.BySize(g.Causes); g.WaitingNs > 0 {
 			cause = words.Cause(by[0].Cause)
@@ -207,11 +195,8 @@ func (t *text) fleetKinds(f *jsondoc.Fleet) {
 func (t *text) fleetClasses(f *jsondoc.Fleet) {
 	t.head("Whose waiting")
 	tb := newTable("start function", "traces", "goroutines", "running", "waiting", "p99")
-	for i := range f.Classes {
+	for i := range f.Classes[:min(len(f.Classes), textFleetClasses)] {
 		c := &f.Classes[i]
-		if i == textFleetClasses {
-			break
-		}
 		tb.add(t.names.Shortened(cmp.Or(c.Name, words.Unknown), 44), quantity.Count(c.Traces), quantity.Count(c.Goroutines), quantity.Duration(c.RunningNs), quantity.Duration(c.WaitingNs), quantity.Duration(c.P99Ns))
 	}
 	t.table(2, tb)
@@ -220,11 +205,8 @@ func (t *text) fleetClasses(f *jsondoc.Fleet) {
 
 func (t *text) fleetWaits(f *jsondoc.Fleet) {
 	t.head("The longest waits")
-	for i := range f.Worst {
+	for i := range f.Worst[:min(len(f.Worst), textFleetWaits)] {
 		s := &f.Worst[i]
-		if i == textFleetWaits {
-			break
-		}
 		t.hang("  - ", 4, fmt.Sprintf("%s: goroutine %d, %s, mostly %s", quantity.Duration(s.WaitNs), s.G, t.names.Shortened(cmp.Or(s.Class, words.Unknown), 60), words.Cause(waits.Cause(s.Cause))))
 		t.line("    " + words.FleetCommand(&s.FleetTrace))
 	}
@@ -235,10 +217,7 @@ func (t *text) fleetProblems(f *jsondoc.Fleet) {
 		return
 	}
 	t.head("What is missing")
-	for i, u := range f.Unread {
-		if i == textUnread {
-			break
-		}
+	for _, u := range f.Unread[:min(len(f.Unread), textUnread)] {
 		t.hang("  ! ", 4, words.Cut(words.Visible(u.Name), 80)+": "+words.Cut(words.Visible(u.Why), 300))
 	}
 	t.more(len(f.Unread)-textUnread, "more input", "more inputs")

@@ -33,7 +33,7 @@ func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 	}
 	if p.ObservedNs > 0 && !alreadyShown(s, p) {
 		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
-			quantity.Duration(p.ObservedNs), names.Class(p.Class), quantity.Duration(p.CapacityNs), signedDuration(p.PolicyNs), signedDuration(p.ExcessNs))
+			quantity.Duration(p.ObservedNs), names.Class(p.Class), quantity.Duration(p.CapacityNs), quantity.Duration(p.PolicyNs), quantity.Duration(p.ExcessNs))
 		if len(s.OutOfBand) > 0 {
 			parts += " " + offLine(s)
 		}
@@ -89,11 +89,4 @@ func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *
 func offLine(s *replay.Decomposition) string {
 	return fmt.Sprintf("The model is out of its bands for this trace (%s): %s.",
 		strings.Join(s.OutOfBand, ", "), errorLine(s.Error.Makespan, s.Error.Waits.Total))
-}
-
-func signedDuration(ns int64) string {
-	if ns < 0 {
-		return "-" + quantity.Duration(-ns)
-	}
-	return quantity.Duration(ns)
 }

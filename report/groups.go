@@ -125,7 +125,7 @@ func groupFold(r *analyze.Result, names *words.Names, c *waits.Class) *doc.Fold 
 	}
 	for i := range c.Worst[:min(len(c.Worst), mostWorst)] {
 		w := &c.Worst[i]
-		f.Blocks = append(f.Blocks, doc.Para{Text: fmt.Sprintf("G%d waited %s at %s", w.G, quantity.Duration(w.WaitNs), quantity.Instant(w.FromNs)), Href: waitHref(w)})
+		f.Blocks = append(f.Blocks, doc.Para{Text: fmt.Sprintf("G%d waited %s at %s", w.G, quantity.Duration(w.WaitNs), quantity.Instant(w.FromNs)), Href: WaitHref(w)})
 	}
 	for _, s := range []string{wokenBy(r, names, c), words.BlockedBefore(c, mostHeld)} {
 		if s != "" {
@@ -186,8 +186,8 @@ func wokenBy(r *analyze.Result, names *words.Names, c *waits.Class) string {
 	return by
 }
 
-// waitHref is the link to a wait in the timeline; "" if it took no time.
-func waitHref(s *waits.WaitDetail) string {
+// WaitHref returns the link to a wait in the timeline; "" if it took no time.
+func WaitHref(s *waits.WaitDetail) string {
 	if s.ToNs <= s.FromNs {
 		return ""
 	}

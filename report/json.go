@@ -45,7 +45,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			Jain: r.Fairness.Jain, Judged: r.Fairness.Judged, MaxLagNs: r.Fairness.MaxLagNs, P99LagNs: r.Fairness.P99LagNs,
 			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
 		},
-		TimeInStates: timeInStates(&r.Breakdown), Work: r.Work,
+		TimeInStates: jsondoc.TimeInStates{Program: *lifeOf(&r.Breakdown.Program), Runtime: *lifeOf(&r.Breakdown.Runtime)}, Work: r.Work,
 		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,

@@ -59,7 +59,7 @@ func waitBlocks(names *words.Names, w *waits.WaitDetail, sentences []string) []d
 		legend = append(legend, doc.Part{Key: p.Key, Title: p.Title + " " + quantity.Duration(p.Ns)})
 	}
 	out := []doc.Block{doc.Bar{Label: "why this goroutine waited", Parts: causes}, legend, doc.Para{Text: strings.Join(sentences, " ")}}
-	if href := waitHref(w); href != "" {
+	if href := WaitHref(w); href != "" {
 		out = append(out, doc.Para{Text: "Show in the timeline", Href: href})
 	}
 	out = append(out, doc.Para{Text: "Its life", Href: fmt.Sprintf("#life=%d", w.G)})

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -31,12 +30,13 @@ type number struct {
 	value      float64 // of unit seconds: in ns
 }
 
-type unit int
+// A unit is that of OpenMetrics; numbers of things have none.
+type unit string
 
 const (
-	none unit = iota
-	seconds
-	ratio
+	none    unit = ""
+	seconds unit = "seconds"
+	ratio   unit = "ratio"
 )
 
 // inUnit is the value in the number's unit; 0 where that is no number, as in JSON.
@@ -139,8 +139,13 @@ func numbersOfTrace(r *analyze.Result) []number {
 		count("starts", "transitions from runnable to running", r.Reconstruction.Starts),
 		count("starts_unexplained", "starts that no rule of the scheduler explains", r.Reconstruction.Unexplained),
 	)
-	out = append(out, numbersOfPs(r.Procs.Ps)...)
+	ps := AllPs(r.Procs.Ps)
 	out = append(out,
+		duration("running", "P-time in goroutines of the program", ps.RunningNs),
+		duration("gc", "P-time in mark workers", ps.GCNs),
+		duration("syscall", "P-time in system calls", ps.SyscallNs),
+		duration("idle", "P-time without a thread", ps.IdleNs),
+		number{"idle", "share of the usable P-time without a thread", ratio, float64(ps.IdleNs) / float64(max(1, ps.UsableNs()))},
 		number{"pressure_some", "share of the time in which a goroutine was runnable", ratio, r.Pressure.Some},
 		number{"unclaimed_idle", "share of P-time that was idle while work was queued", ratio, r.Pressure.UnclaimedIdle},
 		count("preemptions", "goroutines made to yield", r.Procs.Preemptions.Count),
@@ -163,26 +168,6 @@ func distribution(w *waits.Summary) []number {
 		duration("wait_p90", "wait that 90 % of the waits do not exceed", w.P90),
 		duration("wait_p99", "wait that 99 % of the waits do not exceed", w.P99),
 		duration("wait_max", "longest wait", w.MaxNs),
-	}
-}
-
-// numbersOfPs is what all Ps did together.
-func numbersOfPs(ps []procs.Proc) []number {
-	var running, gc, syscall, idle, usable int64
-	for i := range ps {
-		p := &ps[i]
-		running += p.RunningNs
-		gc += p.GCNs
-		syscall += p.SyscallNs
-		idle += p.IdleNs
-		usable += p.UsableNs()
-	}
-	return []number{
-		duration("running", "P-time in goroutines of the program", running),
-		duration("gc", "P-time in mark workers", gc),
-		duration("syscall", "P-time in system calls", syscall),
-		duration("idle", "P-time without a thread", idle),
-		{"idle", "share of the usable P-time without a thread", ratio, float64(idle) / float64(max(1, usable))},
 	}
 }
 

@@ -53,15 +53,12 @@ func writeFamilies(w *bufio.Writer, subjects []measured) {
 	for i, n := range subjects[0].numbers {
 		name := openMetricsName(subjects[0].kind, n)
 		fmt.Fprintf(w, "# TYPE %s gauge\n", name)
-		switch n.unit {
-		case seconds:
-			fmt.Fprintf(w, "# UNIT %s seconds\n", name)
-		case ratio:
-			fmt.Fprintf(w, "# UNIT %s ratio\n", name)
+		if n.unit != none {
+			fmt.Fprintf(w, "# UNIT %s %s\n", name, n.unit)
 		}
 		fmt.Fprintf(w, "# HELP %s %s\n", name, n.help)
 		for _, s := range subjects {
-			fmt.Fprintf(w, "%s%s %s\n", name, openMetricsLabels(s.tags), openMetricsValue(s.numbers[i]))
+			fmt.Fprintf(w, "%s%s %s\n", name, openMetricsLabels(s.tags), openMetricsValue(s.numbers[i].inUnit()))
 		}
 	}
 }
@@ -88,12 +85,12 @@ func writeLatencies(w *bufio.Writer, kinds []work.UnitKind) {
 		}
 		of := []tag{{"kind", key[0]}, {"class", class}, {"how", k.How}}
 		for n := leastLatency; n <= mostLatency; n++ {
-			le := strconv.FormatFloat(float64(int64(1)<<n-1)/1e9, 'g', -1, 64)
+			le := openMetricsValue(float64(int64(1)<<n-1) / 1e9)
 			fmt.Fprintf(w, "%s_bucket%s %d\n", name, openMetricsLabels(append(of, tag{"le", le})), k.Latency.Below(1<<n))
 		}
 		fmt.Fprintf(w, "%s_bucket%s %d\n", name, openMetricsLabels(append(of, tag{"le", "+Inf"})), k.Count)
 		fmt.Fprintf(w, "%s_count%s %d\n", name, openMetricsLabels(of), k.Count)
-		fmt.Fprintf(w, "%s_sum%s %s\n", name, openMetricsLabels(of), strconv.FormatFloat(float64(k.TotalNs)/1e9, 'g', -1, 64))
+		fmt.Fprintf(w, "%s_sum%s %s\n", name, openMetricsLabels(of), openMetricsValue(float64(k.TotalNs)/1e9))
 	}
 }
 
@@ -103,18 +100,13 @@ func openMetricsName(kind string, n number) string {
 		name += kind + "_"
 	}
 	name += n.name
-	switch n.unit {
-	case seconds:
-		name += "_seconds"
-	case ratio:
-		name += "_ratio"
+	if n.unit != none {
+		name += "_" + string(n.unit)
 	}
 	return name
 }
 
-func openMetricsValue(n number) string {
-	return strconv.FormatFloat(n.inUnit(), 'g', -1, 64)
-}
+func openMetricsValue(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 var openMetricsEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 

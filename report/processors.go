@@ -30,14 +30,8 @@ func PStates(p *procs.Proc) [len(StateKeys)]int64 {
 	return [...]int64{p.RunningNs, p.SystemNs, p.GCNs, p.TracerNs, p.SyscallNs, p.SchedNs, p.StoppedNs, p.IdleNs, p.UnusedNs, p.NotRecordedNs}
 }
 
-// ProcessorsSection returns the section about the Ps, and how work moved between them; nil
-// if no P is known.
-func ProcessorsSection(r *analyze.Result) *doc.Section {
-	ps := r.Procs.Ps
-	if len(ps) == 0 {
-		return nil
-	}
-	var all procs.Proc
+// AllPs returns the sums of the times, starts and parks of some Ps.
+func AllPs(ps []procs.Proc) (all procs.Proc) {
 	for i := range ps {
 		p := &ps[i]
 		all.LifetimeNs += p.LifetimeNs
@@ -54,6 +48,17 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 		all.Starts += p.Starts
 		all.Parks += p.Parks
 	}
+	return all
+}
+
+// ProcessorsSection returns the section about the Ps, and how work moved between them; nil
+// if no P is known.
+func ProcessorsSection(r *analyze.Result) *doc.Section {
+	ps := r.Procs.Ps
+	if len(ps) == 0 {
+		return nil
+	}
+	all := AllPs(ps)
 	states := vocabulary.Of(vocabulary.State)
 	bar := func(p *procs.Proc) (parts []doc.Part) {
 		for i, ns := range PStates(p) {

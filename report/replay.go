@@ -206,9 +206,7 @@ func (t *text) replayDivergences(g *replay.AuditResult) {
 		}
 		t.hang(fmt.Sprintf("  %-11s ", d.Verdict), 14, fmt.Sprintf("at %s, decision %s, %s (%s): expected %s; found %s.", quantity.Instant(d.Time), quantity.Count(d.N), who, what, d.Expected, d.Found))
 	}
-	if left > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(left, "more", "more")))
-	}
+	t.more(int(left), "more", "more")
 }
 
 func (t *text) replayObserved(r *replay.Result) {

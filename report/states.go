@@ -24,41 +24,27 @@ type BlockedFor struct {
 func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	var out []BlockedFor
 	for r, ns := range s.BlockedNs {
-		if ns > 0 {
-			out = append(out, BlockedFor{breakdown.Reason(r), ns})
-		}
+		out = append(out, BlockedFor{breakdown.Reason(r), ns})
 	}
-	slices.SortStableFunc(out, func(x, y BlockedFor) int { return cmp.Compare(y.Ns, x.Ns) })
-	return out
+	return words.Largest(out, func(b BlockedFor) int64 { return b.Ns })
 }
 
 // BlockedKey returns the colour key of a reason for blocking.
 func BlockedKey(reason string) string { return cmp.Or(blockedKeys[reason], "notknown") }
 
-var blockedKeys = func() map[string]string {
-	keys := map[string]string{}
-	for r := range breakdown.ReasonOther {
-		keys[r.String()] = blockedKey(r)
-	}
-	return keys
-}()
-
-func blockedKey(r breakdown.Reason) string {
-	switch r {
-	case breakdown.ReasonNetwork:
-		return "network"
-	case breakdown.ReasonSelect, breakdown.ReasonChanReceive, breakdown.ReasonChanSend, breakdown.ReasonForever, breakdown.ReasonCoroutine:
-		return "channel"
-	case breakdown.ReasonSync:
-		return "lock"
-	case breakdown.ReasonCond:
-		return "sync"
-	case breakdown.ReasonSleep:
-		return "sleep"
-	case breakdown.ReasonAssist, breakdown.ReasonGCEnds, breakdown.ReasonSuspended:
-		return "gc"
-	}
-	return ""
+var blockedKeys = map[string]string{
+	breakdown.ReasonNetwork.String():     "network",
+	breakdown.ReasonSelect.String():      "channel",
+	breakdown.ReasonChanReceive.String(): "channel",
+	breakdown.ReasonChanSend.String():    "channel",
+	breakdown.ReasonForever.String():     "channel",
+	breakdown.ReasonCoroutine.String():   "channel",
+	breakdown.ReasonSync.String():        "lock",
+	breakdown.ReasonCond.String():        "sync",
+	breakdown.ReasonSleep.String():       "sleep",
+	breakdown.ReasonAssist.String():      "gc",
+	breakdown.ReasonGCEnds.String():      "gc",
+	breakdown.ReasonSuspended.String():   "gc",
 }
 
 // ClassesByWaiting returns the classes with a life, the program's before the runtime's, by
@@ -66,15 +52,20 @@ func blockedKey(r breakdown.Reason) string {
 func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
-		if x.Runtime != y.Runtime {
-			if x.Runtime {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Compare(y.RunnableNs, x.RunnableNs)
+		return cmp.Or(falseFirst(x.Runtime, y.Runtime), cmp.Compare(y.RunnableNs, x.RunnableNs))
 	})
 	return cs
+}
+
+// falseFirst compares two values of which false comes first.
+func falseFirst(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
 }
 
 // BlockedInWords returns the main reasons for blocking with their shares of the life: no
@@ -162,11 +153,6 @@ func (w *wording) lived() string {
 	}
 	return fmt.Sprintf(" The lifetime of %s (%s, %s in all): %s.",
 		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(list))
-}
-
-// timeInStates is the lives of all goroutines as the JSON has them.
-func timeInStates(b *breakdown.Result) jsondoc.TimeInStates {
-	return jsondoc.TimeInStates{Program: *lifeOf(&b.Program), Runtime: *lifeOf(&b.Runtime)}
 }
 
 // lifeOfClass is the life of a class as the JSON has it, or nil.

@@ -80,9 +80,8 @@ func (t *text) top(d *Document) {
 		f := d.finding(i)
 		t.brief(&f)
 	}
-	if n := len(found) - t.o.Top; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), "more finding", "more findings")))
-	} else if len(found) == 0 {
+	t.more(len(found)-t.o.Top, "more finding", "more findings")
+	if len(found) == 0 {
 		t.line("  None.")
 	}
 }
@@ -124,6 +123,13 @@ func (t *text) in(st style, s string) string {
 func (t *text) line(s string) {
 	t.w.WriteString(s)
 	t.w.WriteByte('\n')
+}
+
+// more says how many are left out, if any are.
+func (t *text) more(n int, one, many string) {
+	if n > 0 {
+		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), one, many)))
+	}
 }
 
 // head begins a section.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -122,9 +121,7 @@ func (t *text) docTable(d doc.Table) {
 		tb.add(cells...)
 	}
 	t.table(2, tb)
-	if n := len(d.Rows) - len(rows) + d.More; n > 0 {
-		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), d.One, d.Many)))
-	}
+	t.more(len(d.Rows)-len(rows)+d.More, d.One, d.Many)
 }
 
 // cell is what stands in a cell; cut is to how many runes a name is cut, if it is not 0.

@@ -110,12 +110,10 @@ func kindRow(names *words.Names, k *work.UnitKind, href string, legend *parts) d
 		mostly = most[0].Title + " " + quantity.Part(most[0].Ns, all.SlowNs)
 	}
 	l := &k.Latency
-	ns := func(ns int64) doc.Cell {
-		return doc.Cell{Text: quantity.Duration(ns), Value: float64(ns), Sorts: true}
-	}
+	ns := doc.Duration
 	return doc.Row{Cells: []doc.Cell{
-		{Name: KindName(names, k), Plain: true, Href: href}, {Text: how}, {Text: quantity.Count(k.Count), Value: float64(k.Count), Sorts: true}, {Text: quantity.Number(k.PerS), Value: k.PerS, Sorts: true},
-		ns(l.P50Ns), ns(l.P95Ns), ns(l.P99Ns), ns(l.MaxNs), {Text: quantity.Number(k.Concurrency), Value: k.Concurrency, Sorts: true},
+		{Name: KindName(names, k), Plain: true, Href: href}, {Text: how}, doc.Count(k.Count), doc.Number(quantity.Number(k.PerS), k.PerS),
+		ns(l.P50Ns), ns(l.P95Ns), ns(l.P99Ns), ns(l.MaxNs), doc.Number(quantity.Number(k.Concurrency), k.Concurrency),
 		{Text: mostly}, {Bars: [][]doc.Part{typical.sorted(), slow.sorted()}, Whole: max(all.SlowNs, all.TypicalNs), Value: float64(all.MoreNs()), Sorts: true},
 	}}
 }
@@ -133,11 +131,11 @@ func kindBlocks(names *words.Names, k *work.UnitKind, at int, link string) (out 
 			continue
 		}
 		cell := func(ns int64) doc.Cell {
-			return doc.Cell{Text: quantity.Duration(ns), Value: float64(ns), Sorts: true, Bars: [][]doc.Part{{{Key: WorkKey(b.What()), Title: doing[b.What()], Ns: max(ns, 0)}}}, Whole: whole}
+			c := doc.Duration(ns)
+			c.Bars, c.Whole = [][]doc.Part{{{Key: WorkKey(b.What()), Title: activities[b.What()].doing, Ns: max(ns, 0)}}}, whole
+			return c
 		}
-		more := cell(b.MoreNs())
-		more.Bars = nil
-		side.Rows = append(side.Rows, doc.Row{Cells: []doc.Cell{{Text: bucketInWords(names, b.Chief)}, cell(b.TypicalNs), cell(b.SlowNs), more}})
+		side.Rows = append(side.Rows, doc.Row{Cells: []doc.Cell{{Text: bucketInWords(names, b.Chief)}, cell(b.TypicalNs), cell(b.SlowNs), doc.Duration(b.MoreNs())}})
 	}
 	if len(side.Rows) > 0 {
 		out = append(out, side)
@@ -346,13 +344,7 @@ func WorkKinds(u *work.Units) (out []*work.UnitKind) {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *work.UnitKind) int {
-		if x.Entry != y.Entry {
-			if x.Entry {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(lost(y), lost(x))
+		return cmp.Or(falseFirst(!x.Entry, !y.Entry), cmp.Compare(lost(y), lost(x)))
 	})
 	return out
 }
@@ -428,26 +420,6 @@ func slowSentence(names *words.Names, k *work.UnitKind) string {
 	return fmt.Sprintf("%s, of %s in all: %s.", strings.TrimSuffix(lead, ". The difference:"), quantity.Plural(k.Count, "unit", "units"), strings.Join(items, "; "))
 }
 
-// remedies has what to do about slow units, by what they spend their time on.
-var remedies = map[string]string{
-	"running":   "a CPU profile says in which functions (record --cpu puts its samples into the trace).",
-	"runnable":  "they wait for a P: give the program more CPUs, or bound what else runs meanwhile.",
-	"syscall":   "make fewer of these calls, or larger ones; if they write to a disk, sync once for many.",
-	"child":     "start fewer processes, keep one running, or do its work in this one.",
-	"gc-assist": "they allocate faster than the collector marks: allocate less, or set GOGC or GOMEMLIMIT higher.",
-	"gc-sweep":  "they allocate faster than the collector sweeps: allocate less, or set GOGC or GOMEMLIMIT higher.",
-	"stw":       "see what stops the world.",
-	"off-cpu":   "other programs, or a quota, have the CPUs.",
-	"lock":      "do not hold the lock across something slow: fetch or wait first, then lock and store.",
-	"waitgroup": "the slowest of those that they wait for decides: make that one faster, or split it.",
-	"channel":   "make who answers faster, or let more of them answer.",
-	"select":    "make who answers faster, or let more of them answer.",
-	"cond":      "make who signals faster.",
-	"network":   "ask for less, ask for several things at once, or keep answers; if the other side is slow, look there.",
-	"sleep":     "wait for what they need, not for a time; or sleep for less.",
-	"coroutine": "make the iterator faster.",
-}
-
 // largest returns the buckets with most of a time, of which there is whole: those with a
 // twentieth or more.
 func largest(buckets []work.Bucket, whole int64, time func(*work.Bucket) int64) []work.Bucket {
@@ -459,37 +431,36 @@ func largest(buckets []work.Bucket, whole int64, time func(*work.Bucket) int64) 
 	return buckets[:n]
 }
 
-// doing has the words for what goroutines do.
-var doing = map[string]string{
-	"running": "running", "runnable": "runnable, without a P", "syscall": "in system calls", "child": "waiting for a child process",
-	"gc-assist": "working for the garbage collector", "gc-sweep": "sweeping for the garbage collector", "stw": "stopping the world", "off-cpu": "running, but on no CPU", "lock": "waiting for a lock", "cond": "waiting at a sync.Cond", "waitgroup": "waiting for a WaitGroup",
-	"channel": "waiting at a channel", "coroutine": "waiting for a coroutine", "select": "waiting in a select", "network": "waiting for the network", "sleep": "asleep",
-	"unknown": "not known", "rest": "many other things",
+// An activity is what goroutines do.
+type activity struct {
+	doing  string // in words
+	key    string // of its colour
+	remedy string // what to do about slow units that spend their time on it
+}
+
+var activities = map[string]activity{
+	"running":   {"running", "user", "a CPU profile says in which functions (record --cpu puts its samples into the trace)."},
+	"runnable":  {"runnable, without a P", "runnable", "they wait for a P: give the program more CPUs, or bound what else runs meanwhile."},
+	"syscall":   {"in system calls", "syscall", "make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
+	"child":     {"waiting for a child process", "child", "start fewer processes, keep one running, or do its work in this one."},
+	"gc-assist": {"working for the garbage collector", "gc", "they allocate faster than the collector marks: allocate less, or set GOGC or GOMEMLIMIT higher."},
+	"gc-sweep":  {"sweeping for the garbage collector", "gc", "they allocate faster than the collector sweeps: allocate less, or set GOGC or GOMEMLIMIT higher."},
+	"stw":       {"stopping the world", "stopped", "see what stops the world."},
+	"off-cpu":   {"running, but on no CPU", "offcpu", "other programs, or a quota, have the CPUs."},
+	"lock":      {"waiting for a lock", "lock", "do not hold the lock across something slow: fetch or wait first, then lock and store."},
+	"cond":      {"waiting at a sync.Cond", "sync", "make who signals faster."},
+	"waitgroup": {"waiting for a WaitGroup", "sync", "the slowest of those that they wait for decides: make that one faster, or split it."},
+	"channel":   {"waiting at a channel", "channel", "make who answers faster, or let more of them answer."},
+	"coroutine": {"waiting for a coroutine", "channel", "make the iterator faster."},
+	"select":    {"waiting in a select", "channel", "make who answers faster, or let more of them answer."},
+	"network":   {"waiting for the network", "network", "ask for less, ask for several things at once, or keep answers; if the other side is slow, look there."},
+	"sleep":     {"asleep", "sleep", "wait for what they need, not for a time; or sleep for less."},
+	"unknown":   {"not known", "notknown", ""},
+	"rest":      {"many other things", "notknown", ""},
 }
 
 // WorkKey returns the colour key of an activity of goroutines.
-func WorkKey(what string) string {
-	switch what {
-	case "off-cpu":
-		return "offcpu"
-	case "gc-assist", "gc-sweep":
-		return "gc"
-	case "stw":
-		return "stopped"
-	case "cond", "waitgroup":
-		return "sync"
-	case "select", "coroutine":
-		return "channel"
-	case "running":
-		return "user"
-	case "rest", "unknown":
-		return "notknown"
-	}
-	if workKeys[what] == "" {
-		return "notknown"
-	}
-	return what
-}
+func WorkKey(what string) string { return cmp.Or(activities[what].key, "notknown") }
 
 // workKeys has what the colours are called.
 var workKeys = map[string]string{
@@ -500,9 +471,9 @@ var workKeys = map[string]string{
 // doingIn reports what goroutines do, and in which function, if that is known.
 func doingIn(names *words.Names, what, function string) string {
 	if function == "" {
-		return doing[what]
+		return activities[what].doing
 	}
-	return doing[what] + " in " + words.Visible(names.Function(function))
+	return activities[what].doing + " in " + words.Visible(names.Function(function))
 }
 
 // ChiefPart returns, in words, the main part of the time of units in many traces.

@@ -23,15 +23,15 @@ func packAnnotations(b *block, pre string, w timeline.Window) {
 	if len(w.Annotations) == 0 {
 		return
 	}
-	addColumn(b, pre+"note.g", w.Annotations, func(x *timeline.Annotation) int64 { return x.G })
-	addColumn(b, pre+"note.from", w.Annotations, func(x *timeline.Annotation) int64 { return x.From - w.FromNs })
-	addColumn(b, pre+"note.len", w.Annotations, func(x *timeline.Annotation) int64 { return x.To - x.From })
-	addColumn(b, pre+"note.name", w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Name) })
-	addColumn(b, pre+"note.of", w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Of) })
-	addColumn(b, pre+"note.depth", w.Annotations, func(x *timeline.Annotation) int64 {
+	b.ints(pre+"note.g", column(w.Annotations, func(x *timeline.Annotation) int64 { return x.G }))
+	b.ints(pre+"note.from", column(w.Annotations, func(x *timeline.Annotation) int64 { return x.From - w.FromNs }))
+	b.ints(pre+"note.len", column(w.Annotations, func(x *timeline.Annotation) int64 { return x.To - x.From }))
+	b.ints(pre+"note.name", column(w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Name) }))
+	b.ints(pre+"note.of", column(w.Annotations, func(x *timeline.Annotation) int64 { return int64(x.Of) }))
+	b.ints(pre+"note.depth", column(w.Annotations, func(x *timeline.Annotation) int64 {
 		if x.Task {
 			return -1
 		}
 		return int64(x.Depth)
-	})
+	}))
 }

@@ -37,13 +37,7 @@ func causeTimeChart(r *analyze.Result) *chart {
 	}
 	end := r.EndNs() - r.BeginNs()
 	c := charts.NewLine()
-	c.SetGlobalOptions(base("causetime"),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: "time since the trace began", NameLocation: "middle", NameGap: 28, Max: end}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: "goroutines waiting, mean"}),
-		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
-	)
+	c.SetGlobalOptions(options("causetime", opts.XAxis{Type: "value", Name: "time since the trace began", Max: end}, "goroutines waiting, mean")...)
 	for _, l := range ls {
 		d := make([][2]float64, 0, len(l.Values)+1)
 		for i, v := range l.Values {
@@ -57,5 +51,5 @@ func causeTimeChart(r *analyze.Result) *chart {
 		})
 	}
 	c.Validate()
-	return &chart{Kind: "causetime", End: end, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
+	return &chart{Kind: "causetime", End: end, Option: option(c.JSON(), besideLegend)}
 }

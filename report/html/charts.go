@@ -101,18 +101,28 @@ func series(title, colour, stack string, values []float64) charts.SingleSeries {
 // columns is a chart of columns, of which a part can be chosen on the slider below it.
 func columns(kind, xName, yName string, xs []string, list ...charts.SingleSeries) *chart {
 	c := charts.NewBar()
-	c.SetGlobalOptions(base(kind),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Name: xName, NameLocation: "middle", NameGap: 28}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: yName}),
-		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
-	)
+	c.SetGlobalOptions(options(kind, opts.XAxis{Type: "category", Name: xName}, yName)...)
 	c.SetXAxis(xs)
 	c.MultiSeries = list
 	c.Validate()
-	return &chart{Kind: kind, Option: option(c.JSON(), map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true})}
+	return &chart{Kind: kind, Option: option(c.JSON(), besideLegend)}
 }
+
+// options are those of a chart with a legend, and a slider below it.
+func options(id string, x opts.XAxis, yName string) []charts.GlobalOpts {
+	x.NameLocation, x.NameGap = "middle", 28
+	return []charts.GlobalOpts{
+		base(id),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
+		charts.WithXAxisOpts(x),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Name: yName}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
+	}
+}
+
+// besideLegend is the place of such a chart.
+var besideLegend = map[string]any{"left": 8, "right": 24, "top": 56, "bottom": 84, "containLabel": true}
 
 // latencyChart is how many units of a kind took how long, and what they consist of; nil if they are few.
 func latencyChart(k *work.UnitKind) *chart {

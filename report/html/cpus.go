@@ -52,18 +52,18 @@ func packOccupants(b *block, pre string, w timeline.Window) {
 	if len(w.OnCPU)+len(w.OffCPU) == 0 {
 		return
 	}
-	addColumn(b, pre+"on.cpu", w.OnCPU, func(x *timeline.OnCPU) int64 { return int64(x.CPU) })
-	addColumn(b, pre+"on.from", w.OnCPU, func(x *timeline.OnCPU) int64 { return x.From - w.FromNs })
-	addColumn(b, pre+"on.len", w.OnCPU, func(x *timeline.OnCPU) int64 { return x.To - x.From })
-	addColumn(b, pre+"on.m", w.OnCPU, func(x *timeline.OnCPU) int64 { return x.M })
-	addColumn(b, pre+"on.process", w.OnCPU, func(x *timeline.OnCPU) int64 { return int64(x.Process) })
-	addColumn(b, pre+"off.p", w.OffCPU, func(x *timeline.OffCPU) int64 { return int64(x.P) })
-	addColumn(b, pre+"off.from", w.OffCPU, func(x *timeline.OffCPU) int64 { return x.From - w.FromNs })
-	addColumn(b, pre+"off.len", w.OffCPU, func(x *timeline.OffCPU) int64 { return x.To - x.From })
-	addColumn(b, pre+"off.cpu", w.OffCPU, func(x *timeline.OffCPU) int64 { return int64(x.CPU) })
-	addColumn(b, pre+"off.why", w.OffCPU, func(x *timeline.OffCPU) int64 {
+	b.ints(pre+"on.cpu", column(w.OnCPU, func(x *timeline.OnCPU) int64 { return int64(x.CPU) }))
+	b.ints(pre+"on.from", column(w.OnCPU, func(x *timeline.OnCPU) int64 { return x.From - w.FromNs }))
+	b.ints(pre+"on.len", column(w.OnCPU, func(x *timeline.OnCPU) int64 { return x.To - x.From }))
+	b.ints(pre+"on.m", column(w.OnCPU, func(x *timeline.OnCPU) int64 { return x.M }))
+	b.ints(pre+"on.process", column(w.OnCPU, func(x *timeline.OnCPU) int64 { return int64(x.Process) }))
+	b.ints(pre+"off.p", column(w.OffCPU, func(x *timeline.OffCPU) int64 { return int64(x.P) }))
+	b.ints(pre+"off.from", column(w.OffCPU, func(x *timeline.OffCPU) int64 { return x.From - w.FromNs }))
+	b.ints(pre+"off.len", column(w.OffCPU, func(x *timeline.OffCPU) int64 { return x.To - x.From }))
+	b.ints(pre+"off.cpu", column(w.OffCPU, func(x *timeline.OffCPU) int64 { return int64(x.CPU) }))
+	b.ints(pre+"off.why", column(w.OffCPU, func(x *timeline.OffCPU) int64 {
 		return int64(max(0, slices.IndexFunc(lacks, func(l lack) bool { return l.why == x.Why })))
-	})
+	}))
 }
 
 // lacks say why a thread was on no CPU, by [timeline.OffCPU].
@@ -77,11 +77,11 @@ var lacks = []lack{
 
 type lack struct{ why, words string }
 
-// addColumn adds a number of each row.
-func addColumn[T any](b *block, name string, rows []T, value func(*T) int64) {
-	col := make([]int64, len(rows))
+// column is a value of each row.
+func column[T, V any](rows []T, value func(*T) V) []V {
+	out := make([]V, len(rows))
 	for i := range rows {
-		col[i] = value(&rows[i])
+		out[i] = value(&rows[i])
 	}
-	b.ints(name, col)
+	return out
 }

@@ -114,14 +114,8 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 			p.Docs = append(p.Docs, d)
 		}
 	}
-	var islands []island
 	var err error
-	if len(o.ECharts) > 0 {
-		if islands, err = chartIslands(p.charts); err != nil {
-			return err
-		}
-	}
-	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
+	if p.sources, err = o.charted(p.charts); err != nil {
 		return err
 	}
 	return execute(w, "diff.tmpl", p)

@@ -9,7 +9,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
-	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -51,14 +50,6 @@ func window(from, to int64) string {
 		return ""
 	}
 	return fmt.Sprintf("#frame=%d-%d", from, to)
-}
-
-// waitWindow is the link to a wait in the timeline.
-func waitWindow(s *waits.WaitDetail) string {
-	if s.ToNs <= s.FromNs {
-		return ""
-	}
-	return fmt.Sprintf("#frame=%d-%d-%d", s.FromNs, s.ToNs, s.G)
 }
 
 // linked makes links of the detectors that an advice names: to the first of

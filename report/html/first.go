@@ -126,13 +126,9 @@ func (f *firstView) also(r *analyze.Result, names *words.Names, but int) {
 // waits for a P, why they waited.
 func (f *firstView) bars(r *analyze.Result, blocked bool) {
 	var ps, why []doc.Part
-	for i := range r.Procs.Ps {
-		for j, n := range report.PStates(&r.Procs.Ps[i]) {
-			if i == 0 {
-				ps = append(ps, doc.Part{Key: report.StateKeys[j], Title: procStates[j].Title})
-			}
-			ps[j].Ns += n
-		}
+	all := report.AllPs(r.Procs.Ps)
+	for i, ns := range report.PStates(&all) {
+		ps = append(ps, doc.Part{Key: report.StateKeys[i], Title: procStates[i].Title, Ns: ns})
 	}
 	f.bar("What the Ps did", fmt.Sprintf("%s × %s", quantity.Plural(int64(r.Trace.GOMAXPROCS), "P", "Ps"), quantity.Duration(r.Trace.DurationNs)), ps)
 	if blocked {

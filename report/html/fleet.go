@@ -124,14 +124,8 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool, o Options) error {
 		names = names.Full()
 	}
 	p := newFleetPage(f, names)
-	var islands []island
 	var err error
-	if len(o.ECharts) > 0 {
-		if islands, err = chartIslands(p.charts); err != nil {
-			return err
-		}
-	}
-	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
+	if p.sources, err = o.charted(p.charts); err != nil {
 		return err
 	}
 	return execute(w, "fleet.tmpl", p)
@@ -204,7 +198,7 @@ func causesBar(causes []waits.CauseTime, sum int64, share float64, label string)
 func newFleetOutlier(o *jsondoc.FleetOutlier, open bool, names *words.Names) fleetOutlier {
 	x := fleetOutlier{
 		Kind: o.Kind, Group: words.Cut(words.FleetGroup(o.Labels), shortName), Trace: wholeName(o.Trace), Command: words.FleetCommand(&o.FleetTrace),
-		Cause: words.Cause(waits.Cause(o.Cause)), CauseKey: report.CauseKey(waits.Cause(o.Cause)), Finding: words.Visible(o.Finding), Open: open,
+		Cause: words.Cause(waits.Cause(o.Cause)), CauseKey: report.CauseKey(waits.Cause(o.Cause)), Finding: words.Visible(o.Finding), Open: open, Class: nameOrNone(o.Class, names),
 	}
 	peers := "The median of its group is " + words.PerRunning(o.Median) + ", of " + quantity.Plural(o.PeerN, "trace", "traces")
 	if o.Kind == "group" {
@@ -212,10 +206,6 @@ func newFleetOutlier(o *jsondoc.FleetOutlier, open bool, names *words.Names) fle
 	}
 	x.Sentence = fmt.Sprintf("waits %s as long as it runs", words.PerRunning(o.Value))
 	x.Detail = fmt.Sprintf("%s; score %s. That is %s of waiting too much; %s alone %s.", peers, quantity.Number(o.Score), quantity.Duration(o.ExcessNs), x.Cause, quantity.Duration(o.CauseNs))
-	if o.Class != "" {
-		n := name(o.Class, names)
-		x.Class = &n
-	}
 	x.Picture = comparison(o)
 	return x
 }
@@ -252,11 +242,7 @@ func (p *fleetPage) groups(f *jsondoc.Fleet, names *words.Names) {
 			chief = cell{Text: words.Cause(by[0].Cause), Key: report.CauseKey(by[0].Cause), More: quantity.Part(by[0].Ns, g.WaitingNs)}
 		}
 		x.Cells = append(x.Cells, chief)
-		class := cell{Text: "–"}
-		if g.Class != "" {
-			n := name(g.Class, names)
-			class = cell{Name: &n}
-		}
+		class := cell{Text: "–", Name: nameOrNone(g.Class, names)}
 		x.Cells = append(x.Cells, class)
 		if g.WorstTrace.Key != "" {
 			x.Command = words.FleetCommand(&g.WorstTrace)

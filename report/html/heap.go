@@ -13,15 +13,9 @@ func packHeap(b *block, h *timeline.Heap) *packedHeap {
 	if h == nil {
 		return nil
 	}
-	kib := func(sizes []int64) []int64 {
-		out := make([]int64, len(sizes))
-		for i, n := range sizes {
-			out[i] = n >> 10
-		}
-		return out
-	}
-	b.ints("heap.alloc", kib(h.Alloc))
-	b.ints("heap.goal", kib(h.Goal))
+	kib := func(n *int64) int64 { return *n >> 10 }
+	b.ints("heap.alloc", column(h.Alloc, kib))
+	b.ints("heap.goal", column(h.Goal, kib))
 	b.f32("heap.sweep", h.Sweep)
 	return &packedHeap{BinNs: h.BinNs}
 }

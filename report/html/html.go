@@ -222,9 +222,21 @@ func (o Options) sources(islands []island, names ...string) (sources, error) {
 	return c, nil
 }
 
+// charted is sources for a page of tables and charts.
+func (o Options) charted(list map[string]*chart) (sources, error) {
+	var islands []island
+	var err error
+	if len(o.ECharts) > 0 {
+		if islands, err = chartIslands(list); err != nil {
+			return sources{}, err
+		}
+	}
+	return o.sources(islands, "core.js", "tables.js")
+}
+
 // execute writes the page that a template makes of data.
 func execute(w io.Writer, name string, data any) error {
-	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset, "breaks": breaks, "headline": headline, "heading": heading}).ParseFS(assets, "assets/*.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset, "breaks": breaks, "headline": headline}).ParseFS(assets, "assets/*.tmpl")
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}

@@ -73,30 +73,18 @@ func packWindow(b *block, i int, w timeline.Window, title string, begin int64, s
 func packIntervals(b *block, pre string, w timeline.Window, said *wordList) {
 	intervals := slices.Clone(w.Intervals)
 	slices.SortStableFunc(intervals, func(a, b timeline.PInterval) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.From, b.From)) })
-	column := func(name string, value func(s *timeline.PInterval) int64) {
-		col := make([]int64, len(intervals))
-		for i := range intervals {
-			col[i] = value(&intervals[i])
-		}
-		b.ints(pre+name, col)
-	}
-	bytes := func(name string, value func(s *timeline.PInterval) uint8) {
-		col := make([]uint8, len(intervals))
-		for i := range intervals {
-			col[i] = value(&intervals[i])
-		}
-		b.u8(pre+name, col)
-	}
-	column("p", func(s *timeline.PInterval) int64 { return int64(s.P) })
-	column("from", func(s *timeline.PInterval) int64 { return s.From - w.FromNs })
-	column("len", func(s *timeline.PInterval) int64 { return s.To - s.From })
-	column("g", func(s *timeline.PInterval) int64 { return s.G })
-	column("m", func(s *timeline.PInterval) int64 { return s.M })
-	column("wait", func(s *timeline.PInterval) int64 { return s.Wait })
-	column("class", func(s *timeline.PInterval) int64 { return int64(s.Class) })
-	column("stack", func(s *timeline.PInterval) int64 { return int64(s.Stack) })
-	column("by", func(s *timeline.PInterval) int64 { return s.By })
-	column("byStack", func(s *timeline.PInterval) int64 { return int64(s.ByStack) })
+	ints := func(name string, value func(s *timeline.PInterval) int64) { b.ints(pre+name, column(intervals, value)) }
+	bytes := func(name string, value func(s *timeline.PInterval) uint8) { b.u8(pre+name, column(intervals, value)) }
+	ints("p", func(s *timeline.PInterval) int64 { return int64(s.P) })
+	ints("from", func(s *timeline.PInterval) int64 { return s.From - w.FromNs })
+	ints("len", func(s *timeline.PInterval) int64 { return s.To - s.From })
+	ints("g", func(s *timeline.PInterval) int64 { return s.G })
+	ints("m", func(s *timeline.PInterval) int64 { return s.M })
+	ints("wait", func(s *timeline.PInterval) int64 { return s.Wait })
+	ints("class", func(s *timeline.PInterval) int64 { return int64(s.Class) })
+	ints("stack", func(s *timeline.PInterval) int64 { return int64(s.Stack) })
+	ints("by", func(s *timeline.PInterval) int64 { return s.By })
+	ints("byStack", func(s *timeline.PInterval) int64 { return int64(s.ByStack) })
 	bytes("state", func(s *timeline.PInterval) uint8 { return packedState(s.State) })
 	bytes("src", func(s *timeline.PInterval) uint8 { return s.Src })
 	bytes("stop", func(s *timeline.PInterval) uint8 { return said.number(vocabulary.End, s.Stop) })
@@ -109,13 +97,9 @@ func packIntervals(b *block, pre string, w timeline.Window, said *wordList) {
 func packDepths(b *block, pre string, w timeline.Window) {
 	depths := slices.Clone(w.Depths)
 	slices.SortStableFunc(depths, func(a, b timeline.Depth) int { return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(a.At, b.At)) })
-	p, at, length := make([]int32, len(depths)), make([]int64, len(depths)), make([]int32, len(depths))
-	for i, d := range depths {
-		p[i], at[i], length[i] = d.P, d.At-w.FromNs, d.Len
-	}
-	b.i32(pre+"dp", p)
-	b.ints(pre+"dat", at)
-	b.i32(pre+"dlen", length)
+	b.i32(pre+"dp", column(depths, func(d *timeline.Depth) int32 { return d.P }))
+	b.ints(pre+"dat", column(depths, func(d *timeline.Depth) int64 { return d.At - w.FromNs }))
+	b.i32(pre+"dlen", column(depths, func(d *timeline.Depth) int32 { return d.Len }))
 }
 
 // packedFrame is a function, its file and line, and whose it is, as words.Owner.

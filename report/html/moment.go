@@ -10,6 +10,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
+	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -41,7 +42,7 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 	}
 	m := &moment{
 		G: fmt.Sprintf("G%d", s.G), Name: className(s.Name, names), Waited: quantity.Duration(s.WaitNs),
-		Href: waitWindow(s), Text: names.WaitSentences(*s),
+		Href: report.WaitHref(s), Text: names.WaitSentences(*s),
 	}
 	drawn := int64(0)
 	for _, r := range s.Runs {

@@ -58,7 +58,6 @@ type navItem struct{ ID, Title, Note string }
 type row struct {
 	Key   string // colour
 	Label string
-	Link  string // entry of the glossary, "" if none
 	Help  string
 	Cells []cell
 }
@@ -69,7 +68,6 @@ type cell struct {
 	Name *Name
 	Key  string
 	More string
-	Href string
 }
 
 type legendItem struct {
@@ -150,25 +148,28 @@ func newView(doc *report.Document, o Options) *view {
 	v.Trace = newSection(report.TraceSection(r), names)
 	// The trace follows the verdict. Others that follow each other and are about one thing have
 	// one entry, so that the menu fits.
-	if v.Work != nil {
-		v.Nav = append(v.Nav, navItem{"work", "Work", ""})
-	}
-	v.Nav = append(v.Nav, navItem{"findings", "Findings", strconv.Itoa(len(r.Findings))})
-	v.Nav = append(v.Nav, []navItem{{"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""}, {"classes", "Groups", ""}}...)
-	for _, section := range []struct {
+	for _, x := range []struct {
 		there bool
 		item  navItem
-	}{{v.Machine != nil, navItem{"machine", "Machine", ""}}, {v.Breakdown != nil, navItem{"lives", "Times", ""}}, {v.Stacks != nil, navItem{"stacks", "Stacks", ""}}} {
-		if section.there {
-			v.Nav = append(v.Nav, section.item)
+	}{
+		{v.Work != nil, navItem{"work", "Work", ""}},
+		{true, navItem{"findings", "Findings", strconv.Itoa(len(r.Findings))}},
+		{true, navItem{"waiting", "Waiting", ""}},
+		{true, navItem{"ps", "Ps", ""}},
+		{true, navItem{"timeline", "Timeline", ""}},
+		{true, navItem{"classes", "Groups", ""}},
+		{v.Machine != nil, navItem{"machine", "Machine", ""}},
+		{v.Breakdown != nil, navItem{"lives", "Times", ""}},
+		{v.Stacks != nil, navItem{"stacks", "Stacks", ""}},
+		{true, navItem{"fairness", "Fairness", ""}},
+		{v.Reference != nil, navItem{"reference", "Reference", ""}},
+		{true, navItem{"glossary", "Glossary", ""}},
+	} {
+		if x.there {
+			v.Nav = append(v.Nav, x.item)
 		}
 	}
-	v.Nav = append(v.Nav, navItem{"fairness", "Fairness", ""})
-	if v.Reference != nil {
-		v.Nav = append(v.Nav, navItem{"reference", "Reference", ""})
-	}
 	v.Exports = words.Exports(r)
-	v.Nav = append(v.Nav, navItem{"glossary", "Glossary", ""})
 	return v
 }
 

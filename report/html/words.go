@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -31,25 +32,13 @@ func termID(k vocabulary.Kind, name string) string {
 	return string(k) + "-" + slug(name)
 }
 
-// heading is the template function that returns the metric, or else the state,
-// over a column.
-func heading(name string) vocabulary.Term {
-	t, ok := vocabulary.Lookup(vocabulary.Metric, name)
-	if !ok {
-		t, _ = vocabulary.Lookup(vocabulary.State, name)
-	}
-	return t
-}
-
 // measureID is the fragment of a metric that the glossary of the page explains;
 // "" if it does not.
 func measureID(name string) string {
-	for _, m := range measures {
-		if m == name {
-			return termID(vocabulary.Metric, name)
-		}
+	if !slices.Contains(measures, name) {
+		return ""
 	}
-	return ""
+	return termID(vocabulary.Metric, name)
 }
 
 // term is an entry of the glossary.

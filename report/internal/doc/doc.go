@@ -133,21 +133,13 @@ type Term [2]string
 const Detector = "detector"
 
 // Count is a cell with a whole number.
-func Count(n int64) Cell { return Cell{Text: quantity.Count(n), Value: float64(n), Sorts: true} }
+func Count(n int64) Cell { return Number(quantity.Count(n), float64(n)) }
 
 // Duration is a cell with a time, ns.
-func Duration(ns int64) Cell {
-	s := quantity.Duration(ns)
-	if ns < 0 {
-		s = "-" + quantity.Duration(-ns)
-	}
-	return Cell{Text: s, Value: float64(ns), Sorts: true}
-}
+func Duration(ns int64) Cell { return Number(quantity.Duration(ns), float64(ns)) }
 
 // Share is a cell with the share of a part.
-func Share(part, whole int64) Cell {
-	return Cell{Text: quantity.Part(part, whole), Value: float64(part), Sorts: true}
-}
+func Share(part, whole int64) Cell { return Number(quantity.Part(part, whole), float64(part)) }
 
 // Number is a cell with a number as text has it.
 func Number(text string, f float64) Cell { return Cell{Text: text, Value: f, Sorts: true} }

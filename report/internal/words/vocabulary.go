@@ -61,13 +61,18 @@ func WhatIsAWait() string {
 
 // BySize returns the causes that own any time, largest first.
 func BySize(cs []waits.CauseTime) []waits.CauseTime {
-	var out []waits.CauseTime
-	for _, c := range cs {
-		if c.Ns > 0 {
-			out = append(out, c)
+	return Largest(cs, func(c waits.CauseTime) int64 { return c.Ns })
+}
+
+// Largest returns those of which there is any, largest first.
+func Largest[T any](in []T, size func(T) int64) []T {
+	var out []T
+	for _, x := range in {
+		if size(x) > 0 {
+			out = append(out, x)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b waits.CauseTime) int { return cmp.Compare(b.Ns, a.Ns) })
+	slices.SortStableFunc(out, func(x, y T) int { return cmp.Compare(size(y), size(x)) })
 	return out
 }
 

@@ -1,9 +1,7 @@
 package words
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -11,34 +9,25 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// Waker reports who or what made goroutines runnable.
-func (n *Names) Waker(w waits.Waker) string {
-	return n.wakerOf(w.Why, w.Name)
-}
-
-func (n *Names) wakerOf(why, class string) string {
-	p := Phrase(vocabulary.Waker, why)
-	if !strings.Contains(p, "%s") {
-		return p
+// waker reports who or what made goroutines runnable.
+func (n *Names) waker(w waits.Waker) string {
+	class := "a goroutine that is not known"
+	if w.Name != "" {
+		class = n.Class(w.Name)
 	}
-	if class == "" {
-		class = "a goroutine that is not known"
-	} else {
-		class = n.Class(class)
-	}
-	return strings.ReplaceAll(p, "%s", class)
+	return strings.ReplaceAll(Phrase(vocabulary.Waker, w.Why), "%s", class)
 }
 
 // WokenBy reports by whom goroutines of a class were made runnable most often: at most so
 // many; "" if they never were.
 func (n *Names) WokenBy(c *waits.Class, most int) string {
 	var parts []string
-	for i, w := range byCount(c.WokenBy, func(w waits.Waker) int64 { return w.Count }) {
+	for i, w := range Largest(c.WokenBy, func(w waits.Waker) int64 { return w.Count }) {
 		if i == most {
 			parts = append(parts, "others")
 			break
 		}
-		parts = append(parts, n.Waker(w)+" "+quantity.Part(w.Count, c.Waits.Count))
+		parts = append(parts, n.waker(w)+" "+quantity.Part(w.Count, c.Waits.Count))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -49,7 +38,7 @@ func (n *Names) WokenBy(c *waits.Class, most int) string {
 // BlockedBefore reports what they were blocked on before, most often; "" if on nothing.
 func BlockedBefore(c *waits.Class, most int) string {
 	var parts []string
-	for _, b := range byCount(c.BlockedBefore, func(b waits.BlockedBefore) int64 { return b.Count }) {
+	for _, b := range Largest(c.BlockedBefore, func(b waits.BlockedBefore) int64 { return b.Count }) {
 		if b.Reason == "" || len(parts) == most {
 			continue
 		}
@@ -59,18 +48,6 @@ func BlockedBefore(c *waits.Class, most int) string {
 		return ""
 	}
 	return "before that blocked on: " + List(parts)
-}
-
-// byCount are those that occurred, most often first.
-func byCount[T any](in []T, count func(T) int64) []T {
-	var out []T
-	for _, x := range in {
-		if count(x) > 0 {
-			out = append(out, x)
-		}
-	}
-	slices.SortStableFunc(out, func(x, y T) int { return cmp.Compare(count(y), count(x)) })
-	return out
 }
 
 // wokenBy reports who made the goroutine runnable, and what it was blocked on;
