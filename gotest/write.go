@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/term"
@@ -169,54 +170,44 @@ func (b *Bench) inWords() string {
 
 // WriteMarkdown writes a summary for a pull request.
 func (r *Result) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	rows := 0
+	tests := doc.Table{Columns: []doc.Column{{Title: "package", Left: true}, {Title: "failed test", Left: true}, {Title: "took"}, {Title: "why", Left: true}}}
+	benches := doc.Table{Columns: []doc.Column{{Title: "benchmark", Left: true}, {Title: "ns/op"}, {Title: "in the trace", Left: true}}}
 	for i := range r.Packages {
 		p := &r.Packages[i]
 		for _, t := range p.Tests {
-			if t.Verdict == "" {
-				continue
+			if t.Verdict != "" {
+				tests.Rows = append(tests.Rows, doc.Row{Cells: []doc.Cell{{Text: p.Path}, {Text: t.Name}, doc.Duration(t.Ns), {Text: t.InWords()}}})
 			}
-			if rows++; rows == 1 {
-				b.WriteString("| package | failed test | took | why |\n|---|---|---:|---|\n")
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(p.Path), cell(t.Name), quantity.Duration(t.Ns), cell(t.InWords()))
+		}
+		for j := range p.Benches {
+			b := &p.Benches[j]
+			benches.Rows = append(benches.Rows, doc.Row{Cells: []doc.Cell{{Text: b.Name}, {Text: quantity.Number(b.NsPerOp)}, {Text: b.inWords()}}})
 		}
 	}
-	if rows == 0 {
-		b.WriteString("No test failed.\n")
-		if r.ExitCode != 0 {
-			b.Reset()
-			fmt.Fprintf(&b, "No test failed, but go test did (exit code %d).\n", r.ExitCode)
-		}
+	var s doc.Section
+	switch {
+	case len(tests.Rows) > 0:
+		s.Blocks = append(s.Blocks, tests)
+	case r.ExitCode != 0:
+		s.Blocks = append(s.Blocks, doc.Para{Text: fmt.Sprintf("No test failed, but go test did (exit code %d).", r.ExitCode)})
+	default:
+		s.Blocks = append(s.Blocks, doc.Para{Text: "No test failed."})
 	}
-	rows = 0
-	for i := range r.Packages {
-		for j := range r.Packages[i].Benches {
-			x := &r.Packages[i].Benches[j]
-			if rows++; rows == 1 {
-				b.WriteString("\n| benchmark | ns/op | in the trace |\n|---|---:|---|\n")
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(x.Name), quantity.Number(x.NsPerOp), cell(x.inWords()))
-		}
+	if len(benches.Rows) > 0 {
+		s.Blocks = append(s.Blocks, benches)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, doc.Markdown(&s, nil))
 	return err
-}
-
-// cell makes a text safe in a table of Markdown, where names may be anything.
-func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "@", "&#64;").Replace(term.Line(s))
 }
 
 // WriteJSON writes a jsondoc.Tests; traces names the files that are kept.
 func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
-	doc := jsondoc.Tests{Tool: tool, ExitCode: r.ExitCode, Packages: []jsondoc.TestPackage{}}
+	out := jsondoc.Tests{Tool: tool, ExitCode: r.ExitCode, Packages: []jsondoc.TestPackage{}}
 	for i := range r.Packages {
 		p := &r.Packages[i]
-		out := jsondoc.TestPackage{Package: p.Path, Failed: p.Failed, Problem: p.Problem, Tests: []jsondoc.Test{}}
+		pkg := jsondoc.TestPackage{Package: p.Path, Failed: p.Failed, Problem: p.Problem, Tests: []jsondoc.Test{}}
 		if kept {
-			out.Traces = p.Traces
+			pkg.Traces = p.Traces
 		}
 		for _, t := range p.Tests {
 			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: t.outcome(), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: append([]jsondoc.TestPart{}, t.Path...)}
@@ -226,14 +217,14 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			if m := t.Machine; m.Counted {
 				x.Machine = &jsondoc.TestMachine{CPUNs: m.CPUNs, DelayNs: m.DelayNs, LongestNs: m.LongestNs, ThrottledNs: m.ThrottledNs, StoppedNs: m.StoppedNs}
 			}
-			out.Tests = append(out.Tests, x)
+			pkg.Tests = append(pkg.Tests, x)
 		}
 		for _, b := range p.Benches {
-			out.Benchmarks = append(out.Benchmarks, jsondoc.Benchmark(b))
+			pkg.Benchmarks = append(pkg.Benchmarks, jsondoc.Benchmark(b))
 		}
-		doc.Packages = append(doc.Packages, out)
+		out.Packages = append(out.Packages, pkg)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	return enc.Encode(out)
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -89,6 +89,7 @@ func DiffNames(c *compare.Result, full bool) *words.Names {
 func (t *text) diffSides(c *compare.Result) {
 	t.head("The two sides")
 	tb := newTable("", "traces", "duration", "GOMAXPROCS", "Go", "running", "starts").alignLeft(4)
+	var traces []string
 	for _, s := range []struct {
 		name string
 		side *compare.Side
@@ -99,12 +100,6 @@ func (t *text) diffSides(c *compare.Result) {
 		}
 		tb.add(s.name, quantity.Count(int64(s.side.N)), quantity.Duration(s.side.DurationNs), strings.Join(procs, ", "),
 			words.Visible(strings.Join(s.side.GoVersions, "; ")), quantity.Duration(s.side.RunningNs), quantity.Count(s.side.Starts))
-	}
-	t.table(2, tb)
-	for _, s := range []struct {
-		name string
-		side *compare.Side
-	}{{"before", &c.Before}, {"after", &c.After}} {
 		var names []string
 		for i, n := range s.side.Traces {
 			if i == textTraces {
@@ -113,8 +108,11 @@ func (t *text) diffSides(c *compare.Result) {
 			}
 			names = append(names, words.Cut(words.Visible(n), 200))
 		}
-		t.hang("  "+s.name+": ", 10, strings.Join(names, ", "))
+		traces = append(traces, strings.Join(names, ", "))
 	}
+	t.table(2, tb)
+	t.hang("  before: ", 10, traces[0])
+	t.hang("  after: ", 10, traces[1])
 	before, after := words.AllRules(c.Before.Rules), words.AllRules(c.After.Rules)
 	if before != after {
 		before = fmt.Sprintf("before %s; after %s", before, after)
@@ -161,10 +159,7 @@ func (t *text) diffCauses(c *compare.Result) {
 func (t *text) diffClasses(c *compare.Result) {
 	t.head("Whose waiting changed")
 	tb := newTable("start function", "n", "n", "before", "after", "change", "p99", "p99")
-	for i, x := range c.Classes {
-		if i == textClassChanges {
-			break
-		}
+	for _, x := range c.Classes[:min(len(c.Classes), textClassChanges)] {
 		name := t.names.Shortened(cmp.Or(x.Name, words.Unknown), 28)
 		if x.In != "both" {
 			name += " (only " + x.In + ")"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -15,10 +16,8 @@ func gainOf(s *replay.Decomposition, finding int) *replay.Gain {
 	if s == nil {
 		return nil
 	}
-	for i := range s.Prospects {
-		if s.Prospects[i].Finding == finding {
-			return &s.Prospects[i]
-		}
+	if i := slices.IndexFunc(s.Prospects, func(x replay.Gain) bool { return x.Finding == finding }); i >= 0 {
+		return &s.Prospects[i]
 	}
 	return nil
 }
@@ -44,16 +43,7 @@ func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 
 // alreadyShown reports whether an earlier finding has the same victims: once is enough.
 func alreadyShown(s *replay.Decomposition, p *replay.Gain) bool {
-	for i := range s.Prospects {
-		x := &s.Prospects[i]
-		if x.Finding >= p.Finding {
-			return false
-		}
-		if x.Class == p.Class && x.Creator == p.Creator {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Prospects, func(x replay.Gain) bool { return x.Finding < p.Finding && x.Class == p.Class && x.Creator == p.Creator })
 }
 
 func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *replay.Advice) string {
@@ -79,10 +69,11 @@ func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *
 		return fmt.Sprintf("Simulated, “%s” (%s): no gain beyond run-to-run variation: %s %s, and %s without. %s",
 			change, a.Why, what, between(a.MinNs, a.MaxNs, quantity.Duration), quantity.Duration(a.SimulatedNs), model)
 	}
+	why := ""
 	if a.Untrusted != "" {
-		return fmt.Sprintf("What would come of the advice cannot be simulated: %s. %s", a.Untrusted, model)
+		why = ": " + a.Untrusted
 	}
-	return fmt.Sprintf("What would come of the advice cannot be simulated. %s", model)
+	return fmt.Sprintf("What would come of the advice cannot be simulated%s. %s", why, model)
 }
 
 // offLine reports how far the simulation of the trace's own scheduler is off.

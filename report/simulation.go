@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -50,15 +51,9 @@ func (t *text) replaySimulation(r *replay.Result) {
 	if len(f.Classes) > 0 {
 		t.head("Who waited")
 		tb = newTable("class", "waits", "observed", "simulated", "error", "p99", "simulated")
-		for i, c := range f.Classes {
-			if i == textReplayClasses {
-				break
-			}
-			name := c.Name
-			if name == "" {
-				name = "(unknown)"
-			}
-			tb.add(words.Cut(words.Visible(name), 34), quantity.Count(c.Observed.Count), quantity.Duration(c.Observed.TotalNs), quantity.Duration(c.Simulated.TotalNs), signed(c.Error), quantity.Duration(c.Observed.P99), quantity.Duration(c.Simulated.P99))
+		for _, c := range f.Classes[:min(len(f.Classes), textReplayClasses)] {
+			name := words.Cut(words.Visible(cmp.Or(c.Name, "(unknown)")), 34)
+			tb.add(name, quantity.Count(c.Observed.Count), quantity.Duration(c.Observed.TotalNs), quantity.Duration(c.Simulated.TotalNs), signed(c.Error), quantity.Duration(c.Observed.P99), quantity.Duration(c.Simulated.P99))
 		}
 		t.table(2, tb)
 	}
@@ -91,14 +86,15 @@ func (t *text) whatIf(f *replay.Simulated) {
 		t.para(2, fmt.Sprintf("With more Ps, a mutex allows no makespan under about %s: see below.", quantity.Duration(bound)))
 	}
 	for _, x := range f.WhatIf {
+		change := words.Cut(words.Visible(x.Change), 30)
 		if x.Untrusted != "" && x.Untrusted != f.Untrusted {
-			t.para(2, words.Cut(words.Visible(x.Change), 30)+": "+words.Ended(x.Untrusted))
+			t.para(2, change+": "+words.Ended(x.Untrusted))
 		}
 		switch s := x.Sensitivity; {
 		case x.UntrustedMakespan != "" && x.UntrustedMakespan != x.Untrusted && x.UntrustedMakespan != f.Untrusted:
-			t.para(2, words.Cut(words.Visible(x.Change), 30)+", makespan: "+words.Ended(x.UntrustedMakespan))
+			t.para(2, change+", makespan: "+words.Ended(x.UntrustedMakespan))
 		case x.UntrustedMakespan == "" && x.Untrusted != "" && s != nil:
-			t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", words.Cut(words.Visible(x.Change), 30), quantity.Duration(s.WorkNs), s.Work))
+			t.para(2, fmt.Sprintf("%s: the makespan is not affected by that: %s if the work took %.2g times as long.", change, quantity.Duration(s.WorkNs), s.Work))
 		}
 	}
 	t.para(2, fmt.Sprintf("Compare with “as it was”, not with the trace: the model itself is off: %s.", errorLine(e.Makespan, e.Waits.Total)))

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/diagnosis"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -26,7 +26,7 @@ func TraceSection(r *analyze.Result) *doc.Section {
 	if ws := r.Trace.Warnings; len(ws) > 0 {
 		s.Blocks = append(s.Blocks, doc.Warning{Title: "What to keep in mind", Items: warnings(ws)})
 	}
-	s.Blocks = append(append(s.Blocks, traceFacts(r)), rebuilt(r)...)
+	s.Blocks = append(append(s.Blocks, TraceFacts(r)), rebuilt(r)...)
 	return s
 }
 
@@ -41,7 +41,8 @@ func warnings(ws []string) (out []string) {
 	return out
 }
 
-func traceFacts(r *analyze.Result) (facts doc.Facts) {
+// TraceFacts returns what is known of the trace itself.
+func TraceFacts(r *analyze.Result) (facts doc.Facts) {
 	t := &r.Trace
 	add := func(term, value, note string) {
 		if value != "" {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/work"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/internal/doc"
 )
 
 // What slow units spend their time on comes first by what their own goroutine waits for; if

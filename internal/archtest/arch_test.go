@@ -75,8 +75,8 @@ var rules = []rule{
 
 	{"report/html/echarts/gen", in("report/html/echarts/npm"), []string{"github.com/evanw/esbuild"}}, // a module of its own
 	{"report/html/echarts", in("internal/files"), nil},
-	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/jsondoc", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
-	{"report", in("reference", "analyze", "replay", "compare", "docs/schema", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), []string{"golang.org/x/perf", "github.com/mattn/go-runewidth"}},
+	{"report/html", in("reference", "analyze", "replay", "compare", "report", "internal/doc", "internal/jsondoc", "internal/quantity", "internal/vocabulary"), []string{"github.com/go-echarts/go-echarts/v2"}},
+	{"report", in("reference", "analyze", "replay", "compare", "docs/schema", "internal/doc", "internal/jsondoc", "internal/funcname", "internal/names", "internal/quantity", "internal/std", "internal/term", "internal/vocabulary"), []string{"golang.org/x/perf", "github.com/mattn/go-runewidth"}},
 
 	{"export", in("reference", "analyze", "internal/term"), []string{"github.com/google/pprof", "google.golang.org/protobuf", "github.com/parquet-go/parquet-go"}},
 
@@ -84,7 +84,7 @@ var rules = []rule{
 	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam", "github.com/fsouza/fake-gcs-server", "github.com/johannesboyne/gofakes3"}}, // a module of its own
 	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
-	{"gotest", in("reference", "analyze", "internal/jsondoc", "internal/quantity", "internal/term"), nil},
+	{"gotest", in("reference", "analyze", "internal/doc", "internal/jsondoc", "internal/quantity", "internal/term"), nil},
 
 	// A module of its own, for programs that want little else.
 	{"live", in("analyze", "capture", "export", "report"), []string{"github.com/google/pprof"}}, // a module of its own
@@ -97,6 +97,7 @@ var rules = []rule{
 	{"cmd", in("reference", "analyze", "replay", "compare", "report", "export", "fleet", "gotest", "internal/files", "internal/quantity", "internal/term", "internal/version"), []string{"github.com/spf13", "github.com/modelcontextprotocol/go-sdk"}},
 
 	{"internal/quantity", nil, nil},
+	{"internal/doc", in("internal/quantity", "internal/term"), nil},
 	{"internal/vocabulary", in("reference", "analyze"), nil}, // its tests do
 	{"internal/term", in("internal/quantity"), []string{"golang.org/x/term"}},
 	{"internal/files", nil, []string{"github.com/klauspost/compress"}},

@@ -131,27 +131,25 @@ func (p *Progress) draw(elapsed time.Duration) {
 const barWidth = 10
 
 func barLine(what string, done, all int64, elapsed time.Duration) string {
+	return fmt.Sprintf("%s %s  %s", what, bar(done, all), elapsed.Round(time.Second))
+}
+
+func bar(done, all int64) string {
 	share := min(max(float64(done)/float64(all), 0), 1)
 	full := int(share * barWidth)
-	return fmt.Sprintf("%s [%s%s] %3.0f %%  %s", what, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, elapsed.Round(time.Second))
+	return fmt.Sprintf("[%s%s] %3.0f %%", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100)
 }
 
 func progressLine(read, total, events int64, elapsed time.Duration) string {
-	var s string
-	if total <= 0 {
-		s = quantity.Size(read)
-	} else {
-		done := min(max(float64(read)/float64(total), 0), 1)
-		full := int(done * barWidth)
-		s = fmt.Sprintf("[%s%s] %3.0f %%  %s of %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
-			done*100, quantity.Size(read), quantity.Size(total))
+	s := quantity.Size(read)
+	if total > 0 {
+		s = fmt.Sprintf("%s  %s of %s", bar(read, total), s, quantity.Size(total))
 	}
 	if events > 0 {
 		s += fmt.Sprintf("  %.1f M events  %.1f M/s", float64(events)/1e6, float64(events)/1e6/max(elapsed.Seconds(), 1e-9))
 	}
 	if total > read && read > 0 {
-		left := time.Duration(float64(elapsed) * float64(total-read) / float64(read)).Round(time.Second)
-		if left > 0 {
+		if left := time.Duration(float64(elapsed) * float64(total-read) / float64(read)).Round(time.Second); left > 0 {
 			return s + fmt.Sprintf("  %s left", left)
 		}
 	}

@@ -44,14 +44,7 @@ func Visible(s string) string {
 	if strings.Contains(s, "##") {
 		s = ordered.ReplaceAllString(s, "##$1<U+005B>")
 	}
-	clean := true
-	for _, r := range s {
-		if r == utf8.RuneError || Hidden(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) }) {
 		return s
 	}
 	var b strings.Builder

@@ -11,9 +11,9 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
 )
 
 // The interactive charts. go-echarts makes the options and nothing else: its

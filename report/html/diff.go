@@ -11,10 +11,10 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/compare"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -129,13 +129,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	p := &diffPage{
 		Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool), Version: strconv.Itoa(report.Schema),
 		Status: diffStatus[c.Verdict], Badge: strings.ToUpper(string(c.Verdict[:1])) + string(c.Verdict[1:]),
-		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis),
-	}
-	for _, s := range c.Lines {
-		p.Lines = append(p.Lines, words.Cut(words.Visible(s), 1200))
-	}
-	for _, s := range c.Caveats {
-		p.Caveats = append(p.Caveats, words.Cut(words.Visible(s), 1200))
+		Headline: words.Cut(words.Visible(c.Headline), 1200), Basis: string(c.Basis), Lines: sentences(c.Lines), Caveats: sentences(c.Caveats),
 	}
 	for _, s := range []struct {
 		name string
@@ -149,11 +143,8 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 			{Text: quantity.Count(int64(s.side.N))}, {Text: quantity.Duration(s.side.DurationNs)}, {Text: strings.Join(procs, ", ")},
 			{Text: words.Cut(words.Visible(strings.Join(s.side.GoVersions, "; "))+", rules of "+words.AllRules(s.side.Rules), 200)}, {Text: quantity.Duration(s.side.RunningNs)}, {Text: quantity.Count(s.side.Starts)},
 		}}
-		for i, n := range s.side.Traces {
-			if i == maxDiffTraces {
-				d.More = len(s.side.Traces) - i
-				break
-			}
+		d.More = max(0, len(s.side.Traces)-maxDiffTraces)
+		for _, n := range s.side.Traces[:len(s.side.Traces)-d.More] {
 			d.Traces = append(d.Traces, wholeName(n))
 		}
 		p.Sides = append(p.Sides, d)
@@ -168,11 +159,8 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 			p.Others = append(p.Others, newDiffMetric(m))
 		}
 	}
-	for i := range c.Classes {
-		if i == maxDiffClasses {
-			p.MoreClasses = len(c.Classes) - i
-			break
-		}
+	p.MoreClasses = max(0, len(c.Classes)-maxDiffClasses)
+	for i := range c.Classes[:len(c.Classes)-p.MoreClasses] {
 		x := &c.Classes[i]
 		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: name(x.Creator, names), In: x.In, Cells: []cell{
 			intCell(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), intCell(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
@@ -212,12 +200,10 @@ func orUnnamed(s string) string {
 func lasting(ns int64) cell { return intCell(quantity.Duration(ns), ns) }
 
 func newDiffDoc(side string, of *report.Document) diffDoc {
-	d := diffDoc{Side: side, Name: wholeName(of.Result.Trace.Name), Headline: words.Cut(words.Visible(of.Verdict.Headline), 1200)}
-	for _, l := range of.Verdict.Lines {
-		d.Lines = append(d.Lines, words.Cut(words.Visible(l), 1200))
+	return diffDoc{
+		Side: side, Name: wholeName(of.Result.Trace.Name), Headline: words.Cut(words.Visible(of.Verdict.Headline), 1200), Lines: sentences(of.Verdict.Lines),
+		Findings: newBlocks([]doc.Block{report.InShort(of, sideFindings)}, of.Names()),
 	}
-	d.Findings = newBlocks([]doc.Block{report.InShort(of, sideFindings)}, of.Names())
-	return d
 }
 
 func newDiffMetric(m *compare.Metric) diffMetric {
@@ -233,11 +219,9 @@ func newDiffMetric(m *compare.Metric) diffMetric {
 		}
 	}
 	if m.Significant {
-		switch {
-		case (m.Delta < 0) == (m.Better == compare.Lower):
+		x.Status = "worse"
+		if (m.Delta < 0) == (m.Better == compare.Lower) {
 			x.Status = "better"
-		default:
-			x.Status = "worse"
 		}
 	}
 	return x

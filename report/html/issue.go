@@ -2,80 +2,50 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// issueText is what somebody pastes into an issue: the verdict in Markdown, with three
-// numbers, a stack, and where the report shows it.
-func issueText(doc *report.Document) string {
-	r, v, names := doc.Result, doc.Verdict, doc.Names()
-	lines := []string{
-		"**" + plain(v.Label) + "**: " + plain(v.Headline),
-		plain(v.Detail),
-		plain(v.Try),
-		fmt.Sprintf("Waiting for a P: %s in %s; longest %s; Ps idle %s.", quantity.Duration(r.Waits.User.TotalNs),
-			quantity.Plural(r.Waits.User.Count, "wait", "waits"), quantity.Duration(r.Waits.User.MaxNs), idleShare(r)),
-		fmt.Sprintf("Trace: %s, Go %s, GOMAXPROCS %d, %s.", code(wholeName(r.Trace.Name).Short), plain(r.Trace.GoVersion), r.Trace.GOMAXPROCS, quantity.Duration(r.Trace.DurationNs)),
-	}
-	if i := v.Finding; i >= 0 && i < len(r.Findings) {
-		f := &r.Findings[i]
-		if s := culpritStack(f, names); s != "" {
-			lines = append(lines, s)
-		}
-		if i < report.MaxFindings {
-			lines = append(lines, fmt.Sprintf("In the report: `#finding-%d`, `%s`", i+1, window(f.FromNs, f.ToNs)))
-		}
-	}
-	var out []string
-	for _, l := range lines {
-		if l != "" {
-			out = append(out, l)
-		}
-	}
-	return strings.Join(append(out, "(by "+plain(doc.Tool)+")"), "\n")
-}
-
-// culpritStack is the stack of who does it, innermost frame first, in a line.
-func culpritStack(f *findings.Finding, names *words.Names) string {
-	for i := range f.Actors {
-		a := &f.Actors[i]
-		if a.Role != findings.Cause || len(a.Stack) == 0 {
-			continue
-		}
-		var frames []string
-		for _, s := range a.Stack[:min(len(a.Stack), issueFrames)] {
-			frames = append(frames, code(names.Text(findings.Frame(s))))
-		}
-		return "Stack: " + strings.Join(frames, " ← ")
-	}
-	return ""
-}
-
 // issueFrames is how many frames of a stack are copied.
 const issueFrames = 6
 
-// idleShare is the part of the P-time that was idle.
-func idleShare(r *analyze.Result) string {
-	idle, life := int64(0), int64(0)
-	for _, p := range r.Procs.Ps {
-		idle, life = idle+p.IdleNs, life+p.LifetimeNs-p.NotRecordedNs
+// issueText is what somebody pastes into an issue: the verdict in Markdown, with what the first lines of the sections about
+// waits and Ps say, the trace, a stack, and where the report shows it.
+func issueText(d *report.Document) string {
+	r, v, names := d.Result, d.Verdict, d.Names()
+	s := &doc.Section{Title: v.Label}
+	for _, text := range []string{v.Headline, v.Detail, v.Try} {
+		s.Blocks = append(s.Blocks, doc.Para{Text: words.Cut(words.Visible(text), 600)})
 	}
-	return quantity.Part(idle, life)
-}
-
-// plain is s as one line of Markdown that means nothing but its characters.
-func plain(s string) string {
-	s = words.Cut(words.Visible(s), 600)
-	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "[", `\[`, "`", "'").Replace(s)
-}
-
-// code is s as code in Markdown.
-func code(s string) string {
-	return "`" + strings.ReplaceAll(words.Cut(words.Visible(s), 200), "`", "'") + "`"
+	s.Blocks = append(s.Blocks, report.WaitingSection(r).Blocks[0])
+	if ps := report.ProcessorsSection(r); ps != nil {
+		s.Blocks = append(s.Blocks, ps.Blocks[0])
+	}
+	s.Blocks = append(s.Blocks, slices.DeleteFunc(report.TraceFacts(r), func(f doc.Fact) bool {
+		return !slices.Contains([]string{"name", "Go", "duration", "GOMAXPROCS"}, f.Term)
+	}))
+	if i := v.Finding; i >= 0 && i < len(r.Findings) {
+		f, facts := &r.Findings[i], doc.Facts{}
+		add := func(term, code string) {
+			facts = append(facts, doc.Fact{Term: term, Value: doc.Cell{Name: code, Plain: true}})
+		}
+		if at := slices.IndexFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause && len(a.Stack) > 0 }); at >= 0 {
+			var frames []string
+			for _, s := range f.Actors[at].Stack[:min(len(f.Actors[at].Stack), issueFrames)] {
+				frames = append(frames, words.Cut(names.Text(findings.Frame(s)), 200))
+			}
+			add("stack", strings.Join(frames, " ← "))
+		}
+		if i < report.MaxFindings {
+			add("in the report", strings.TrimSpace(fmt.Sprintf("#finding-%d %s", i+1, window(f.FromNs, f.ToNs))))
+		}
+		s.Blocks = append(s.Blocks, facts)
+	}
+	s.Blocks = append(s.Blocks, doc.Para{Text: "(by " + d.Tool + ")"})
+	return doc.Markdown(s, names.Function)
 }

@@ -79,8 +79,7 @@ func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.WaitDetail) {
 // isVictim reports whether f names the goroutine of a wait, or its class, as a victim.
 func isVictim(s *waits.WaitDetail, f *findings.Finding) bool {
 	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
-		sameClass := a.Class != "" && a.Class == s.Name && (a.Creator == "" || a.Creator == s.Creator)
-		return a.Role == findings.Victim && (a.G > 0 && a.G == s.G || sameClass)
+		return a.Role == findings.Victim && (a.G > 0 && a.G == s.G || words.IsOf(&a, s.Name, s.Creator))
 	})
 }
 

@@ -427,11 +427,8 @@ func steps(v []float64, y, scale float64) string {
 func classesOf(r *analyze.Result, f *findings.Finding, role string) []int32 {
 	var out []int32
 	for _, a := range f.Actors {
-		if a.Role != role || a.Class == "" {
-			continue
-		}
 		for _, c := range r.Waits.Classes {
-			if c.Name == a.Class && (a.Creator == "" || c.Creator == a.Creator) {
+			if a.Role == role && words.IsOf(&a, c.Name, c.Creator) {
 				out = append(out, c.ID)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
-	"github.com/gmpscope/gmpscope/report/internal/doc"
+	"github.com/gmpscope/gmpscope/internal/doc"
 )
 
 func TestPictureShowsTheWindow(t *testing.T) {

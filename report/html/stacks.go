@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -49,7 +48,11 @@ func newFlame(r *analyze.Result, names *words.Names) *flame {
 	}
 	out := &flame{Frames: []flameFrame{}, Classes: []flameClass{}}
 	for _, f := range r.Stacks.Frames {
-		out.Frames = append(out.Frames, newFlameFrame(f, names))
+		n := name(f.Function, names)
+		out.Frames = append(out.Frames, flameFrame{
+			Short: n.Short, Full: words.Cut(n.Full, flameName), Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), flameName),
+			Kind: int(words.OwnerOf(f.Function)),
+		})
 	}
 	for _, c := range waits.Causes() {
 		out.Causes = append(out.Causes, [2]string{string(c), words.Cause(c)})
@@ -69,12 +72,4 @@ func newFlame(r *analyze.Result, names *words.Names) *flame {
 		}
 	}
 	return out
-}
-
-func newFlameFrame(f stacks.Frame, names *words.Names) flameFrame {
-	n := name(f.Function, names)
-	return flameFrame{
-		Short: n.Short, Full: words.Cut(n.Full, flameName), Line: words.Cut(words.Visible(fmt.Sprintf("%s:%d", f.File, f.Line)), flameName),
-		Kind: int(words.OwnerOf(f.Function)),
-	}
 }

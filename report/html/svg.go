@@ -340,13 +340,7 @@ func timeLines(t timeline.Result, n int) []line {
 		{"line4", "idle Ps", rebin(t.IdleP.Mean, ns, n)},
 		{"line5", "idle Ps while work was queued", rebin(t.Missed, ns, n)},
 	}
-	kept := out[:0]
-	for _, l := range out {
-		if len(l.Values) > 0 {
-			kept = append(kept, l)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(out, func(l line) bool { return len(l.Values) == 0 })
 }
 
 // seriesScale is the axis of the chart over time, the same for its drawing and

@@ -220,10 +220,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	}
 	p.Waits = packWaits(r, names)
 	p.Named = packNamed(r, names, begin)
-	for i, fd := range r.Findings {
-		if i == report.MaxFindings {
-			break
-		}
+	for i, fd := range r.Findings[:min(len(r.Findings), report.MaxFindings)] {
 		if fd.ToNs > fd.FromNs {
 			p.Findings = append(p.Findings, packedFinding{i + 1, words.Visible(fd.ID), string(fd.Severity), quantity.NoBreak(words.Cut(names.Text(fd.InBrief()), 200)), fd.FromNs - begin, fd.ToNs - begin, groupsOf(&fd)})
 		}
@@ -398,15 +395,7 @@ func meanBins(s []float32, recorded []float64, f int) []float32 {
 	return out
 }
 
-func maxBins(s []int32, f int) []int32 {
-	return merge(s, f, func(part []int32) int32 {
-		m := part[0]
-		for _, v := range part {
-			m = max(m, v)
-		}
-		return m
-	})
-}
+func maxBins(s []int32, f int) []int32 { return merge(s, f, slices.Max) }
 
 func sumBins(s []int32, f int) []int32 {
 	return merge(s, f, func(part []int32) (n int32) {

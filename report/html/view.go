@@ -108,12 +108,7 @@ func newView(doc *report.Document, o Options) *view {
 		v.Detail = words.Cut(words.Visible(doc.Verdict.Detail), 1200)
 	}
 	v.Try = words.Cut(words.Visible(doc.Verdict.Try), 1200)
-	for _, l := range doc.Verdict.Lines {
-		if l == doc.Verdict.Detail || l == doc.Verdict.Try {
-			continue
-		}
-		v.Lines = append(v.Lines, words.Cut(words.Visible(l), 1200))
-	}
+	v.Lines = sentences(slices.DeleteFunc(slices.Clone(doc.Verdict.Lines), func(l string) bool { return l == doc.Verdict.Detail || l == doc.Verdict.Try }))
 	if doc.Result != nil {
 		v.Origin = doc.Result.Timeline.FromNs
 	}

@@ -61,32 +61,19 @@ var measures = []string{
 
 // glossaries explains every word of the page, as the explain command does.
 func glossaries() []glossaryPart {
-	wordList := glossaryPart{Title: "Words"}
-	for _, t := range vocabulary.Of(vocabulary.Word) {
-		wordList.Terms = append(wordList.Terms, term{termID(t.Kind, t.Name), t.Title, t.Text()})
+	part := func(title, intro string, terms []vocabulary.Term, entry func(t *vocabulary.Term) (word, text string)) glossaryPart {
+		p := glossaryPart{Title: title, Intro: intro}
+		for i := range terms {
+			word, text := entry(&terms[i])
+			p.Terms = append(p.Terms, term{termID(terms[i].Kind, terms[i].Name), word, text})
+		}
+		return p
 	}
-	causes := glossaryPart{
-		Title: "Causes of waiting",
-		Intro: "Every nanosecond of every wait has exactly one cause: the first in this list that holds at that instant. So the causes add up to the waiting, with nothing left over. The name in brackets is that of the JSON.",
-	}
-	for _, t := range vocabulary.Of(vocabulary.Cause) {
-		causes.Terms = append(causes.Terms, term{termID(t.Kind, t.Name), t.Title + " (" + t.Name + ")", t.Short + " What to do about it: " + t.Advice + "."})
-	}
-	what := glossaryPart{Title: "What a P does"}
-	for _, t := range procStates {
-		what.Terms = append(what.Terms, term{termID(t.Kind, t.Name), t.Title + " (" + strings.TrimPrefix(t.Name, "ps.") + ")", t.Text()})
-	}
-	sources := glossaryPart{
-		Title: "Where a goroutine is taken from",
-		Intro: "For every start the report says from where the P took the goroutine. The trace does not record that; it is inferred from the rules of the scheduler.",
-	}
-	for _, t := range vocabulary.Of(vocabulary.Source) {
-		sources.Terms = append(sources.Terms, term{termID(t.Kind, t.Name), t.Title, t.Short + " The P " + t.Phrase + "."})
-	}
-	measured := glossaryPart{Title: "Measures"}
+	explained := func(t *vocabulary.Term) (word, text string) { return t.Title, t.Text() }
+	var measured []vocabulary.Term
 	for _, name := range measures {
 		t, _ := vocabulary.Lookup(vocabulary.Metric, name)
-		measured.Terms = append(measured.Terms, term{measureID(name), t.Title, t.Text()})
+		measured = append(measured, t)
 	}
 	detectors := glossaryPart{
 		Title: "Detectors",
@@ -95,7 +82,22 @@ func glossaries() []glossaryPart {
 	for _, d := range all.Docs() {
 		detectors.Terms = append(detectors.Terms, term{"d-" + d.ID, d.ID, firstParagraph(d.Text)})
 	}
-	return []glossaryPart{wordList, causes, what, sources, measured, detectors}
+	return []glossaryPart{
+		part("Words", "", vocabulary.Of(vocabulary.Word), explained),
+		part("Causes of waiting", "Every nanosecond of every wait has exactly one cause: the first in this list that holds at that instant. So the causes add up to the waiting, with nothing left over. The name in brackets is that of the JSON.",
+			vocabulary.Of(vocabulary.Cause), func(t *vocabulary.Term) (word, text string) {
+				return t.Title + " (" + t.Name + ")", t.Short + " What to do about it: " + t.Advice + "."
+			}),
+		part("What a P does", "", procStates, func(t *vocabulary.Term) (word, text string) {
+			return t.Title + " (" + strings.TrimPrefix(t.Name, "ps.") + ")", t.Text()
+		}),
+		part("Where a goroutine is taken from", "For every start the report says from where the P took the goroutine. The trace does not record that; it is inferred from the rules of the scheduler.",
+			vocabulary.Of(vocabulary.Source), func(t *vocabulary.Term) (word, text string) {
+				return t.Title, t.Short + " The P " + t.Phrase + "."
+			}),
+		part("Measures", "", measured, explained),
+		detectors,
+	}
 }
 
 // firstParagraph reports what a detector looks for, as plain text.

@@ -72,11 +72,16 @@ func (n *Names) Stopped(r *analyze.Result, a *findings.Actor) string {
 // ClassOf returns the class of an actor, or nil if it has none.
 func ClassOf(r *analyze.Result, a *findings.Actor) *waits.Class {
 	for i := range r.Waits.Classes {
-		if c := &r.Waits.Classes[i]; a.Class != "" && c.Name == a.Class && (a.Creator == "" || c.Creator == a.Creator) {
+		if c := &r.Waits.Classes[i]; IsOf(a, c.Name, c.Creator) {
 			return c
 		}
 	}
 	return nil
+}
+
+// IsOf reports whether an actor is of the class with that name and creator.
+func IsOf(a *findings.Actor, class, creator string) bool {
+	return a.Class != "" && a.Class == class && (a.Creator == "" || a.Creator == creator)
 }
 
 // Owner specifies whose a function is.

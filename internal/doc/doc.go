@@ -1,5 +1,5 @@
 // Package doc is a part of a report as a tree: what it shows, in which order and in which
-// words. Text and HTML only draw it.
+// words. Text, HTML and [Markdown] only draw it.
 package doc
 
 import (
