@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"iter"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -118,19 +120,21 @@ func (q *queues) Yielded() int64 { return q.yielded }
 // been at least one.
 func (q *queues) Stealable() (n, since int64) { return q.stealers.n, q.stealers.since }
 
-// Waiting calls f for the goroutines of the program in P's queue, or in the
-// global one for NoP, the earliest first, until it returns false.
-func (q *queues) Waiting(p int32, f func(*Goroutine) bool) {
-	l := q.list(p)
-	if l == nil {
-		return
-	}
-	for i := l.head; i != 0; {
-		t := q.turns.At(i)
-		if !f(q.gs.At(t.slot)) {
+// Waiting yields the goroutines of the program in P's queue, or in the global one for NoP, the earliest
+// first, up to most of them.
+func (q *queues) Waiting(p int32, most int) iter.Seq[*Goroutine] {
+	return func(yield func(*Goroutine) bool) {
+		l := q.list(p)
+		if l == nil {
 			return
 		}
-		i = t.next
+		for i, n := l.head, 0; i != 0 && n < most; n++ {
+			t := q.turns.At(i)
+			if !yield(q.gs.At(t.slot)) {
+				return
+			}
+			i = t.next
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package convoy
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -112,24 +113,24 @@ func (w *watcher) run(r *findings.Run) {
 	if r.System || r.Ns() < w.t.LongNs {
 		return
 	}
-	w.view.Waiting(r.P, func(g *findings.Goroutine) bool { return w.behind(r, g, 1) })
-	n := 0
-	w.view.Waiting(reference.NoP, func(g *findings.Goroutine) bool {
-		n++
-		return w.behind(r, g, w.view.Procs()) && n < maxGlobal
-	})
+	for g := range w.view.Waiting(r.P, math.MaxInt) {
+		w.behind(r, g, 1)
+	}
+	for g := range w.view.Waiting(reference.NoP, maxGlobal) {
+		w.behind(r, g, w.view.Procs())
+	}
 }
 
 // behind adds the time that g stood behind the run s. Of the global queue each P
 // takes its part: by.
-func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool {
+func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) {
 	ns := (s.To - max(w.view.QueuedAt(g), s.From) - s.SyscallNs) / by
 	if g.Self || ns <= 0 || w.feeds(s, g) {
-		return true
+		return
 	}
 	c := w.cells.At(pair{s.Class, g.Class})
 	if c == nil {
-		return true
+		return
 	}
 	if c.last != s.From || c.lastP != s.P {
 		c.runs++
@@ -152,7 +153,6 @@ func (w *watcher) behind(s *findings.Run, g *findings.Goroutine, by int64) bool 
 	if ns > c.victims.Worst {
 		c.victims.Worst, c.victims.G, c.victims.P = ns, g.ID, g.P
 	}
-	return true
 }
 
 // feeds reports whether g feeds s, or one like it: it was blocked in a send, and the

@@ -42,12 +42,10 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause,
-		LongRuns: true,
-		Delays:   true,
-		Remedy:   findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
+		ID: ID, Kind: findings.KindCause, LongRuns: true, Delays: true,
+		Remedy: findings.Remedy{Why: "the model preempts in time: the gain is in the split's excess"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int{}}
+			w := &watcher{t: t, view: view, classes: findings.NewTable(findings.MaxKept, newClass)}
 			view.SliceParts(t.AskedNs, w.over)
 			return w
 		},
@@ -55,34 +53,26 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	view  *findings.View
-	cells []cell
-	at    map[int32]int
+	t       Thresholds
+	view    *findings.View
+	classes findings.Table[int32, class]
 }
 
-// cell is the late slices of one class, that of the goroutine which ran longest.
-type cell struct {
-	class     int32
-	preempted int64 // slices that a preemption ended, late or not
-	n         int64
-	ns        int64 // beyond AskedNs
-	longest   longest
+// class is that of the goroutine which ran longest in a slice.
+type class struct {
+	late      findings.Cell   // slices; the worst is the longest
+	runs      int32           // in that
+	preempted int64           // slices that a preemption ended, late or not
 	by        [4]int64        // how they ended: preempted, stopped itself, world stopped, open
 	stacks    map[int32]int64 // of those that were preempted, by where
 	victims   findings.Tally
 }
 
-// longest is the slice part that was longest.
-type longest struct {
-	from, to, ns int64
-	g            int64
-	p, stack     int32
-	runs         int32
+func newClass(id int32) class {
+	return class{late: findings.Cell{Class: id}, stacks: map[int32]int64{}}
 }
 
 const (
-	maxCells   = 1024
 	maxVictims = 256
 	maxStacks  = 1024
 )
@@ -108,88 +98,64 @@ func (w *watcher) over(p *findings.SlicePart) {
 	if end != 0 && ns < w.t.LostNs {
 		return // if not late, not known to have been asked either
 	}
-	i, ok := w.at[p.Class]
-	if !ok {
-		if len(w.cells) >= maxCells {
-			return
-		}
-		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: p.Class, stacks: map[int32]int64{}})
-		w.at[p.Class] = i
+	c := w.classes.At(p.Class)
+	if c == nil {
+		return
 	}
-	c := &w.cells[i]
 	if end == 0 {
 		c.preempted++
 	}
 	if ns <= w.t.SliceNs {
 		return
 	}
-	c.n++
-	c.ns += ns - w.t.AskedNs
 	c.by[end]++
 	if _, known := c.stacks[p.Stack]; end == 0 && (known || len(c.stacks) < maxStacks) {
 		c.stacks[p.Stack]++
 	}
-	if ns > c.longest.ns {
-		c.longest = longest{from: p.From, to: p.To, ns: ns, g: p.G, p: p.P, stack: p.Stack, runs: p.Runs}
+	if ns > c.late.Worst {
+		c.runs = p.Runs
 	}
-	late := p.From + w.t.AskedNs
-	look := func(q int32, by int64) {
-		seen := 0
-		w.view.Waiting(q, func(g *findings.Goroutine) bool {
-			seen++
-			if over := (p.To - max(w.view.QueuedAt(g), late)) / by; over > 0 && !g.Self {
-				c.victims.Add(&findings.Cell{Class: g.Class, Ns: over, From: max(w.view.QueuedAt(g), late), To: p.To, G: g.ID, P: g.P, Stack: g.Stack})
-			}
-			return seen < maxVictims
-		})
+	c.late.Add(&findings.Cell{Ns: ns, From: p.From, To: p.To, G: p.G, P: p.P, Stack: p.Stack})
+	for g, victim := range w.view.Behind(p.P, p.From+w.t.AskedNs, p.To, maxVictims) {
+		if victim.Ns > 0 && !g.Self {
+			c.victims.Add(&victim)
+		}
 	}
-	look(p.P, 1)
-	look(reference.NoP, w.view.Procs())
 }
 
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var out []findings.Finding
-	for i := range w.cells {
-		if x, ok := w.finding(f, &w.cells[i]); ok {
-			out = append(out, x)
-		}
+func (w *watcher) Finish(f *findings.Facts) (out []findings.Finding) {
+	for _, c := range w.classes.List {
+		out = append(out, w.finding(f, c)...)
 	}
 	return out
 }
 
 // finding is about one class.
-func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
-	cost := c.victims.Total.Ns
+func (w *watcher) finding(f *findings.Facts, c *class) []findings.Finding {
+	cost, n, longest := c.victims.Total.Ns, c.late.N, c.late.Worst
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
-		if c.n < w.t.NoteCount && c.longest.ns < w.t.NoteNs {
-			return findings.Finding{}, false
-		}
+	switch {
+	case n == 0, n == 1 && longest < w.t.LostNs, !ok && n < w.t.NoteCount && longest < w.t.NoteNs:
+		return nil
+	case !ok:
 		s = findings.Note
 	}
-	if c.n == 0 || c.n == 1 && c.longest.ns < w.t.LostNs {
-		return findings.Finding{}, false
-	}
 	x := findings.Finding{
-		Severity: s, CostNs: cost, FromNs: c.longest.from, ToNs: c.longest.to, Basis: findings.Inferred,
-		Actors: c.victims.Actors(f, findings.Victim, 3),
+		Severity: s, CostNs: cost, FromNs: c.late.From, ToNs: c.late.To, Basis: findings.Inferred,
+		Actors: append(c.victims.Actors(f, findings.Victim, 3), c.late.Actor(f, findings.Cause)),
 	}
-	a := f.Class(findings.Cause, c.class)
-	a.G, a.P, a.Stack = c.longest.g, findings.OnP(c.longest.p), f.Frames(c.longest.stack)
-	x.Actors = append(x.Actors, a)
 	records := f.Records() != nil // then time off the CPUs is left out
 	anywhere := !records && c.anywhere(f)
-	if !records && (anywhere || c.n == 1 || float64(c.by[0]) < w.t.Share*float64(c.preempted)) {
+	if !records && (anywhere || n == 1 || float64(c.by[0]) < w.t.Share*float64(c.preempted)) {
 		x.Severity, x.Basis = findings.Note, findings.Suspected
 	}
-	name, longest := f.Name(c.class), c.longest.ns
+	name := f.Name(c.late.Class)
 	x.Headline = findings.Say("%s runs on for up to %s, past the end of its time slice", findings.Short(name), quantity.Duration(longest))
 	x.Title = findings.Say("%s kept a P for up to %s at a stretch, past the end of the time slice, %s",
-		name, quantity.Duration(longest), quantity.Plural(c.n, "time", "times"))
-	x.Measured("late slices", findings.Count(c.n), findings.Time(w.t.SliceNs).With(" each"))
+		name, quantity.Duration(longest), quantity.Plural(n, "time", "times"))
+	x.Measured("late slices", findings.Count(n), findings.Time(w.t.SliceNs).With(" each"))
 	x.Measured("the longest", findings.Time(longest), findings.Time(w.t.SliceNs))
-	x.Measured("run intervals in it", findings.Count(int64(c.longest.runs)))
+	x.Measured("run intervals in it", findings.Count(int64(c.runs)))
 	x.Measured("its time after the request was due", findings.Time(longest-w.t.AskedNs))
 	x.Measured("ended by a preemption", findings.Count(c.by[0]).With(" of %s that ended so, late or not", quantity.Count(c.preempted)))
 	x.Measured("ended by the goroutine itself", findings.Count(c.by[1]), findings.Time(w.t.LostNs).With(" each"))
@@ -199,7 +165,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	switch {
 	case anywhere:
 		x.AdviseOnly("Record again on a quiet machine: this code can be interrupted at many places, so its thread, or the runtime's watcher (sysmon), had no CPU for a while. Look for %s.", f.TakesCPUs())
-	case f.Records() == nil:
+	case !records:
 		x.Advise("If the stack is ordinary code, its thread, or the runtime's watcher (sysmon), had no CPU for a while: a CPU quota or too many threads for the machine. Compare with fewer Ps.")
 	default:
 		x.Measured("time without a CPU in it, by the kernel's records", findings.Said("left out"))
@@ -210,21 +176,20 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if !records {
 		x.Feigned = findings.ByStall
 	}
-	return x, true
+	return []findings.Finding{x}
 }
 
 // anywhere reports whether late slices ended at no one place for half of the times: at signals, or at
 // calls here and there. Such code can be interrupted, so the request was late, or its thread had no CPU.
-func (c *cell) anywhere(f *findings.Facts) bool {
+func (c *class) anywhere(f *findings.Facts) bool {
 	at := map[string]int64{}
+	var most int64
 	for stack, n := range c.stacks {
 		if frames := f.Frames(stack); !findings.Signalled(frames) {
-			at[strings.Join(frames[:min(1, len(frames))], "")] += n
+			frame := strings.Join(frames[:min(1, len(frames))], "")
+			at[frame] += n
+			most = max(most, at[frame])
 		}
-	}
-	var most int64
-	for _, n := range at {
-		most = max(most, n)
 	}
 	return c.by[0] > 0 && 2*most < c.by[0]
 }

@@ -39,8 +39,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue for all Ps: the most that more even queues can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, long: reference.NoP}
@@ -71,15 +70,13 @@ type watcher struct {
 	hog    findings.Cell // who ran meanwhile beside an empty queue
 	looked bool
 
-	intervals int64
-	sumNs     int64
-	sumCost   int64
-	longest   int64
-	peakLen   int64
-	worst     findings.Cell
-	victims   findings.Tally
-	feeders   findings.Tally
-	hogs      findings.Tally
+	costs   findings.Cell    // of the intervals
+	times   findings.Lengths // of these
+	longest int64
+	peakLen int64
+	victims findings.Tally
+	feeders findings.Tally
+	hogs    findings.Tally
 }
 
 func (w *watcher) lengths(some *bool) {
@@ -180,30 +177,23 @@ func (w *watcher) end() {
 	if w.ns < w.t.LengthNs {
 		return
 	}
-	w.intervals++
-	w.sumNs += w.ns
-	w.sumCost += w.cost
+	w.costs.Add(&findings.Cell{Ns: w.cost, From: w.from, To: w.last, P: p})
+	w.times.Add(w.ns)
 	w.longest = max(w.longest, w.ns)
 	w.peakLen = max(w.peakLen, w.peak)
-	if w.cost > w.worst.Ns {
-		w.worst = findings.Cell{Ns: w.cost, From: w.from, To: w.last, P: p}
-	}
 	if w.hog.P >= 0 && w.looked {
 		w.hog.Ns, w.hog.To = w.ns, w.last
 		w.hogs.Add(&w.hog)
 	}
 	// Those that are left stand for all that stood there.
-	n := int64(0)
-	w.view.Waiting(p, func(g *findings.Goroutine) bool {
+	for g := range w.view.Waiting(p, sample) {
 		c := findings.Cell{Class: g.Class, Ns: w.cost / sample, From: w.from, To: w.last, G: g.ID, P: p, Stack: g.Stack}
 		w.victims.Add(&c)
 		if by := w.view.ByID(g.Waker); by != nil {
 			c.Class, c.G, c.Stack = by.Class, by.ID, g.WakeStack
 			w.feeders.Add(&c)
 		}
-		n++
-		return n < sample
-	})
+	}
 }
 
 const sample = 8
@@ -231,30 +221,31 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.pass(f.EndNs)
 		w.end()
 	}
-	gini, share, limit := w.gini(f.GOMAXPROCS), f.Share(w.sumNs), w.t.NoteShare
+	gini, share, limit := w.gini(f.GOMAXPROCS), f.Share(w.times.Ns), w.t.NoteShare
 	var s findings.Severity
 	switch {
-	case gini < w.t.Gini && w.intervals < w.t.MinCount:
+	case gini < w.t.Gini && w.costs.N < w.t.MinCount:
 		return nil
-	case share >= w.t.WarningShare && w.sumNs >= w.t.WarningNs:
+	case share >= w.t.WarningShare && w.times.Ns >= w.t.WarningNs:
 		s, limit = findings.Warning, w.t.WarningShare
-	case share >= w.t.NoteShare && w.sumNs >= w.t.NoteNs && gini >= w.t.Gini:
+	case share >= w.t.NoteShare && w.times.Ns >= w.t.NoteNs && gini >= w.t.Gini:
 		s = findings.Note
 	default:
 		return nil
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: w.sumCost, FromNs: w.worst.From, ToNs: w.worst.To, Basis: findings.Inferred, Feigned: findings.ByStall,
+		Severity: s, CostNs: w.costs.Ns, FromNs: w.costs.From, ToNs: w.costs.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
 	}
-	x.Headline = findings.Say("P%d has up to %s in its queue, another P none", w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+	peak := quantity.Plural(w.peakLen, "goroutine", "goroutines")
+	x.Headline = findings.Say("P%d has up to %s in its queue, another P none", w.costs.P, peak)
 	if a := x.Cause(); a != nil {
-		x.Headline = findings.Say("%s fills the queue of P%d: up to %s wait in it, in another P's none", a.Short(), w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"))
+		x.Headline = findings.Say("%s fills the queue of P%d: up to %s wait in it, in another P's none", a.Short(), w.costs.P, peak)
 	}
 	x.Title = findings.Say("P%d had up to %s in its queue while another P worked beside an empty one: %s of the time",
-		w.worst.P, quantity.Plural(w.peakLen, "goroutine", "goroutines"), quantity.Percent(share))
-	x.Measured("time in such intervals", findings.Share(share).Of(w.sumNs), findings.Share(limit))
-	x.Measured("intervals", findings.Count(w.intervals), findings.Time(w.t.LengthNs).With(" each"))
+		w.costs.P, peak, quantity.Percent(share))
+	x.Measured("time in such intervals", findings.Share(share).Of(w.times.Ns), findings.Share(limit))
+	x.Measured("intervals", findings.Count(w.costs.N), findings.Time(w.t.LengthNs).With(" each"))
 	x.Measured("the longest", findings.Time(w.longest))
 	x.Measured("longest queue", findings.Count(w.peakLen), findings.Count(w.t.Over).With(" above the mean of the Ps"))
 	x.Measured("unevenness of queued time over the Ps (Gini)", findings.Number(gini), findings.Number(w.t.Gini).With(", or %s intervals for a warning", quantity.Count(w.t.MinCount)))

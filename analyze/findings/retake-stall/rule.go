@@ -38,8 +38,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more takes the queue over; if the machine has a core for it"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, tookAt: -1}
@@ -102,17 +101,14 @@ func (w *watcher) syscall(c *findings.Syscall) {
 		}
 	}
 	var cost, worst int64
-	seen := 0
-	w.view.Waiting(c.P, func(g *findings.Goroutine) bool {
+	for g := range w.view.Waiting(c.P, maxVictims) {
 		from := max(w.view.QueuedAt(g), c.From)
 		if ns := c.To - from; ns >= w.t.StallNs && !g.Self && !g.Locked {
 			w.victims.Add(&findings.Cell{Class: g.Class, Ns: ns, From: from, To: c.To, G: g.ID, P: c.P, Stack: g.Stack})
 			cost += ns
 			worst = max(worst, ns)
 		}
-		seen++
-		return seen < maxVictims
-	})
+	}
 	if cost == 0 {
 		return
 	}
@@ -138,11 +134,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if n < w.t.MinCount || f.Strained { // sysmon itself may have had no CPU
 		s = findings.Note
 	}
-	victims, callers := w.victims.Actors(f, findings.Victim, 3), w.calls.Actors(f, findings.Cause, 2)
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-		Actors: append(victims, callers...),
-	}
+	callers := w.calls.Actors(f, findings.Cause, 2)
+	x := total.Finding(s, findings.Inferred)
+	x.Feigned = findings.ByStall
+	x.Actors = append(w.victims.Actors(f, findings.Victim, 3), callers...)
 	caller, longest, quiet := callers[0].Short(), quantity.Duration(w.longest), "never before in the trace"
 	switch {
 	case w.quiet == 0:

@@ -8,7 +8,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/reference"
 )
 
 // ID of the detector.
@@ -40,11 +39,11 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, AnyLength: true, Kind: findings.KindCause, NeedsQueues: true, InLine: append(findings.Queued(), waits.CauseOvertaken),
-		Delays: true,
+		ID: ID, AnyLength: true, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
+		InLine: append(findings.Queued(), waits.CauseOvertaken),
 		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[parties]int{}}
+			w := &watcher{t: t, view: view, cells: findings.NewTable(findings.MaxKept, func(p parties) cell { return cell{parties: p} })}
 			view.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
 			return w
 		},
@@ -54,8 +53,7 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t     Thresholds
 	view  *findings.View
-	cells []cell
-	at    map[parties]int
+	cells findings.Table[parties, cell]
 }
 
 // parties are the classes that take part, sorted; of a relay only the most
@@ -65,9 +63,10 @@ type parties struct {
 	relay   bool
 }
 
+// cell is the slices of the same parties.
 type cell struct {
 	parties
-	n       int64 // classes in it
+	n       int // classes in it
 	slices  int64
 	hops    int64
 	created int64 // of the hops, first ones of goroutines just created
@@ -79,11 +78,8 @@ type cell struct {
 	yielded int64 // victims that had yielded
 }
 
-const (
-	maxCells = 1024
-	// maxVictims is how many of a queue are looked at after one slice.
-	maxVictims = 256
-)
+// maxVictims is how many of a queue are looked at after one slice.
+const maxVictims = 256
 
 func (w *watcher) slice(s *findings.Slice) {
 	ns := s.To - s.From
@@ -95,31 +91,28 @@ func (w *watcher) slice(s *findings.Slice) {
 	if s.N > w.t.Parties && !relay || int(s.N) > len(s.Gs) && !relay {
 		return
 	}
-	var found [2 * maxVictims]findings.Cell
-	n, yielded := 0, int64(0)
-	look := func(p int32, by int64) {
-		seen := 0
-		w.view.Waiting(p, func(g *findings.Goroutine) bool {
-			seen++
-			over := s.To - max(w.view.QueuedAt(g), s.From)
-			if over >= w.t.WaitNs && !slices.Contains(s.Gs[:min(int(s.N), len(s.Gs))], g.ID) {
-				found[n] = findings.Cell{Class: g.Class, Ns: over / by, From: max(w.view.QueuedAt(g), s.From), To: s.To, G: g.ID, P: g.P, Stack: g.Stack}
-				n++
-				if g.Self {
-					yielded++
-				}
-			}
-			return seen < maxVictims
-		})
+	gs := s.Gs[:min(int(s.N), len(s.Gs))]
+	var found []findings.Cell
+	yielded := int64(0)
+	for g, victim := range w.view.Behind(s.P, s.From, s.To, maxVictims) {
+		if victim.To-victim.From < w.t.WaitNs || slices.Contains(gs, g.ID) {
+			continue
+		}
+		found = append(found, victim)
+		if g.Self {
+			yielded++
+		}
 	}
-	look(s.P, 1)
-	look(reference.NoP, w.view.Procs())
-	if n == 0 {
+	if len(found) == 0 {
 		return
 	}
-	c := w.cell(s, relay)
+	of, n := partiesOf(s, relay)
+	c := w.cells.At(of)
 	if c == nil {
 		return
+	}
+	if c.slices == 0 {
+		c.n = n
 	}
 	c.slices++
 	c.hops += int64(s.Runs)
@@ -130,7 +123,7 @@ func (w *watcher) slice(s *findings.Slice) {
 	if ns > c.longest.To-c.longest.From {
 		c.longest = *s
 		c.woke = [4]int32{}
-		for _, id := range s.Gs[:min(int(s.N), len(s.Gs))] {
+		for _, id := range gs {
 			if g := w.view.ByID(id); g != nil {
 				if i := slices.Index(s.Gs[:], g.Waker); i >= 0 {
 					c.woke[i] = g.WakeStack
@@ -138,32 +131,20 @@ func (w *watcher) slice(s *findings.Slice) {
 			}
 		}
 	}
-	for _, v := range found[:n] {
-		c.victims.Add(&v)
+	for i := range found {
+		c.victims.Add(&found[i])
 	}
 }
 
-func (w *watcher) cell(s *findings.Slice, relay bool) *cell {
-	k := parties{relay: relay}
-	n := 1
-	if !relay {
-		n = int(s.N)
-	}
-	copy(k.classes[:n], s.Classes[:])
-	slices.Sort(k.classes[:n])
+// partiesOf returns those of a slice, and how many classes they are.
+func partiesOf(s *findings.Slice, relay bool) (of parties, n int) {
+	n = int(s.N)
 	if relay {
-		k.classes[0] = frequent(s.Classes[:min(int(s.N), len(s.Classes))])
+		return parties{[4]int32{frequent(s.Classes[:min(n, len(s.Classes))])}, true}, 1
 	}
-	i, ok := w.at[k]
-	if !ok {
-		if len(w.cells) >= maxCells {
-			return nil
-		}
-		i = len(w.cells)
-		w.cells = append(w.cells, cell{parties: k, n: int64(n)})
-		w.at[k] = i
-	}
-	return &w.cells[i]
+	copy(of.classes[:n], s.Classes[:])
+	slices.Sort(of.classes[:n])
+	return of, n
 }
 
 // frequent returns the class that is there most often, the last of these.
@@ -183,24 +164,20 @@ func frequent(classes []int32) int32 {
 	return best
 }
 
-func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var out []findings.Finding
-	for i := range w.cells {
-		if x, ok := w.finding(f, &w.cells[i]); ok {
-			out = append(out, x)
-		}
+func (w *watcher) Finish(f *findings.Facts) (out []findings.Finding) {
+	for _, c := range w.cells.List {
+		out = append(out, w.finding(f, c)...)
 	}
 	return out
 }
 
-// finding is about the slices of the same parties.
-func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
-	total := c.victims.Total
+func (w *watcher) finding(f *findings.Facts, c *cell) []findings.Finding {
+	total, longest := c.victims.Total, c.longest.To-c.longest.From
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok {
-		return findings.Finding{}, false
+		return nil
 	}
-	severe := c.longest.To-c.longest.From >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
+	severe := longest >= w.t.SevereNs || f.Share(c.ns) > w.t.SevereShare
 	if s == findings.Critical && (!severe || total.Ns < f.Waits.User.TotalNs/20) { // or it explains little
 		s = findings.Warning
 	}
@@ -210,7 +187,6 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		Actors:    append(c.victims.Actors(f, findings.Victim, 3), causes...),
 		OutOfTurn: !w.newestFirst(c),
 	}
-	total, longest := c.victims.Total, c.longest.To-c.longest.From
 	x.Measured("run intervals in the longest slice", findings.Count(int64(c.longest.Runs)), findings.Count(int64(w.t.Hops)))
 	x.Measured("its length", findings.Time(longest), findings.Time(w.t.SevereNs))
 	x.Measured("such slices", findings.Count(c.slices))
@@ -255,7 +231,7 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		x.Advise("Exchange more at a time: batch messages, or give the channel a buffer, so that a party goes on working instead of waking its partner for each item.")
 		x.Advise("Or let one goroutine do both parts: a hand-over after each step gains nothing if the partner only waits.")
 	}
-	return x, true
+	return []findings.Finding{x}
 }
 
 // causes are the parties.

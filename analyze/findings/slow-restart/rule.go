@@ -3,8 +3,7 @@
 package slowrestart
 
 import (
-	"cmp"
-	"slices"
+	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	gcassistwait "github.com/gmpscope/gmpscope/analyze/findings/gc-assist-wait"
@@ -41,8 +40,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
@@ -72,7 +70,7 @@ type watcher struct {
 	slowNs   int64
 	prompt   int64 // slow ones in which the first P was back in time
 	worst    restart
-	labels   []labelled
+	labels   findings.Labels // of the stops before slow ones
 }
 
 // restart is one.
@@ -86,14 +84,6 @@ type restart struct {
 	first   int64 // ns until the first of them had a thread; -1: none had
 	last    findings.Cell
 }
-
-// labelled is the slow restarts after stops for one reason.
-type labelled struct {
-	label int32
-	n     int64
-}
-
-const maxLabels = 32
 
 func (w *watcher) begin(d *reference.Decision) {
 	w.lose(d)
@@ -113,16 +103,15 @@ func (w *watcher) end(d *reference.Decision) {
 }
 
 // first is a goroutine that waits, for restarts in which none is started.
-func (w *watcher) first() (c findings.Cell) {
-	for p := reference.NoP; p < w.view.KnownPs() && c.G == 0; p++ {
-		w.view.Waiting(p, func(g *findings.Goroutine) bool {
+func (w *watcher) first() findings.Cell {
+	for p := reference.NoP; p < w.view.KnownPs(); p++ {
+		for g := range w.view.Waiting(p, math.MaxInt) {
 			if !g.Self && !g.Locked {
-				c = findings.Cell{Class: g.Class, G: g.ID, P: g.P, Stack: g.Stack}
+				return findings.Cell{Class: g.Class, G: g.ID, P: g.P, Stack: g.Stack}
 			}
-			return c.G == 0
-		})
+		}
 	}
-	return c
+	return findings.Cell{}
 }
 
 // away is how many Ps run nothing: without a thread, or with one that was only
@@ -185,15 +174,7 @@ func (w *watcher) over() {
 	if r.ns > w.worst.ns {
 		w.worst = *r
 	}
-	for i := range w.labels {
-		if w.labels[i].label == w.label {
-			w.labels[i].n++
-			return
-		}
-	}
-	if len(w.labels) < maxLabels {
-		w.labels = append(w.labels, labelled{w.label, 1})
-	}
+	w.labels.Add(w.label)
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -221,7 +202,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if doubt != "" {
 		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
 	}
-	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	longest := quantity.Duration(w.worst.ns)
 	if w.worst.ns >= w.t.MaxNs {
 		longest += " or more"
@@ -235,11 +215,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Measured("of them, those in which the first P was back in time", findings.Count(w.prompt), findings.Time(w.t.SlowNs))
 	x.Measured("in the longest, Ps that ran nothing at first", findings.Count(w.worst.away))
 	x.Measured("in the longest, goroutines that they could have run", findings.Count(w.worst.wanting).With(", %s in the global queue", quantity.Count(w.worst.global)))
-	for _, l := range w.labels[:min(3, len(w.labels))] {
-		if word := f.Word(l.label); word != "" {
-			x.Measured("slow restarts after: "+word, findings.Count(l.n))
-		}
-	}
+	x.MeasuredLabels("slow restarts after: ", w.labels, f)
 	x.Advise("Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.ReadMemStats, runtime.GC and the goroutine profile rarely.")
 	x.Advise("Only Ps with work in their own queues are started at once, the others one by one, each by the one before: many goroutines in one queue, or in the global one, as after a cycle that made many wait for assists (see %s), make that chain long.", findings.ID(gcassistwait.ID))
 	x.Advise("Check whether the machine wakes threads late (%s), and try the newest Go version: it gives Ps their old threads back after a stop (Go 1.26).", f.TakesCPUs())

@@ -41,11 +41,10 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Delays: true, Explains: []string{stoptheworldcalls.ID},
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, Delays: true, Explains: []string{stoptheworldcalls.ID},
 		Remedy: findings.Remedy{Why: "the model stops a world in a time of its own"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int{}, samples: map[int64]sample{}}
+			w := &watcher{t: t, view: view, classes: findings.NewTable(findings.MaxKept, newClass), samples: map[int64]sample{}}
 			w.runs = view.Runs(findings.RunFilter{}, w.run)
 			w.calls = view.Syscalls(findings.SyscallFilter{}, w.syscall)
 			w.listen(false)
@@ -81,10 +80,9 @@ type watcher struct {
 
 	stops   int64 // late or not
 	longest int64 // from the request to the restart
-	cells   []cell
-	at      map[int32]int // by class
+	classes findings.Table[int32, class]
 	victims findings.Tally
-	labels  []labelled
+	labels  findings.Labels // of late stops
 }
 
 // sample is what the CPU profiler saw of a goroutine while it was asked to stop.
@@ -93,33 +91,20 @@ type sample struct {
 	stack int32
 }
 
-// cell is how one class stopped.
-type cell struct {
-	class    int32
-	requests int64 // stops
-	slow     int64 // of them, those that were late
-	n        int64 // of these, those that were the last
-	severe   int64 // of these, those over SevereNs
-	lateNs   int64 // of the n: from the request on
+// class is how its goroutines stopped.
+type class struct {
+	requests int64         // stops
+	slow     int64         // of them, those that were late
+	last     findings.Cell // of these, those that were the last, from the request on
+	severe   int64         // of last, those over SevereNs
+	itself   int64         // of last: ended by the goroutine, before it heard of the request
 	cost     int64
-	itself   int64 // of the n: ended by the goroutine, before it heard of the request
 	seen     int64 // CPU samples
-	// The worst.
-	worst, from int64
-	g           int64
-	p           int32
-	stack       int32
 }
 
-// labelled is the late stops that were asked for with one reason.
-type labelled struct {
-	label int32
-	n     int64
-}
+func newClass(id int32) class { return class{last: findings.Cell{Class: id}} }
 
 const (
-	maxCells   = 1024
-	maxLabels  = 32
 	maxVictims = 64 // of a queue that are looked at
 	maxSamples = 64 // goroutines
 )
@@ -188,7 +173,7 @@ func (w *watcher) stop(d *reference.Decision) {
 		return // its thread looked for work, or slept
 	}
 	w.late = w.ended[d.P]
-	if c := w.cell(w.late.Class); c != nil {
+	if c := w.classes.At(w.late.Class); c != nil {
 		c.requests++
 		if d.Time-w.request.Time >= w.t.LateNs {
 			c.slow++
@@ -205,19 +190,6 @@ func (w *watcher) sample(d *reference.Decision) {
 	}
 }
 
-func (w *watcher) cell(class int32) *cell {
-	i, ok := w.at[class]
-	if !ok {
-		if len(w.cells) >= maxCells {
-			return nil
-		}
-		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: class})
-		w.at[class] = i
-	}
-	return &w.cells[i]
-}
-
 func (w *watcher) end(d *reference.Decision) {
 	if !w.open {
 		return
@@ -230,13 +202,12 @@ func (w *watcher) end(d *reference.Decision) {
 	if ns < w.t.LateNs || w.late.G == 0 {
 		return
 	}
-	c := w.cell(w.late.Class)
+	c := w.classes.At(w.late.Class)
 	if c == nil {
 		return
 	}
 	seen := w.samples[w.late.G]
-	c.n++
-	c.lateNs += ns
+	c.last.Add(&findings.Cell{Ns: ns, From: from, To: w.last, G: w.late.G, P: w.late.P, Stack: cmp.Or(seen.stack, w.late.Stack)})
 	c.cost += w.lost
 	c.seen += seen.n
 	if ns >= w.t.SevereNs {
@@ -245,127 +216,89 @@ func (w *watcher) end(d *reference.Decision) {
 	if w.late.Why != reference.WhySTW {
 		c.itself++
 	}
-	if ns > c.worst {
-		c.worst, c.from, c.g, c.p, c.stack = ns, from, w.late.G, w.late.P, w.late.Stack
-		if seen.stack != 0 {
-			c.stack = seen.stack
-		}
-	}
-	w.count(w.request.Label)
+	w.labels.Add(w.request.Label)
 	if w.user {
 		w.victims.Add(&findings.Cell{Class: w.class, Ns: ns, From: from, To: w.last, G: w.request.G, P: w.request.P, Stack: w.request.Stack})
 	}
 	for p := reference.NoP; p < w.view.KnownPs(); p++ {
-		n := 0
-		w.view.Waiting(p, func(g *findings.Goroutine) bool {
+		for g := range w.view.Waiting(p, maxVictims) {
 			if at := max(g.ReadyAt, from); at < w.last && g.ID != w.late.G {
 				w.victims.Add(&findings.Cell{Class: g.Class, Ns: w.last - at, From: at, To: w.last, G: g.ID, P: g.P, Stack: g.Stack})
 			}
-			n++
-			return n < maxVictims
-		})
-	}
-}
-
-func (w *watcher) count(label int32) {
-	for i := range w.labels {
-		if w.labels[i].label == label {
-			w.labels[i].n++
-			return
 		}
-	}
-	if len(w.labels) < maxLabels {
-		w.labels = append(w.labels, labelled{label, 1})
 	}
 }
 
 // evidence is what a finding says: sums over the classes that were late.
 type evidence struct {
-	cells        []cell // costliest first
-	worst        *cell
-	cost         int64
-	late, lateNs int64 // stops
-	severe       int64 // of late
-	seen         int64 // CPU samples of those who were late
-	seldom       bool  // the first of cells mostly stopped when asked
+	classes []*class // costliest first
+	sum     class
+	seldom  bool // the first of classes mostly stopped when asked
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	n := w.sums()
-	if len(n.cells) == 0 || n.severe < w.t.MinCount && n.worst.worst < w.t.AloneNs {
+	if len(n.classes) == 0 || n.sum.severe < w.t.MinCount && n.sum.last.Worst < w.t.AloneNs {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(n.sum.cost, f.RecordedNs())
 	if !ok {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: n.cost, FromNs: n.worst.from, ToNs: n.worst.from + n.worst.worst, Basis: findings.Inferred,
+		Severity: s, CostNs: n.sum.cost, FromNs: n.sum.last.From, ToNs: n.sum.last.To, Basis: findings.Inferred,
 		Actors: w.victims.Actors(f, findings.Victim, 2),
 	}
-	for _, c := range n.cells[:min(2, len(n.cells))] {
-		a := f.Class(findings.Cause, c.class)
-		a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
-		x.Actors = append(x.Actors, a)
+	for _, c := range n.classes[:min(2, len(n.classes))] {
+		x.Actors = append(x.Actors, c.last.Actor(f, findings.Cause))
 	}
 	if n.seldom {
 		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
 	}
-	slices.SortStableFunc(w.labels, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
-	top, worst := &n.cells[0], n.worst
-	name := f.Name(top.class)
-	x.Headline = findings.Say("The world is slow to stop, for up to %s, because of %s", quantity.Duration(worst.worst), findings.Short(name))
+	top, sum, latest := n.classes[0], &n.sum, quantity.Duration(n.sum.last.Worst)
+	name := f.Name(top.last.Class)
+	x.Headline = findings.Say("The world is slow to stop, for up to %s, because of %s", latest, findings.Short(name))
 	x.Title = findings.Say("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
-		quantity.Plural(n.late, "time", "times"), quantity.Duration(w.t.LateNs), name, quantity.Duration(worst.worst))
-	x.Measured("late stops", findings.Count(n.late).With(" of %s", quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
-	x.Measured("the latest, from the request to the stop of the last P", findings.Time(worst.worst), findings.Time(w.t.SevereNs))
-	x.Measured("all late stops, summed", findings.Time(n.lateNs))
+		quantity.Plural(sum.last.N, "time", "times"), quantity.Duration(w.t.LateNs), name, latest)
+	x.Measured("late stops", findings.Count(sum.last.N).With(" of %s", quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
+	x.Measured("the latest, from the request to the stop of the last P", findings.Time(n.sum.last.Worst), findings.Time(w.t.SevereNs))
+	x.Measured("all late stops, summed", findings.Time(sum.last.Ns))
 	x.MeasuredOf(findings.Say("times that %s was asked to stop, and stopped late", name), findings.Count(top.requests).With(", %s", quantity.Count(top.slow)))
 	x.Measured("longest pause, stopping included", findings.Time(w.longest))
 	if top.itself > 0 {
 		x.Measured("late stops of it that came only when it blocked, yielded or ended", findings.Count(top.itself))
 	}
-	if n.seen > 0 {
-		x.Measured("CPU samples of those who were late, taken meanwhile", findings.Count(n.seen))
+	if sum.seen > 0 {
+		x.Measured("CPU samples of those who were late, taken meanwhile", findings.Count(sum.seen))
 	}
-	for _, l := range w.labels[:min(3, len(w.labels))] {
-		if word := f.Word(l.label); word != "" {
-			x.Measured("late stops asked for: "+word, findings.Count(l.n))
-		}
-	}
+	x.MeasuredLabels("late stops asked for: ", w.labels, f)
 	x.Advise("Look in %s, where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.", name)
 	x.Advise("Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).")
 	if n.seldom {
 		x.Advise("Most of the time %s stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.", name)
 	}
-	if n.seen == 0 { // samples prove that it ran
+	if sum.seen == 0 { // samples prove that it ran
 		x.Feigned = findings.ByStall
 	}
 	return []findings.Finding{x}
 }
 
 // sums adds up the classes that were late.
-func (w *watcher) sums() evidence {
-	n := evidence{cells: slices.DeleteFunc(w.cells, func(c cell) bool { return c.n == 0 })}
-	if len(n.cells) == 0 {
+func (w *watcher) sums() (n evidence) {
+	n.classes = slices.DeleteFunc(w.classes.List, func(c *class) bool { return c.last.N == 0 })
+	if len(n.classes) == 0 {
 		return n
 	}
-	slices.SortFunc(n.cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.lateNs, x.lateNs), cmp.Compare(x.class, y.class))
+	slices.SortFunc(n.classes, func(x, y *class) int {
+		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.last.Ns, x.last.Ns), cmp.Compare(x.last.Class, y.last.Class))
 	})
-	top := &n.cells[0]
-	n.worst = top
-	for i := range n.cells {
-		c := &n.cells[i]
-		n.cost += c.cost
-		n.late += c.n
-		n.lateNs += c.lateNs
-		n.severe += c.severe
-		n.seen += c.seen
-		if c.worst > n.worst.worst {
-			n.worst = c
-		}
+	for _, c := range n.classes {
+		n.sum.cost += c.cost
+		n.sum.last.Merge(&c.last)
+		n.sum.severe += c.severe
+		n.sum.seen += c.seen
 	}
-	n.seldom = n.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
+	top := n.classes[0]
+	n.seldom = n.sum.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
 	return n
 }

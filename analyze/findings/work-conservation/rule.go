@@ -4,6 +4,7 @@ package workconservation
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -48,8 +49,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true, Delays: true,
 		Remedy: findings.Remedy{Why: "the model leaves no P idle longer than threads take to wake up: the gain is in the split's excess"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, start: -1, restarted: -1}
@@ -118,25 +118,13 @@ func (w *watcher) over(d *reference.Decision) {
 	if w.restarted >= 0 && w.start-w.restarted < w.t.AfterSTWNs {
 		w.restarts++
 	}
-	c := findings.Cell{Ns: w.cost, From: w.start, To: w.last, P: reference.NoP}
-	oldest := w.last
-	look := func(g *findings.Goroutine) bool {
-		if g.Self || g.Locked {
-			return true
-		}
-		if w.view.QueuedAt(g) < oldest || c.G == 0 {
-			oldest = w.view.QueuedAt(g)
-			c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
-		}
-		return false
-	}
+	c := findings.Cell{Ns: w.cost, From: w.start, To: w.last}
 	if g := w.view.Goroutine(); d != nil && d.Kind == reference.KindStart && g != nil && !g.System {
 		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, d.P, g.Stack
+	} else if g := w.oldest(); g != nil {
+		c.Class, c.G, c.P, c.Stack = g.Class, g.ID, g.P, g.Stack
 	} else {
-		w.view.Waiting(reference.NoP, look)
-		for p := range w.view.KnownPs() {
-			w.view.Waiting(p, look)
-		}
+		c.P = reference.NoP
 	}
 	w.victims.Add(&c)
 	if w.cost <= w.worst {
@@ -153,6 +141,22 @@ func (w *watcher) over(d *reference.Decision) {
 			return
 		}
 	}
+}
+
+// oldest is the goroutine that any P could take and that has been in its queue for longest; nil if there is none.
+func (w *watcher) oldest() (oldest *findings.Goroutine) {
+	for p := reference.NoP; p < w.view.KnownPs(); p++ {
+		for g := range w.view.Waiting(p, math.MaxInt) {
+			if g.Self || g.Locked {
+				continue
+			}
+			if oldest == nil || w.view.QueuedAt(g) < w.view.QueuedAt(oldest) {
+				oldest = g
+			}
+			break
+		}
+	}
+	return oldest
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -185,10 +189,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if (restarted || !late) && share < w.t.ManyShare || total.N < w.t.WarningCount && total.Ns < w.t.CriticalNs {
 		s = findings.Note
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-	}
+	x := total.Finding(s, findings.Inferred)
+	x.Actors = w.victims.Actors(f, findings.Victim, 3)
 	if w.worstP >= 0 {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, P: findings.OnP(w.worstP)})
 	}
