@@ -54,20 +54,37 @@ func (p *proc) len() int32 {
 // New returns a stream with procs Ps, all with a thread.
 func New(procs int) *Stream {
 	s := &Stream{gs: map[int64]*gor{}, ps: map[int32]*proc{}}
-	s.emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(procs)})
+	s.Emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(procs)})
 	for p := range procs {
 		s.PStart(int32(p))
 	}
 	return s
 }
 
-func (s *Stream) emit(d reference.Decision) {
+// Emit adds a decision that has no method of its own.
+func (s *Stream) Emit(d reference.Decision) *Stream {
 	d.Time = s.Now
 	d.Global = int32(len(s.global))
 	if p := s.ps[d.P]; p != nil && d.P >= 0 {
 		d.Local = p.len()
 	}
 	s.Decisions = append(s.Decisions, d)
+	return s
+}
+
+// emit adds a decision about a goroutine.
+func (s *Stream) emit(id int64, d reference.Decision) {
+	g := s.g(id)
+	d.G, d.Class, d.Flags = id, g.class, g.flags|d.Flags
+	s.Emit(d)
+}
+
+// leave adds a decision with which a goroutine leaves the P that it runs on.
+func (s *Stream) leave(id int64, d reference.Decision) *Stream {
+	g := s.g(id)
+	d.P, g.on = g.on, reference.NoP
+	s.emit(id, d)
+	return s
 }
 
 func (s *Stream) g(id int64) *gor {
@@ -106,8 +123,7 @@ func (s *Stream) Pass(ns int64) *Stream { s.Now += ns; return s }
 // PStart gives P p a thread.
 func (s *Stream) PStart(p int32) *Stream {
 	s.p(p)
-	s.emit(reference.Decision{Kind: reference.KindPStart, P: p})
-	return s
+	return s.Emit(reference.Decision{Kind: reference.KindPStart, P: p})
 }
 
 // PStop removes P p's thread, for want of work.
@@ -115,17 +131,13 @@ func (s *Stream) PStop(p int32) *Stream { return s.PStopFor(p, reference.WhyIdle
 
 // PStopFor removes P p's thread.
 func (s *Stream) PStopFor(p int32, why reference.Why) *Stream {
-	s.emit(reference.Decision{Kind: reference.KindPStop, P: p, Why: why})
-	return s
+	return s.Emit(reference.Decision{Kind: reference.KindPStop, P: p, Why: why})
 }
-
-// Emit adds a decision that has no method of its own.
-func (s *Stream) Emit(d reference.Decision) *Stream { s.emit(d); return s }
 
 func (s *Stream) ready(id int64, p int32, to reference.Queue, why reference.Why) {
 	g := s.g(id)
 	g.readyAt, g.p = s.Now, p
-	s.emit(reference.Decision{Kind: reference.KindReady, G: id, Class: g.class, Flags: g.flags, P: p, To: to, Why: why, Victim: reference.NoP})
+	s.emit(id, reference.Decision{Kind: reference.KindReady, P: p, To: to, Why: why, Victim: reference.NoP})
 }
 
 // Next puts a goroutine into P p's runnext, and what was there into its ring.
@@ -138,7 +150,7 @@ func (s *Stream) Next(id int64, p int32, why reference.Why) *Stream {
 	}
 	s.ready(id, p, reference.QueueRunnext, why)
 	if old != 0 {
-		s.emit(reference.Decision{Kind: reference.KindMove, G: old, Class: s.g(old).class, Flags: s.g(old).flags, P: p, Victim: p, To: reference.QueueLocal, Why: reference.WhyDisplaced})
+		s.emit(old, reference.Decision{Kind: reference.KindMove, P: p, Victim: p, To: reference.QueueLocal, Why: reference.WhyDisplaced})
 	}
 	return s
 }
@@ -163,7 +175,7 @@ func (s *Stream) Start(id int64, p int32) *Stream { return s.StartFrom(id, p, re
 // StartFrom is Start with a source other than the place says.
 func (s *Stream) StartFrom(id int64, p int32, src reference.Source) *Stream {
 	g := s.g(id)
-	d := reference.Decision{Kind: reference.KindStart, G: id, Class: g.class, Flags: g.flags, P: p, Victim: reference.NoP, Wait: s.Now - g.readyAt, Basis: reference.Known(reference.Inferred, reference.RuleQueue)}
+	d := reference.Decision{Kind: reference.KindStart, P: p, Victim: reference.NoP, Wait: s.Now - g.readyAt, Basis: reference.Known(reference.Inferred, reference.RuleQueue)}
 	switch {
 	case g.p == reference.NoP:
 		if i := slices.Index(s.global, id); i >= 0 {
@@ -196,16 +208,13 @@ func (s *Stream) StartFrom(id int64, p int32, src reference.Source) *Stream {
 		d.Src = src
 	}
 	g.p, g.on = reference.NoP, p
-	s.emit(d)
+	s.emit(id, d)
 	return s
 }
 
 // Stop ends a goroutine's run interval.
 func (s *Stream) Stop(id int64, why reference.Why) *Stream {
-	g := s.g(id)
-	s.emit(reference.Decision{Kind: reference.KindStop, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: why, Stack: int32(id)})
-	g.on = reference.NoP
-	return s
+	return s.leave(id, reference.Decision{Kind: reference.KindStop, Why: why, Stack: int32(id)})
 }
 
 // Block ends a goroutine's run interval: it waits for something.
@@ -213,49 +222,43 @@ func (s *Stream) Block(id int64, r reference.Reason) *Stream { return s.BlockAt(
 
 // BlockAt is Block at the given stack; Block itself uses the one with the goroutine's number.
 func (s *Stream) BlockAt(id int64, r reference.Reason, stack int32) *Stream {
-	g := s.g(id)
-	s.emit(reference.Decision{Kind: reference.KindStop, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: reference.WhyBlock, Reason: r, Stack: stack})
-	g.on = reference.NoP
-	return s
+	return s.leave(id, reference.Decision{Kind: reference.KindStop, Why: reference.WhyBlock, Reason: r, Stack: stack})
 }
 
 // Wake has goroutine by, which runs, wake another: into its P's runnext.
 func (s *Stream) Wake(id, by int64) *Stream {
-	p := s.g(by).on
-	n := len(s.Decisions)
-	s.Next(id, p, reference.WhyUnblock)
-	s.Decisions[n].By, s.Decisions[n].Stack = by, int32(by)
-	return s
+	return s.readyBy(id, by, reference.WhyUnblock)
 }
 
 // Create has goroutine by, which runs, create another: into its P's runnext.
 func (s *Stream) Create(id, by int64) *Stream {
-	p := s.g(by).on
+	return s.readyBy(id, by, reference.WhyCreate)
+}
+
+func (s *Stream) readyBy(id, by int64, why reference.Why) *Stream {
 	n := len(s.Decisions)
-	s.Next(id, p, reference.WhyCreate)
+	s.Next(id, s.g(by).on, why)
 	s.Decisions[n].By, s.Decisions[n].Stack = by, int32(by)
 	return s
 }
 
 // Syscall has a running goroutine enter a system call; it keeps its P.
 func (s *Stream) Syscall(id int64) *Stream {
-	g := s.g(id)
-	s.emit(reference.Decision{Kind: reference.KindSyscall, G: id, Class: g.class, Flags: g.flags, P: g.on, Why: reference.WhySyscall, Stack: int32(id)})
+	s.emit(id, reference.Decision{Kind: reference.KindSyscall, P: s.g(id).on, Why: reference.WhySyscall, Stack: int32(id)})
 	return s
 }
 
 // SyscallExit has it come back to the P that it kept, or, after a Retake, to
 // none; make it runnable then.
 func (s *Stream) SyscallExit(id int64) *Stream {
-	g := s.g(id)
-	s.emit(reference.Decision{Kind: reference.KindSyscallExit, G: id, Class: g.class, Flags: g.flags, P: g.on})
+	s.emit(id, reference.Decision{Kind: reference.KindSyscallExit, P: s.g(id).on})
 	return s
 }
 
 // Retake removes the P from a goroutine in a system call, which goes on without.
 func (s *Stream) Retake(id int64, why reference.Why) *Stream {
 	g := s.g(id)
-	s.emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})
+	s.Emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})
 	g.on = reference.NoP
 	return s
 }
@@ -268,7 +271,7 @@ func (s *Stream) Run(id int64, p int32, ns int64, why reference.Why) *Stream {
 // Preempt stops a goroutine at the end of its slice and puts it into the global
 // queue.
 func (s *Stream) Preempt(id int64) *Stream {
-	s.emit(reference.Decision{Kind: reference.KindPreempt, G: id, P: s.g(id).on, Why: reference.WhySlice})
+	s.Emit(reference.Decision{Kind: reference.KindPreempt, G: id, P: s.g(id).on, Why: reference.WhySlice})
 	return s.Stop(id, reference.WhySlice).Global(id, reference.WhySlice)
 }
 
