@@ -5,7 +5,6 @@ package blockedfinalizer
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/findings/serialization"
@@ -39,7 +38,7 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{slowstage.ID, serialization.ID},
 		Remedy:   findings.Remedy{Why: "the model wakes goroutines in the order of the recording"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int{}}
+			w := &watcher{t: t, view: view, sites: findings.NewTable(findings.MaxKept, newSite)}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, When: findings.OfRuntime}, w.woken)
 			return w
 		},
@@ -50,21 +49,10 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	sites []site
-	at    map[int32]int // by stack
+	sites findings.Table[int32, findings.Cell] // where goroutines of the runtime were blocked, by stack
 }
 
-// maxSites bounds memory; what comes later is not shown.
-const maxSites = 1024
-
-// site is a place where a goroutine of the runtime was blocked.
-type site struct {
-	stack, class int32
-	g            int64
-	n, ns        int64
-	longest      int64
-	from, to     int64 // of that
-}
+func newSite(stack int32) findings.Cell { return findings.Cell{Stack: stack} }
 
 func (w *watcher) woken(*reference.Decision) {
 	if g := w.view.Goroutine(); g.BlockedNs > 0 {
@@ -77,21 +65,15 @@ func (w *watcher) blocked(g *findings.Goroutine, ns int64) {
 	if !forProgram(g.Reason) {
 		return
 	}
-	i, ok := w.at[g.Stack]
-	if !ok {
-		if len(w.sites) == maxSites {
-			return
-		}
-		i = len(w.sites)
-		w.sites = append(w.sites, site{stack: g.Stack, class: g.Class, g: g.ID})
-		w.at[g.Stack] = i
+	s := w.sites.At(g.Stack)
+	if s == nil {
+		return
 	}
-	s := &w.sites[i]
-	s.n++
-	s.ns += ns
-	if now := w.view.Now(); ns > s.longest {
-		s.longest, s.from, s.to, s.g = ns, now-ns, now, g.ID
+	if s.N == 0 {
+		s.Class = g.Class
 	}
+	now := w.view.Now()
+	s.Add(&findings.Cell{Ns: ns, From: now - ns, To: now, G: g.ID, P: reference.NoP, Stack: g.Stack})
 }
 
 // forProgram reports whether a reason to block is one that the code of a program has, not
@@ -105,9 +87,9 @@ func forProgram(r reference.Reason) bool {
 	return false
 }
 
-// finalizer is the places where one function was blocked that finalizers call.
+// finalizer is a function that finalizers call and that was blocked.
 type finalizer struct {
-	site     // the sums, and the longest of all
+	findings.Cell
 	function findings.Name
 	place    string
 	runner   findings.Name // of the runtime, that called it
@@ -119,35 +101,23 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			w.blocked(g, w.view.Now()-g.BlockedAt)
 		}
 	})
-	var list []*finalizer
-	for i := range w.sites {
-		s := &w.sites[i]
-		frames := f.Frames(s.stack)
-		function, place := f.ProgramsFunction(s.stack)
-		r := runner(frames)
+	list := findings.NewTable(findings.MaxKept, func(function findings.Name) finalizer { return finalizer{function: function} })
+	for _, s := range w.sites.List {
+		function, place := f.ProgramsFunction(s.Stack)
+		r := runner(f.Frames(s.Stack))
 		if r == "" || function == "" || function == r {
 			continue
 		}
-		k := slices.IndexFunc(list, func(x *finalizer) bool { return x.function == function })
-		if k < 0 {
-			k = len(list)
-			list = append(list, &finalizer{function: function, place: place, runner: r})
+		x := list.At(function)
+		if x.N == 0 {
+			x.place, x.runner = place, r
 		}
-		list[k].add(s)
+		x.Include(s)
 	}
-	if len(list) == 0 {
+	if len(list.List) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(list, func(x, y *finalizer) int { return cmp.Compare(y.ns, x.ns) })
-	return w.finding(f, list[0])
-}
-
-func (x *finalizer) add(s *site) {
-	x.n += s.n
-	x.ns += s.ns
-	if s.longest > x.longest {
-		x.longest, x.from, x.to, x.g, x.stack, x.class = s.longest, s.from, s.to, s.g, s.stack, s.class
-	}
+	return w.finding(f, slices.MaxFunc(list.List, func(x, y *finalizer) int { return cmp.Compare(x.Ns, y.Ns) }))
 }
 
 // runner returns the function of the runtime that called a finalizer or a cleanup, "" if
@@ -157,8 +127,7 @@ func runner(frames []string) findings.Name {
 	if len(frames) == 0 {
 		return ""
 	}
-	function, _, _ := strings.Cut(frames[len(frames)-1], " ")
-	switch function {
+	switch function := findings.FunctionOf(frames[len(frames)-1]); function {
 	case "runtime.runfinq", "runtime.runFinalizers", runCleanups:
 		return findings.Name(function)
 	}
@@ -168,27 +137,24 @@ func runner(frames []string) findings.Name {
 const runCleanups = "runtime.runCleanups"
 
 func (w *watcher) finding(f *findings.Facts, x *finalizer) []findings.Finding {
-	s, ok := findings.ByShare(f.Share(x.ns), w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
-	if !ok || x.ns < w.t.MinNs {
+	s, ok := findings.ByShare(f.Share(x.Ns), w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || x.Ns < w.t.MinNs {
 		return nil
 	}
-	a := f.Class(findings.Cause, x.class)
-	a.G, a.Stack = x.g, f.Frames(x.stack)
-	y := findings.Finding{
-		Severity: s, CostNs: x.ns, FromNs: x.from, ToNs: x.to, Basis: findings.Certain, Actors: []findings.Actor{a},
-	}
+	y := x.Finding(s, findings.Certain)
+	y.Actors = []findings.Actor{x.Actor(f, findings.Cause)}
 	what, others := "finalizer", "all others wait until it is done"
 	if x.runner == runCleanups {
 		what, others = "cleanup", "others may have to wait until it is done"
 	}
-	share := quantity.Percent(f.Share(x.ns))
+	share := quantity.Percent(f.Share(x.Ns))
 	y.Headline = findings.Say("%s blocks in a %s, for %s of the time: %s", x.function, what, share, others)
 	y.Title = findings.Say("%s, called by a %s, was blocked %s, for %s in all (%s of the time) and up to %s at a time: %s",
-		x.function, what, quantity.Plural(x.n, "time", "times"), quantity.Duration(x.ns), share, quantity.Duration(x.longest), others)
-	y.MeasuredOf(findings.Say("blocked in %s%s, in all", x.function, findings.At(" (%s)", x.place)), findings.Time(x.ns), findings.Time(w.t.MinNs))
-	y.Measured("of the recording", findings.Share(f.Share(x.ns)).Of(x.ns), findings.Share(w.t.WarningShare))
-	y.Measured("times", findings.Count(x.n))
-	y.Measured("the longest", findings.Time(x.longest))
+		x.function, what, quantity.Plural(x.N, "time", "times"), quantity.Duration(x.Ns), share, quantity.Duration(x.Worst), others)
+	y.MeasuredOf(findings.Say("blocked in %s%s, in all", x.function, findings.At(" (%s)", x.place)), findings.Time(x.Ns), findings.Time(w.t.MinNs))
+	y.Measured("of the recording", findings.Share(f.Share(x.Ns)).Of(x.Ns), findings.Share(w.t.WarningShare))
+	y.Measured("times", findings.Count(x.N))
+	y.Measured("the longest", findings.Time(x.Worst))
 	y.Measured("called by", findings.Said("%s", x.runner))
 	y.Advise("Release what %s releases with a call, such as Close, when it is not needed any more, and leave the %s for what was forgotten.", x.function, what)
 	y.Advise("Let the %s only hand over, to a goroutine or a channel with room: what sleeps, locks or waits in it holds up everything that finalizers release, memory too.", what)

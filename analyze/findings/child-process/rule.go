@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	blockedonothers "github.com/gmpscope/gmpscope/analyze/findings/blocked-on-others"
@@ -93,10 +92,9 @@ func (w *watcher) over(c call, now int64) {
 
 // site is the waits in one function of the program.
 type site struct {
-	in      findings.Name
-	place   string
-	n, ns   int64
-	longest call
+	findings.Cell
+	in    findings.Name
+	place string
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -104,21 +102,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		w.over(w.under[g], f.EndNs)
 	}
 	var all []call
-	var sites []*site
-	var ns int64
+	var sum findings.Cell
+	bySite := findings.NewTable(maxCalls, func(in findings.Name) site { return site{in: in} })
 	for _, c := range w.calls {
 		if !waits(f.Frames(c.stack)) {
 			continue
 		}
 		all = append(all, c)
 		in, place := f.ProgramsFunction(c.stack)
-		i := slices.IndexFunc(sites, func(s *site) bool { return s.in == in })
-		if i < 0 {
-			i = len(sites)
-			sites = append(sites, &site{in: in, place: place})
+		s, ns := bySite.At(in), c.to-c.began
+		if s.N == 0 {
+			s.place = place
 		}
-		sites[i].add(c)
-		ns += c.to - c.began
+		wait := findings.Cell{Class: c.class, N: 1, Ns: ns, Worst: ns, From: c.began, To: c.to, G: c.g, P: reference.NoP, Stack: c.stack}
+		s.Include(&wait)
+		sum.Merge(&wait)
 	}
 	alone := alone(all)
 	share := f.Share(alone)
@@ -126,22 +124,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok || alone < w.t.MinNs {
 		return nil
 	}
-	slices.SortStableFunc(sites, func(x, y *site) int { return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(x.in, y.in)) })
+	sites := bySite.List
+	slices.SortStableFunc(sites, func(x, y *site) int { return cmp.Or(cmp.Compare(y.Ns, x.Ns), cmp.Compare(x.in, y.in)) })
 	most := sites[0]
-	long := &most.longest
-	a := f.Class(findings.Cause, long.class)
-	a.G, a.Stack = long.g, f.Frames(long.stack)
 	x := findings.Finding{
-		Severity: s, CostNs: min(alone, f.BlockedNs), FromNs: long.began, ToNs: long.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+		Severity: s, CostNs: min(alone, f.BlockedNs), FromNs: most.From, ToNs: most.To, Basis: findings.Certain,
+		Actors: []findings.Actor{most.Actor(f, findings.Cause)},
 	}
 	of := fmt.Sprintf("%s of %s", quantity.Duration(alone), quantity.Duration(f.RecordedNs()))
 	x.Headline = findings.Say("Waiting for a child process (%s): nothing else ran for %s", most.in, of)
 	x.Title = findings.Say("For %s (%s) the program only waited for processes that it had started: %s waited %s, %s in all and up to %s at a time",
-		of, quantity.Percent(share), most.in, quantity.Plural(most.n, "time", "times"), quantity.Duration(most.ns), quantity.Duration(long.to-long.began))
+		of, quantity.Percent(share), most.in, quantity.Plural(most.N, "time", "times"), quantity.Duration(most.Ns), quantity.Duration(most.Worst))
 	x.Measured("time in which nothing ran but child processes", findings.Time(alone).With(" (%s)", quantity.Percent(share)), findings.Time(w.t.MinNs).With(" and %s", quantity.Percent(w.t.NoteShare)))
-	x.Measured("waits for a child process, summed", findings.Time(ns))
+	x.Measured("waits for a child process, summed", findings.Time(sum.Ns))
 	for _, s := range sites[:min(maxSites, len(sites))] {
-		x.MeasuredOf(findings.Say("in %s (%s)", s.in, findings.Place(s.place)), findings.Time(s.ns).With(" in %s", quantity.Plural(s.n, "wait", "waits")))
+		x.MeasuredOf(findings.Say("in %s (%s)", s.in, findings.Place(s.place)), findings.Time(s.Ns).With(" in %s", quantity.Plural(s.N, "wait", "waits")))
 	}
 	x.Advise("Start fewer processes in %s, or let one do the work of several; keep their answers where they stay the same.", most.in)
 	x.Advise("Do meanwhile what does not need their answers, or run several at once if the machine has the cores. No setting of the scheduler changes what they take.")
@@ -151,27 +148,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // maxSites is how many functions are named.
 const maxSites = 3
 
-func (s *site) add(c call) {
-	s.n++
-	s.ns += c.to - c.began
-	if c.to-c.began > s.longest.to-s.longest.began {
-		s.longest = c
-	}
-}
-
 // waits reports whether a system call waits for a process to end: it is made by
 // os.(*Process).Wait, whose innermost functions differ with the system and the Go version, or is a
 // wait4 of the program's own.
 func waits(frames []string) bool {
-	return slices.ContainsFunc(frames, func(s string) bool {
-		function, _, _ := strings.Cut(s, " ")
-		switch function {
-		case "os.(*Process).Wait", "os.(*Process).wait", "os.(*Process).blockUntilWaitable", "os.(*Process).pidfdWait",
-			"syscall.Wait4", "golang.org/x/sys/unix.Wait4", "golang.org/x/sys/unix.Waitid":
-			return true
-		}
-		return false
-	})
+	return findings.Through(frames, "os.(*Process).Wait", "os.(*Process).wait", "os.(*Process).blockUntilWaitable", "os.(*Process).pidfdWait",
+		"syscall.Wait4", "golang.org/x/sys/unix.Wait4", "golang.org/x/sys/unix.Waitid")
 }
 
 // alone is for how long at least one of the calls was under way and no goroutine of the program ran.

@@ -38,11 +38,10 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{ProcsPlus: 1, Why: "one P more, as if CPU-bound goroutines left one free; if the machine has a core for it"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int32{}, cells: make([]cell, 1)}
+			w := &watcher{t: t, view: view, classes: findings.NewTable(findings.MaxKept, newCalls)}
 			view.Syscalls(findings.SyscallFilter{Lost: true}, w.syscall)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSyscallExit}, When: findings.WithoutP}, w.exit)
 			view.Residencies(findings.ResidencyFilter{Whys: []reference.Why{reference.WhySyscallExit}}, w.leave)
@@ -52,42 +51,26 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t     Thresholds
-	view  *findings.View
-	cells []cell // the first is for all classes that come too late
-	at    map[int32]int32
-	last  int32 // cell of the last call
+	t       Thresholds
+	view    *findings.View
+	classes findings.Table[int32, calls]
 }
 
-// cell is the system calls of one class.
-type cell struct {
-	class   int32
-	taken   int64 // calls that lost the P
+// calls are the system calls of one class.
+type calls struct {
+	taken   int64 // that lost the P
 	short   int64 // of these, those that came back soon
 	shortNs int64
 	waits   findings.Cell // of the short ones, for another P
 }
 
-// maxCells bounds the classes that are told apart.
-const maxCells = 1024
+func newCalls(class int32) calls { return calls{waits: findings.Cell{Class: class}} }
 
-func (w *watcher) cell(class int32) *cell {
-	if c := &w.cells[w.last]; c.class == class {
-		return c
-	}
-	i, ok := w.at[class]
-	if !ok && len(w.cells) < maxCells {
-		i = int32(len(w.cells))
-		w.cells = append(w.cells, cell{class: class})
-		w.at[class] = i
-	}
-	w.last = i
-	return &w.cells[i]
-}
-
-func (w *watcher) syscall(c *findings.Syscall) {
-	if !c.System && byOthers(c.Why) {
-		w.cell(c.Class).taken++
+func (w *watcher) syscall(s *findings.Syscall) {
+	if !s.System && byOthers(s.Why) {
+		if c := w.classes.At(s.Class); c != nil {
+			c.taken++
+		}
 	}
 }
 
@@ -96,11 +79,14 @@ func byOthers(why reference.Why) bool {
 	return why == reference.WhyRetakeSlow || why == reference.WhyRetakeReturn
 }
 
-func (w *watcher) exit(d *reference.Decision) {
-	if g := w.view.Goroutine(); g != nil && !g.System && w.short(g, w.view.Now()) {
-		x := w.cell(g.Class)
-		x.short++
-		x.shortNs += w.view.Now() - g.CallAt
+func (w *watcher) exit(*reference.Decision) {
+	g := w.view.Goroutine()
+	if g == nil || g.System || !w.short(g, w.view.Now()) {
+		return
+	}
+	if c := w.classes.At(g.Class); c != nil {
+		c.short++
+		c.shortNs += w.view.Now() - g.CallAt
 	}
 }
 
@@ -115,58 +101,54 @@ func (w *watcher) leave(s *findings.Residency) {
 	if !s.Start || !w.short(g, g.ReadyAt) {
 		return
 	}
-	c := &w.cell(g.Class).waits
-	ns := s.To - g.ReadyAt
-	if ns > c.Worst {
-		c.Worst, c.From, c.To, c.G, c.Stack, c.P = ns, g.ReadyAt, s.To, g.ID, g.Stack, s.P
+	if c := w.classes.At(g.Class); c != nil {
+		c.waits.Add(&findings.Cell{Ns: s.To - g.ReadyAt, From: g.ReadyAt, To: s.To, G: g.ID, P: s.P, Stack: g.Stack})
 	}
-	c.N++
-	c.Ns += ns
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var cells []cell // of the classes whose calls matter
-	var sum cell
-	var calls int64 // all of these classes
-	for _, c := range w.cells {
-		all := w.view.ClassStat(c.class).Calls
-		often := float64(c.short) >= w.t.Share*float64(all) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
+	var classes []*calls // whose calls matter
+	var sum calls
+	var all int64 // calls of these classes
+	for _, c := range w.classes.List {
+		n := w.view.ClassStat(c.waits.Class).Calls
+		often := float64(c.short) >= w.t.Share*float64(n) || float64(c.short)*1e9 >= w.t.Rate*float64(f.RecordedNs())
 		// A wait shorter than the call is a fair price for what others did meanwhile.
 		if c.short < w.t.MinCount || !often || c.waits.Ns < c.shortNs {
 			continue
 		}
-		cells = append(cells, c)
-		calls += all
+		classes = append(classes, c)
+		all += n
 		sum.taken += c.taken
 		sum.short += c.short
 		sum.shortNs += c.shortNs
-		sum.waits.N += c.waits.N
-		sum.waits.Ns += c.waits.Ns
+		sum.waits.Merge(&c.waits)
 	}
-	slices.SortFunc(cells, func(x, y cell) int { return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.class, y.class)) })
 	s, ok := w.t.Grade.Severity(sum.waits.Ns, f.RecordedNs())
 	if !ok {
 		return nil
 	}
-	top := &cells[0].waits
+	slices.SortFunc(classes, func(x, y *calls) int {
+		return cmp.Or(cmp.Compare(y.waits.Ns, x.waits.Ns), cmp.Compare(x.waits.Class, y.waits.Class))
+	})
+	top := &classes[0].waits
 	x := findings.Finding{
 		Severity: s, CostNs: sum.waits.Ns, FromNs: top.From, ToNs: top.To, Basis: findings.Inferred, Feigned: findings.ByStall,
 	}
-	for _, c := range cells[:min(3, len(cells))] {
-		c.waits.Class = c.class
+	for _, c := range classes[:min(3, len(classes))] {
 		x.Actors = append(x.Actors, c.waits.Actor(f, findings.Victim))
 	}
 	call, wait, by := sum.shortNs/sum.short, sum.waits.Ns/max(1, sum.waits.N), f.Procs.Retakes.ByCause
-	x.Headline = findings.Say("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(cells[0].class)))
+	x.Headline = findings.Say("%s of %s lost their P", quantity.Plural(sum.short, "short system call", "short system calls"), findings.Short(f.Name(top.Class)))
 	x.Title = findings.Say("%s of about %s, most of %s, lost their P and waited %s for another",
-		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(cells[0].class), quantity.Duration(wait))
+		quantity.Plural(sum.short, "system call", "system calls"), quantity.Duration(call), f.Name(top.Class), quantity.Duration(wait))
 	x.Measured("calls that lost the P and came back soon", findings.Count(sum.short), findings.Count(w.t.MinCount).With(", within %s", quantity.Duration(w.t.ShortNs)))
-	x.Measured("share of all calls of these goroutines", findings.PartOf(sum.short, max(1, calls)), findings.Share(w.t.Share))
+	x.Measured("share of all calls of these goroutines", findings.PartOf(sum.short, max(1, all)), findings.Share(w.t.Share))
 	x.Measured("such calls a second", findings.Rate(float64(sum.short)*1e9/float64(max(1, f.RecordedNs()))), findings.Rate(w.t.Rate).With(", or the share"))
 	x.Measured("their mean length", findings.Time(call), findings.Time(w.t.ShortNs))
 	x.Measured("mean wait for a P afterwards", findings.Time(wait), findings.Time(call).With(", the call"))
 	x.Measured("the longest", findings.Time(top.Worst))
-	x.Measured("calls that lost the P, however long", findings.Count(sum.taken).With(" of %s", quantity.Count(calls)))
+	x.Measured("calls that lost the P, however long", findings.Count(sum.taken).With(" of %s", quantity.Count(all)))
 	x.Measured("other retakes: by sysmon, by returning calls", findings.Count(by[reference.WhyRetakeSlow.String()]).With(", %s", quantity.Count(by[reference.WhyRetakeReturn.String()])))
 	x.Advise("Make fewer and larger steps between the calls, or fewer calls: buffer (bufio), batch, keep what was read. A call that sysmon finds at two looks, 20 µs apart, loses its P as soon as others want it.")
 	x.Advise("Bound how many goroutines make such calls at once, by a semaphore or a few I/O goroutines, so that the others need not wait for a P after each call.")

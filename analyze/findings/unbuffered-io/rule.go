@@ -4,6 +4,7 @@ package unbufferedio
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -56,16 +57,21 @@ type watcher struct {
 	view *findings.View
 }
 
+// call is what a function does in calls.
+type call struct {
+	function findings.Name
+	verb     string // "reads" or "writes"
+}
+
 // site is the calls of one kind that one function makes.
 type site struct {
 	findings.Caller // the sums; stack, class and goroutine are those of the most calls
-	function        findings.Name
-	place           string
-	verb            string // "reads" or "writes"
-	most            int64
-	shortNs         int64   // that its calls may take, summed
-	share           float64 // of the P-time that was not idle
-	perSecond       float64
+	call
+	place     string
+	most      int64
+	shortNs   int64   // that its calls may take, summed
+	share     float64 // of the P-time that was not idle
+	perSecond float64
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -76,11 +82,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, x := range w.sites(f) {
 		x.share = float64(x.Ns) / float64(max(1, f.BusyNs()))
 		x.perSecond = float64(x.N) / (float64(f.RecordedNs()) / 1e9)
-		if s, ok := w.severity(x); ok && len(out) < maxSites {
-			out = append(out, w.finding(f, x, s))
-		}
+		out = append(out, w.finding(f, x)...)
 	}
-	return out
+	return out[:min(maxSites, len(out))]
 }
 
 // maxSites is how many are reported, those that take longest.
@@ -88,7 +92,7 @@ const maxSites = 2
 
 // sites returns the reads and writes of each function, longest first.
 func (w *watcher) sites(f *findings.Facts) []*site {
-	var list []*site
+	sites := findings.NewTable(math.MaxInt, func(of call) site { return site{call: of} })
 	for _, c := range w.view.Callers() {
 		if c.Ns < c.N || float64(c.N) < w.t.MinRow*float64(c.Runs) {
 			continue
@@ -99,15 +103,10 @@ func (w *watcher) sites(f *findings.Facts) []*site {
 		if verb == "" || function == "" || buffered(frames) {
 			continue
 		}
-		i := slices.IndexFunc(list, func(x *site) bool { return x.function == function && x.verb == verb })
-		if i < 0 {
-			i = len(list)
-			list = append(list, &site{function: function, verb: verb})
-		}
-		list[i].add(&c, place, w.t.short(frames))
+		sites.At(call{function, verb}).add(&c, place, w.t.short(frames))
 	}
-	slices.SortStableFunc(list, func(x, y *site) int { return cmp.Compare(y.Ns, x.Ns) })
-	return list
+	slices.SortStableFunc(sites.List, func(x, y *site) int { return cmp.Compare(y.Ns, x.Ns) })
+	return sites.List
 }
 
 func (x *site) add(c *findings.Caller, place string, shortNs int64) {
@@ -128,7 +127,7 @@ func (x *site) add(c *findings.Caller, place string, shortNs int64) {
 // the functions of package syscall, and of x/sys/unix, on Unix and Windows.
 func readsOrWrites(frames []string) string {
 	for _, frame := range frames[:min(innermost, len(frames))] {
-		function, _, _ := strings.Cut(frame, " ")
+		function := findings.FunctionOf(frame)
 		pkg, name, _ := strings.Cut(function[strings.LastIndexByte(function, '/')+1:], ".")
 		if pkg != "syscall" && pkg != "unix" {
 			continue
@@ -147,7 +146,7 @@ func readsOrWrites(frames []string) string {
 // buffer: then it is not the program that decides how much a call moves.
 func buffered(frames []string) bool {
 	for _, frame := range frames {
-		function, _, _ := strings.Cut(frame, " ")
+		function := findings.FunctionOf(frame)
 		if pkg, _ := std.Split(function); !std.Has(pkg) {
 			return false
 		}
@@ -160,10 +159,8 @@ func buffered(frames []string) bool {
 
 // short is how long calls at a stack may take on average.
 func (t *Thresholds) short(frames []string) int64 {
-	for _, frame := range frames {
-		if strings.HasPrefix(frame, "net.(*") {
-			return t.ShortSocketNs
-		}
+	if slices.ContainsFunc(frames, func(frame string) bool { return strings.HasPrefix(frame, "net.(*") }) {
+		return t.ShortSocketNs
 	}
 	return t.ShortNs
 }
@@ -171,32 +168,28 @@ func (t *Thresholds) short(frames []string) int64 {
 // innermost is how many frames of a stack may be those of the system call.
 const innermost = 4
 
-func (w *watcher) severity(x *site) (s findings.Severity, ok bool) {
-	if x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs {
-		return "", false
+func (w *watcher) finding(f *findings.Facts, x *site) []findings.Finding {
+	s, ok := findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs {
+		return nil
 	}
-	return findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
-}
-
-func (w *watcher) finding(f *findings.Facts, x *site, s findings.Severity) findings.Finding {
-	a := f.Class(findings.Cause, x.Class)
-	a.G, a.Stack = x.G, f.Frames(x.Stack)
 	y := findings.Finding{
-		Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain, Actors: []findings.Actor{a},
+		Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain,
+		Actors: []findings.Actor{f.Actor(findings.Cause, x.Class, x.G, x.Stack)},
 	}
 	rate := quantity.Plural(int64(x.perSecond), "time", "times")
-	mean := quantity.Duration(x.Ns / max(1, x.N))
+	mean, limit := x.Ns/max(1, x.N), x.shortNs/max(1, x.N)
 	y.Headline = findings.Say("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
 	y.Title = findings.Say("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
-		x.function, x.verb, rate, mean, quantity.Percent(x.share))
+		x.function, x.verb, rate, quantity.Duration(mean), quantity.Percent(x.share))
 	y.MeasuredOf(findings.Say("system calls in %s%s", x.function, findings.At(" (%s)", x.place)), findings.Count(x.N))
 	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
 	y.Measured("in a run interval (mean)", findings.Number(float64(x.N)/float64(max(1, x.Runs))), findings.Number(w.t.MinRow))
-	y.Measured("each took (mean)", findings.Time(x.Ns/max(1, x.N)), findings.Time(x.shortNs/max(1, x.N)))
+	y.Measured("each took (mean)", findings.Time(mean), findings.Time(limit))
 	y.Measured("all, of the P-time that was not idle", findings.Share(x.share).Of(x.Ns), findings.Share(w.t.WarningShare))
 	y.Advise("Write through a bufio.Writer in %s, or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record.", x.function)
 	if x.verb == "reads" {
 		y.AdviseOnly("Read through a bufio.Reader in %s, or larger pieces at once: a system call costs as much for one byte as for thousands.", x.function)
 	}
-	return y
+	return []findings.Finding{y}
 }
