@@ -47,7 +47,10 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Kind: findings.KindSymptom, CostOf: findings.OfBlocked,
 		Remedy: findings.Remedy{Why: "the time before the wake-up is no waiting for a P"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, allocators: findings.NewAllocators(view), overdue: findings.NewOverdue(view), at: map[int32]int{}}
+			w := &watcher{
+				t: t, view: view, allocators: findings.NewAllocators(view), overdue: findings.NewOverdue(view),
+				classes: findings.NewTable(findings.MaxKept, newClass),
+			}
 			w.view.Runs(findings.RunFilter{MinNs: t.LateNs}, w.run)
 			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.ready)
 			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStart}, ReadyWhys: []reference.Why{reference.WhyTimer}}, w.start)
@@ -66,12 +69,11 @@ type watcher struct {
 	storms  [storms]storm
 	storm   int // the present one in storms
 
-	cells  []cell
-	at     map[int32]int
-	causes findings.Tally
-	stormy findings.Tally // waits in storms
-	most   int64          // timers in one storm
-	count  int64          // storms that someone waited in
+	classes findings.Table[int32, class]
+	causes  findings.Tally
+	stormy  findings.Tally // waits in storms
+	most    int64          // timers in one storm
+	count   int64          // storms that someone waited in
 }
 
 // freakAt is the last run interval that was far longer than those of its class: its
@@ -93,34 +95,26 @@ const (
 	rare  = 50
 )
 
-const (
-	storms   = 16   // that goroutines may still wait from
-	maxCells = 1024 // classes
-)
+const storms = 16 // that goroutines may still wait from
 
-// cell is the timers that goroutines of one class waited for.
-type cell struct {
-	class  int32
-	n      int64 // all
-	slept  int64 // ns in them
-	late   int64 // that fired after a P had run something for LateNs or more
-	held   int64 // ns: how long they may have been due, summed
-	worst  int64 // the longest of these
-	from   int64
-	to     int64
-	g      int64
-	p      int32
-	stack  int32
+// class is the timers that its goroutines waited for.
+type class struct {
+	n     int64 // all
+	slept int64 // ns in them
+	// late are those that fired after a P had run something for LateNs or more, and how long they may have been due.
+	late   findings.Cell
 	waits  int64 // of goroutines that fired in storms, LateNs or longer
 	waitNs int64
 }
 
+func newClass(id int32) class { return class{late: findings.Cell{Class: id, P: reference.NoP}} }
+
 // latenessNs is the estimate of the class's lateness: a timer that fired when a run
 // interval was over was due at some time in it, half of it ago on average.
-func (c *cell) latenessNs() int64 { return c.held/2 + c.waitNs }
+func (c *class) latenessNs() int64 { return c.late.Ns/2 + c.waitNs }
 
 // ratio is that to the time slept.
-func (c *cell) ratio() float64 { return float64(c.latenessNs()) / float64(max(1, c.slept)) }
+func (c *class) ratio() float64 { return float64(c.latenessNs()) / float64(max(1, c.slept)) }
 
 func (w *watcher) run(r *findings.Run) {
 	if r.Why == reference.WhySlice {
@@ -142,27 +136,17 @@ func (w *watcher) ready(d *reference.Decision) {
 		return
 	}
 	w.blow(d.Time)
-	i, ok := w.at[g.Class]
-	if !ok {
-		if len(w.cells) >= maxCells {
-			return
-		}
-		i = len(w.cells)
-		w.cells = append(w.cells, cell{class: g.Class})
-		w.at[g.Class] = i
+	c := w.classes.At(g.Class)
+	if c == nil {
+		return
 	}
-	c := &w.cells[i]
 	c.n++
 	c.slept += g.BlockedNs
 	held, l := w.overdue.TimerDelay(g, d)
 	if l == nil || held < w.t.LateNs || int(d.P) < len(w.freaks) && w.freaks[d.P] == (freakAt{l.From, l.To}) {
 		return
 	}
-	c.late++
-	c.held += held
-	if held > c.worst {
-		c.worst, c.from, c.to, c.g, c.p, c.stack = held, d.Time-held, d.Time, g.ID, d.P, g.Stack
-	}
+	c.late.Add(&findings.Cell{Ns: held, From: d.Time - held, To: d.Time, G: g.ID, P: d.P, Stack: g.Stack})
 	w.causes.Add(&findings.Cell{Class: l.Class, Ns: held, From: l.From, To: l.To, G: l.G, P: d.P, Stack: l.Stack})
 }
 
@@ -183,8 +167,8 @@ func (w *watcher) start(d *reference.Decision) {
 	if g == nil || g.Wait < w.t.LateNs || g.System {
 		return
 	}
-	i, ok := w.at[g.Class]
-	if !ok {
+	c := w.classes.Find(g.Class)
+	if c == nil {
 		return
 	}
 	at := d.Time - g.Wait
@@ -193,8 +177,8 @@ func (w *watcher) start(d *reference.Decision) {
 		if at < s.from || at > s.to || s.n < max(w.t.Storm, w.t.StormPerP*w.view.Procs()) {
 			continue
 		}
-		w.cells[i].waits++
-		w.cells[i].waitNs += g.Wait
+		c.waits++
+		c.waitNs += g.Wait
 		w.most = max(w.most, s.n)
 		if !s.waited {
 			w.count++
@@ -207,10 +191,10 @@ func (w *watcher) start(d *reference.Decision) {
 
 // evidence is what a finding says.
 type evidence struct {
-	cells []cell // of the classes with late timers, worst first
-	sum   cell
-	bad   int64 // lost where it matters
-	storm bool  // storms cost more than timers that fired at the end of a long run
+	classes []*class // with late timers, the worst ones, worst first
+	sum     class
+	bad     int64 // lost where it matters
+	storm   bool  // storms cost more than timers that fired at the end of a long run
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -223,41 +207,32 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		s = findings.Note
 	}
-	x := findings.Finding{Severity: s, CostNs: cost, FromNs: n.sum.from, ToNs: n.sum.to, Basis: findings.Inferred, Feigned: findings.ByStall}
+	x := findings.Finding{Severity: s, CostNs: cost, FromNs: n.sum.late.From, ToNs: n.sum.late.To, Basis: findings.Inferred, Feigned: findings.ByStall}
 	if n.storm {
 		x.FromNs, x.ToNs = w.stormy.Total.From, w.stormy.Total.To
 	}
-	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
-		a := f.Class(findings.Victim, c.class)
-		if c.late > 0 {
-			a.G, a.P, a.Stack = c.g, findings.OnP(c.p), f.Frames(c.stack)
-		}
-		x.Actors = append(x.Actors, a)
+	for _, c := range n.classes {
+		x.Actors = append(x.Actors, c.late.Actor(f, findings.Victim))
 	}
-	if n.sum.late > 0 {
+	if n.sum.late.N > 0 {
 		causes := w.causes.Actors(f, findings.Cause, 2)
 		if doing := w.view.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
 			causes[0].Stack = doing
 		}
 		x.Actors = append(x.Actors, causes...)
 	}
-	for _, c := range n.cells[:min(maxVictims, len(n.cells))] {
-		x.MeasuredOf(findings.Say("lateness of %s to its sleeps", f.Name(c.class)), findings.Share(c.ratio()).With(" (%s for each of %s, blocked for %s on average)", quantity.Duration(c.latenessNs()/max(1, c.n)), quantity.Count(c.n), quantity.Duration(c.slept/max(1, c.n))).Of(c.latenessNs()), findings.Share(w.t.Ratio))
+	for _, c := range n.classes {
+		x.MeasuredOf(findings.Say("lateness of %s to its sleeps", f.Name(c.late.Class)), findings.Share(c.ratio()).With(" (%s for each of %s, blocked for %s on average)", quantity.Duration(c.latenessNs()/max(1, c.n)), quantity.Count(c.n), quantity.Duration(c.slept/max(1, c.n))).Of(c.latenessNs()), findings.Share(w.t.Ratio))
 	}
-	sum := &n.sum
-	if sum.late > 0 {
-		mean := sum.held / sum.late
-		x.Evidence = append(x.Evidence,
-			findings.Measured("timers that fired at the end of a long run", findings.Count(sum.late).With(" of %s", quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of %s", quantity.Duration(w.t.LateNs))),
-			findings.Measured("how long they may have been due, summed; the cost is half of it", findings.Time(sum.held)),
-			findings.Measured("the longest", findings.Time(sum.worst), findings.Time(w.t.LateNs)))
+	sum, late := &n.sum, &n.sum.late
+	if late.N > 0 {
+		x.Measured("timers that fired at the end of a long run", findings.Count(late.N).With(" of %s", quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of %s", quantity.Duration(w.t.LateNs)))
+		x.Measured("how long they may have been due, summed; the cost is half of it", findings.Time(late.Ns))
+		x.Measured("the longest", findings.Time(late.Worst), findings.Time(w.t.LateNs))
 		class := f.Name(w.causes.Top(1)[0].Class)
 		name, short := findings.Say("%s", class), findings.Say("%s", findings.Short(class))
-		for i := range x.Actors {
-			if a := &x.Actors[i]; a.Role == findings.Cause {
-				name, short = a.Work(), findings.Say("%s", a.Brief())
-				break
-			}
+		if a := x.Cause(); a != nil {
+			name, short = a.Work(), findings.Say("%s", a.Brief())
 		}
 		x.Advise("Split the long runs of %s, or let others in between with runtime.Gosched: a P looks at its timers only when a goroutine leaves it, unless another P is idle.", name)
 		x.Advise("Keep a P free: run fewer such goroutines at once than GOMAXPROCS.")
@@ -265,14 +240,13 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Advice[0] = w.allocators.Advice(f)
 			name, short = findings.Say("a mark worker of the garbage collector"), findings.Say("mark workers of the garbage collector")
 		}
-		x.Headline = findings.Say("%s late, after runs of %s", quantity.Plural(sum.late, "timer fired", "timers fired"), short)
-		x.Title = findings.Say("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(sum.late, "timer", "timers"), name, quantity.Duration(mean))
+		x.Headline = findings.Say("%s late, after runs of %s", quantity.Plural(late.N, "timer fired", "timers fired"), short)
+		x.Title = findings.Say("%s fired only when %s left its P, after %s on average, with no P idle: they were due at some time before", quantity.Plural(late.N, "timer", "timers"), name, quantity.Duration(late.Ns/late.N))
 	}
 	if sum.waits > 0 {
-		x.Evidence = append(x.Evidence,
-			findings.Measured("most timers that fired in a row", findings.Count(w.most), findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS))))),
-			findings.Measured("goroutines of such storms that waited for a P", findings.Count(sum.waits), findings.Time(w.t.LateNs).With(" each")),
-			findings.Measured("their waits, summed", findings.Time(sum.waitNs)))
+		x.Measured("most timers that fired in a row", findings.Count(w.most), findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS)))))
+		x.Measured("goroutines of such storms that waited for a P", findings.Count(sum.waits), findings.Time(w.t.LateNs).With(" each"))
+		x.Measured("their waits, summed", findings.Time(sum.waitNs))
 		if n.storm {
 			x.Headline = findings.Say("Up to %s timers fire at once", quantity.Count(w.most))
 			x.Title = findings.Say("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
@@ -289,28 +263,25 @@ const maxVictims = 3
 // sums adds up the classes with late timers.
 func (w *watcher) sums() (n evidence) {
 	sum := &n.sum
-	for _, c := range w.cells {
-		if c.late+c.waits < w.t.MinCount || float64(c.late+c.waits) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
+	for _, c := range w.classes.List {
+		if bad := c.late.N + c.waits; bad < w.t.MinCount || float64(bad) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
 			continue
 		}
-		n.cells = append(n.cells, c)
+		n.classes = append(n.classes, c)
 		if c.ratio() >= w.t.Ratio {
 			n.bad += c.latenessNs()
 		}
 		sum.n += c.n
 		sum.slept += c.slept
-		sum.late += c.late
-		sum.held += c.held
+		sum.late.Merge(&c.late)
 		sum.waits += c.waits
 		sum.waitNs += c.waitNs
-		if c.worst > sum.worst {
-			sum.worst, sum.from, sum.to = c.worst, c.from, c.to
-		}
 	}
-	n.storm = sum.waits > 0 && (sum.late == 0 || sum.waitNs > sum.held/2)
-	slices.SortFunc(n.cells, func(x, y cell) int {
-		return cmp.Or(cmp.Compare(y.latenessNs(), x.latenessNs()), cmp.Compare(x.class, y.class))
+	n.storm = sum.waits > 0 && (sum.late.N == 0 || sum.waitNs > sum.late.Ns/2)
+	slices.SortFunc(n.classes, func(x, y *class) int {
+		return cmp.Or(cmp.Compare(y.latenessNs(), x.latenessNs()), cmp.Compare(x.late.Class, y.late.Class))
 	})
+	n.classes = n.classes[:min(maxVictims, len(n.classes))]
 	return n
 }
 
