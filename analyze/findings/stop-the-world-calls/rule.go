@@ -50,7 +50,8 @@ func New(t Thresholds) findings.Detector {
 		Explains: []string{starvation.ID, timerlateness.ID, slowrestart.ID, gcdisplacement.ID, runnextmonopoly.ID},
 		Remedy:   findings.Remedy{Why: "the model stops a world when the recording did"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int{}, begun: reference.NoG, by: reference.NoG, changer: -1}
+			w := &watcher{t: t, view: view, begun: reference.NoG, by: reference.NoG}
+			w.sites = findings.NewTable(findings.MaxKept, w.newSite)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWBegin}}, w.begin)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSTWEnd}}, w.end)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, w.mark)
@@ -75,29 +76,29 @@ type watcher struct {
 	caller  findings.Mark // of who asked last
 	since   int64         // when it did; what it runs up to its next stop is taken for the call's work
 	by      int64         // who it is; NoG: nobody, or it has stopped since
-	last    int           // its site
-	// changer is the site that set GOMAXPROCS last, -1 if none did, and taken is
+	last    *site         // where
+	// changer is the site that set GOMAXPROCS last, nil if none did, and taken is
 	// View.TakenNs at that time.
-	changer int
+	changer *site
 	taken   int64
-	sites   []site
-	at      map[int32]int // by stack
+	sites   findings.Table[int32, site] // by stack
 }
-
-// maxSites bounds memory; what comes later is not shown.
-const maxSites = 1024
 
 // site is the stops that were asked for at one stack.
 type site struct {
-	stack, class int32
-	n, ns        int64
-	pNs          int64 // P-time: ns times GOMAXPROCS
-	cycles       int64 // of the collector that began in them
-	callNs       int64 // for which the caller ran on from a stop
-	takenNs      int64 // View.TakenNs, of when GOMAXPROCS was as it had set it
-	longest      int64
-	from, to     int64 // of that
-	g            int64
+	findings.Cell
+	pNs     int64 // P-time: Ns times GOMAXPROCS
+	cycles  int64 // of the collector that began in them
+	callNs  int64 // for which the caller ran on from a stop
+	takenNs int64 // View.TakenNs, of when GOMAXPROCS was as it had set it
+}
+
+func (w *watcher) newSite(stack int32) (s site) {
+	s.Stack = stack
+	if g := w.view.ByID(w.request.G); g != nil {
+		s.Class = g.Class
+	}
+	return s
 }
 
 // mark notes a cycle of the collector: its goroutine stops the world next.
@@ -111,43 +112,23 @@ func (w *watcher) begin(d *reference.Decision) {
 	w.begun = reference.NoG
 }
 
-func (w *watcher) site() *site {
-	i, ok := w.at[w.request.Stack]
-	if !ok {
-		if len(w.sites) == maxSites {
-			return nil
-		}
-		i = len(w.sites)
-		w.sites = append(w.sites, site{stack: w.request.Stack})
-		w.at[w.request.Stack] = i
-		if g := w.view.ByID(w.request.G); g != nil {
-			w.sites[i].class = g.Class
-		}
-	}
-	return &w.sites[i]
-}
-
 func (w *watcher) end(d *reference.Decision) {
 	if !w.open {
 		return
 	}
 	w.open, w.ended = false, d.Time
-	s := w.site()
+	s := w.sites.At(w.request.Stack)
 	if s == nil {
 		return
 	}
 	ns := d.Time - w.request.Time
-	s.n++
 	if w.cycle {
 		s.cycles++
 	}
-	s.ns += ns
 	s.pNs += ns * w.view.Procs()
-	if ns > s.longest {
-		s.longest, s.from, s.to, s.g = ns, w.request.Time, d.Time, w.request.G
-	}
+	s.Add(&findings.Cell{Ns: ns, From: w.request.Time, To: d.Time, G: w.request.G, P: reference.NoP, Stack: s.Stack})
 	if g := w.view.ByID(w.request.G); g != nil && w.by != g.ID {
-		w.since, w.by, w.last = d.Time, g.ID, w.at[w.request.Stack]
+		w.since, w.by, w.last = d.Time, g.ID, s
 		w.view.Mark(g.Slot(), w.caller)
 	}
 }
@@ -155,17 +136,17 @@ func (w *watcher) end(d *reference.Decision) {
 // changed notes who changed GOMAXPROCS, which comes with the end of a stop.
 func (w *watcher) changed(d *reference.Decision) {
 	w.bookTaken()
-	w.changer = -1
-	if i, ok := w.at[w.request.Stack]; ok && d.Time == w.ended {
-		w.changer = i
+	w.changer = nil
+	if d.Time == w.ended {
+		w.changer = w.sites.Find(w.request.Stack)
 	}
 }
 
 // bookTaken books the P-time that was missing to who set GOMAXPROCS last.
 func (w *watcher) bookTaken() {
 	now := w.view.TakenNs()
-	if w.changer >= 0 {
-		w.sites[w.changer].takenNs += now - w.taken
+	if w.changer != nil {
+		w.changer.takenNs += now - w.taken
 	}
 	w.taken = now
 }
@@ -175,7 +156,7 @@ func (w *watcher) stopped(d *reference.Decision) {
 	if d.G != w.by {
 		return
 	}
-	w.sites[w.last].callNs += min(d.Time-w.since, maxCallNs)
+	w.last.callNs += min(d.Time-w.since, maxCallNs)
 	w.by = reference.NoG
 	w.view.Unmark(w.view.Slot(), w.caller)
 }
@@ -186,8 +167,8 @@ const maxCallNs = 20_000_000
 // caller is one function that asks for stops, by calling one of the library.
 type caller struct {
 	call
+	site      // summed
 	place     string
-	site      site  // summed, with the longest stop
 	markNs    int64 // P-time of the mark workers in the cycles that it began
 	cost      int64 // P-time
 	perSecond float64
@@ -201,64 +182,49 @@ type call struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.bookTaken()
-	var callers []*caller
-	byCall := map[call]*caller{}
-	for i := range w.sites {
-		s := &w.sites[i]
-		what, ok := requestedBy(f.Frames(s.stack))
-		if !ok || s.n == 0 {
+	byCall := findings.NewTable(findings.MaxKept, func(of call) caller { return caller{call: of} })
+	for _, s := range w.sites.List {
+		what, ok := requestedBy(f.Frames(s.Stack))
+		if !ok || s.N == 0 {
 			continue
 		}
-		if f.Part(s.stack) == findings.Harness {
+		if f.Part(s.Stack) == findings.Harness {
 			f.LeftOut.Collections += s.cycles
 			if what == "runtime.ReadMemStats" {
-				f.LeftOut.Statistics += s.n
+				f.LeftOut.Statistics += s.N
 			}
 			continue
 		}
-		function, place := f.ProgramsFunction(s.stack)
-		k := call{function, what}
-		c := byCall[k]
-		if c == nil {
-			c = &caller{call: k, place: place, site: site{class: s.class, stack: s.stack}}
-			byCall[k] = c
-			callers = append(callers, c)
+		function, place := f.ProgramsFunction(s.Stack)
+		c := byCall.At(call{function, what})
+		if c.N == 0 {
+			c.place = place
 		}
-		c.add(s)
+		c.Include(&s.Cell)
+		c.pNs += s.pNs
+		c.cycles += s.cycles
+		c.callNs += s.callNs
+		c.takenNs += s.takenNs
 	}
+	callers := byCall.List
 	marked := w.marked(f)
 	for _, c := range callers {
-		c.markNs = int64(float64(marked) * float64(c.site.cycles) / float64(max(1, w.cycles)))
-		c.cost = c.site.pNs + c.markNs + c.site.callNs + c.site.takenNs
-		c.perSecond = float64(c.site.n) / (float64(f.RecordedNs()) / 1e9)
+		c.markNs = int64(float64(marked) * float64(c.cycles) / float64(max(1, w.cycles)))
+		c.cost = c.pNs + c.markNs + c.callNs + c.takenNs
+		c.perSecond = float64(c.N) / (float64(f.RecordedNs()) / 1e9)
 	}
 	slices.SortStableFunc(callers, func(x, y *caller) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.function, y.function), cmp.Compare(x.what, y.what))
 	})
 	var out []findings.Finding
 	for _, c := range callers[:min(maxCallers, len(callers))] {
-		if x, ok := w.finding(f, c); ok {
-			out = append(out, x)
-		}
+		out = append(out, w.finding(f, c)...)
 	}
 	return out
 }
 
 // maxCallers is how many are reported, the costliest ones.
 const maxCallers = 2
-
-func (c *caller) add(s *site) {
-	t := &c.site
-	t.n += s.n
-	t.ns += s.ns
-	t.pNs += s.pNs
-	t.cycles += s.cycles
-	t.callNs += s.callNs
-	t.takenNs += s.takenNs
-	if s.longest > t.longest {
-		t.longest, t.from, t.to, t.g, t.stack, t.class = s.longest, s.from, s.to, s.g, s.stack, s.class
-	}
-}
 
 // marked is the P-time of the collector's mark workers.
 func (w *watcher) marked(f *findings.Facts) (ns int64) {
@@ -273,7 +239,7 @@ func (w *watcher) marked(f *findings.Facts) (ns int64) {
 // who records this trace.
 func requestedBy(frames []string) (what string, ok bool) {
 	for _, fr := range frames {
-		name, _, _ := strings.Cut(fr, " ")
+		name := findings.FunctionOf(fr)
 		switch {
 		case name == "runtime.mallocgc", name == "runtime.forcegchelper", strings.HasPrefix(name, "runtime.gcBgMarkWorker"),
 			strings.HasPrefix(name, "runtime/trace."), strings.HasPrefix(name, "runtime.StartTrace"), strings.HasPrefix(name, "runtime.StopTrace"),
@@ -295,17 +261,15 @@ const longStop = 10_000_000
 
 // long reports whether there were such stops, and not for a collection, or to change GOMAXPROCS.
 func (c *caller) long() bool {
-	return c.site.n >= 3 && c.site.ns >= longStop*c.site.n && c.site.cycles == 0 && c.site.takenNs == 0
+	return c.N >= 3 && c.Ns >= longStop*c.N && c.cycles == 0 && c.takenNs == 0
 }
 
 // finding is about one caller.
-func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool) {
-	if few := c.site.n < w.t.MinCount || c.perSecond < w.t.PerSecond; few && !c.long() {
-		return findings.Finding{}, false
-	}
+func (w *watcher) finding(f *findings.Facts, c *caller) []findings.Finding {
+	few := c.N < w.t.MinCount || c.perSecond < w.t.PerSecond
 	s, ok := w.t.Grade.Severity(c.cost, f.RecordedNs())
-	if !ok {
-		return findings.Finding{}, false
+	if !ok || few && !c.long() {
+		return nil
 	}
 	switch {
 	case c.perSecond >= w.t.Often:
@@ -315,36 +279,34 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 	case f.Share(c.cost) < w.t.WarningShare*float64(max(1, f.GOMAXPROCS)):
 		s = findings.Note
 	}
-	a := f.Class(findings.Cause, c.site.class)
-	a.G, a.Stack = c.site.g, f.Frames(c.site.stack)
 	x := findings.Finding{
-		Severity: s, CostNs: c.cost, FromNs: c.site.from, ToNs: c.site.to, Basis: findings.Certain, Actors: []findings.Actor{a},
+		Severity: s, CostNs: c.cost, FromNs: c.From, ToNs: c.To, Basis: findings.Certain,
+		Actors: []findings.Actor{c.Actor(f, findings.Cause)},
 	}
-	t := &c.site
 	rate := quantity.Number(c.perSecond)
 	x.Headline = findings.Say("%s stops the world %s times a second (%s)", c.function, rate, c.what)
-	if t.n < w.t.MinCount || c.perSecond < w.t.PerSecond {
-		x.Headline = findings.Say("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(t.longest), c.what)
+	if few {
+		x.Headline = findings.Say("%s stops the world for up to %s at a time (%s)", c.function, quantity.Duration(c.Worst), c.what)
 	}
 	x.Title = findings.Say("%s stops the world by calling %s: %s, %s a second, for up to %s",
-		c.function, c.what, quantity.Plural(t.n, "time", "times"), rate, quantity.Duration(t.longest))
-	x.MeasuredOf(findings.Say("stops that %s asked for%s", c.function, findings.At(" (%s)", c.place)), findings.Count(t.n), findings.Count(w.t.MinCount))
+		c.function, c.what, quantity.Plural(c.N, "time", "times"), rate, quantity.Duration(c.Worst))
+	x.MeasuredOf(findings.Say("stops that %s asked for%s", c.function, findings.At(" (%s)", c.place)), findings.Count(c.N), findings.Count(w.t.MinCount))
 	x.Measured("a second", findings.Rate(c.perSecond), findings.Rate(w.t.PerSecond))
-	x.Measured("the world stood still for them", findings.Time(t.ns).With(" (%s of the recording)", quantity.Percent(f.Share(t.ns))))
-	x.Measured("the longest", findings.Time(t.longest))
-	if t.callNs > 0 {
-		x.Measured("its goroutine then ran on, summed", findings.Time(t.callNs))
+	x.Measured("the world stood still for them", findings.Time(c.Ns).With(" (%s of the recording)", quantity.Percent(f.Share(c.Ns))))
+	x.Measured("the longest", findings.Time(c.Worst))
+	if c.callNs > 0 {
+		x.Measured("its goroutine then ran on, summed", findings.Time(c.callNs))
 	}
 	switch {
-	case t.takenNs > c.cost/2:
-		taken := quantity.Duration(t.takenNs)
+	case c.takenNs > c.cost/2:
+		taken := quantity.Duration(c.takenNs)
 		x.Headline = findings.Say("%s changes GOMAXPROCS: %s of P-time taken from who waits", c.function, taken)
 		x.Title = findings.Say("%s changes GOMAXPROCS, %s, %s a second; while it was lower than before goroutines waited for the Ps that were missing: %s of P-time",
-			c.function, quantity.Plural(t.n, "time", "times"), rate, taken)
-		x.Measured("P-time that was missing while goroutines waited", findings.Said("%s", taken).Of(t.takenNs))
+			c.function, quantity.Plural(c.N, "time", "times"), rate, taken)
+		x.Measured("P-time that was missing while goroutines waited", findings.Said("%s", taken).Of(c.takenNs))
 		x.Advise("Leave GOMAXPROCS alone: take the call out of %s, or see what it decides by. An idle P costs next to nothing, and each change stops the world.", c.function)
-	case t.cycles > 0:
-		x.Measured("garbage collections that it began, and the P-time of their mark workers", findings.Count(t.cycles).With(", %s", quantity.Duration(c.markNs)).Of(c.markNs))
+	case c.cycles > 0:
+		x.Measured("garbage collections that it began, and the P-time of their mark workers", findings.Count(c.cycles).With(", %s", quantity.Duration(c.markNs)).Of(c.markNs))
 		x.Advise("Let the runtime decide when to collect: take the call out of %s; where memory must stay small, set GOMEMLIMIT (debug.SetMemoryLimit) or GOGC.", c.function)
 	case c.what == "runtime.Stack":
 		x.Advise("Have %s take a goroutine profile (runtime/pprof), which stops the world for a moment only, in place of runtime.Stack of all goroutines, or call that seldom.", c.function)
@@ -352,5 +314,5 @@ func (w *watcher) finding(f *findings.Facts, c *caller) (findings.Finding, bool)
 		x.Advise("Call %s seldom, or not at all: %s can read runtime/metrics, which stops nothing, for the size of the heap, the number of goroutines, pauses and latencies.", c.what, c.function)
 	}
 	x.Advise("What stops the world: runtime.ReadMemStats, runtime.GC and debug.FreeOSMemory, runtime.GOMAXPROCS with a number, profiles of goroutines, runtime.Stack of all of them. All goroutines wait until each P has stopped, and again until the Ps are back.")
-	return x, true
+	return []findings.Finding{x}
 }
