@@ -70,7 +70,7 @@ func New(t Thresholds) findings.Detector {
 		},
 		Remedy: findings.Remedy{Why: "what would be left of its running if it blocked the trace does not tell"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]*class{}}
+			w := &watcher{t: t, view: view, classes: findings.NewTable(findings.MaxKept, newClass)}
 			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
 			return w
 		},
@@ -80,13 +80,10 @@ func New(t Thresholds) findings.Detector {
 type watcher struct {
 	t       Thresholds
 	view    *findings.View
-	at      map[int32]*class
-	classes []*class
+	classes findings.Table[int32, class]
 }
 
 const (
-	// maxClasses bounds memory; what comes later is not shown.
-	maxClasses = 1024
 	// maxStacks and maxGoroutines are how many of a class are told apart.
 	maxStacks     = 64
 	maxGoroutines = 64
@@ -102,18 +99,18 @@ type class struct {
 	p        int32
 }
 
+func newClass(id int32) class { return class{id: id, gs: map[int64]int64{}, stacks: map[int32]int64{}} }
+
 func (w *watcher) preempted(r *findings.Run) {
 	if r.System {
 		return
 	}
-	c := w.at[r.Class]
+	c := w.classes.At(r.Class)
 	if c == nil {
-		if len(w.classes) == maxClasses {
-			return
-		}
-		c = &class{id: r.Class, gs: map[int64]int64{}, stacks: map[int32]int64{}, from: r.From}
-		w.at[r.Class] = c
-		w.classes = append(w.classes, c)
+		return
+	}
+	if c.n == 0 {
+		c.from = r.From
 	}
 	c.n++
 	c.to, c.p = r.To, r.P
@@ -139,11 +136,9 @@ type evidence struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var out []findings.Finding
-	for _, c := range w.classes {
+	for _, c := range w.classes.List {
 		if n, ok := w.assess(f, c); ok {
-			if x, ok := w.finding(f, &n); ok {
-				out = append(out, x)
-			}
+			out = append(out, w.finding(f, &n)...)
 		}
 	}
 	return out
@@ -213,8 +208,7 @@ const aSelect = "select"
 // does something else.
 func pollKind(frames []string) string {
 	for _, fr := range frames {
-		name, _, _ := strings.Cut(fr, " ")
-		switch {
+		switch name := findings.FunctionOf(fr); {
 		case name == "runtime.selectnbrecv", name == "runtime.selectnbsend":
 			return "select with a default case"
 		case name == "runtime.selectgo":
@@ -259,21 +253,21 @@ func behind(f *findings.Facts, class int32) (ns int64) {
 	return ns
 }
 
-func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, bool) {
+func (w *watcher) finding(f *findings.Facts, n *evidence) []findings.Finding {
 	cost := n.behind
 	if n.sure {
 		cost = w.view.ClassStat(n.id).RunNs
 	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
-		return findings.Finding{}, false
+		return nil
 	}
-	x := findings.Finding{Severity: s, CostNs: cost, FromNs: n.from, ToNs: n.to, Basis: findings.Suspected}
-	a := f.Class(findings.Cause, n.id)
 	gs := slices.Collect(maps.Keys(n.gs))
-	a.G = slices.MinFunc(gs, func(x, y int64) int { return cmp.Or(cmp.Compare(n.gs[y], n.gs[x]), cmp.Compare(x, y)) })
-	a.P, a.Stack = findings.OnP(n.p), f.Frames(n.stack)
-	x.Actors = append(x.Actors, a)
+	g := slices.MinFunc(gs, func(x, y int64) int { return cmp.Or(cmp.Compare(n.gs[y], n.gs[x]), cmp.Compare(x, y)) })
+	a := (&findings.Cell{Class: n.id, G: g, P: n.p, Stack: n.stack}).Actor(f, findings.Cause)
+	x := findings.Finding{
+		Severity: s, CostNs: cost, FromNs: n.from, ToNs: n.to, Basis: findings.Suspected, Actors: []findings.Actor{a},
+	}
 	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
 	if function == "" {
 		function = findings.Name(a.Class)
@@ -309,5 +303,5 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) (findings.Finding, boo
 		x.AdviseOnly("Let %s block for what it polls for: select without a default case, a channel, a sync.Cond, a timer (time.Sleep, time.After, a context with a deadline).", function)
 		x.Advise("If it must poll, let it sleep in between, longer each time: a goroutine that never blocks owns a P.")
 	}
-	return x, true
+	return []findings.Finding{x}
 }
