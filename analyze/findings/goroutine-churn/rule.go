@@ -30,11 +30,11 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, Counted: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, Counted: true, Delays: true,
 		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
+			w.windows = findings.NewWindows(t.WindowNs, w.weigh, sum)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
 			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
 			return w
@@ -46,13 +46,8 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	from     int64   // of the window
-	before   int64   // run intervals before it
-	now      account // in it
-	total    account
-	windows  int64
-	worst    int64 // creations in one window
-	worstAt  int64
+	before   int64 // run intervals before the window
+	windows  findings.Windows[account]
 	short    findings.Tally // those that ended early
 	creators findings.Tally
 }
@@ -63,11 +58,19 @@ type account struct {
 	idle            int64            // ns in which an early-ended one waited while its P ran nothing
 }
 
-func (w *watcher) roll(now int64) {
-	if now >= w.from+w.t.WindowNs {
-		w.close()
-		w.from = now - now%w.t.WindowNs
-	}
+// weigh reports whether a window counts, and by how much.
+func (w *watcher) weigh(a *account) (created int64, counts bool) {
+	runs := w.view.Totals().Runs
+	a.starts = runs - w.before
+	w.before = runs
+	return a.created, float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs
+}
+
+func sum(t, a *account) {
+	t.created += a.created
+	t.starts += a.starts
+	t.idle += a.idle
+	t.ended.Merge(&a.ended)
 }
 
 func (w *watcher) ready(d *reference.Decision) {
@@ -75,9 +78,9 @@ func (w *watcher) ready(d *reference.Decision) {
 	if g == nil || g.System {
 		return
 	}
-	w.roll(d.Time)
-	w.now.created++
-	if w.now.created%sample == 0 {
+	a := w.windows.At(d.Time)
+	a.created++
+	if a.created%sample == 0 {
 		c := findings.Cell{Class: 0, Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
 		if by := w.view.ByID(d.By); by != nil {
 			c.Class, c.P = by.Class, by.RanOn
@@ -98,39 +101,20 @@ func (w *watcher) run(r *findings.Run) {
 	if g == nil || g.ID != r.G {
 		return
 	}
-	w.roll(r.To)
-	w.now.ended.Add(g.RunNs)
+	a := w.windows.At(r.To)
+	a.ended.Add(g.RunNs)
 	if g.RunNs >= w.t.LifeNs {
 		return
 	}
-	w.now.idle += r.IdleWait
-	if w.now.ended.N%sample == 0 {
+	a.idle += r.IdleWait
+	if a.ended.N%sample == 0 {
 		w.short.Add(&findings.Cell{Class: r.Class, Ns: 1, From: r.From, To: r.To, G: r.G, P: r.P})
 	}
 }
 
-func (w *watcher) close() {
-	a := &w.now
-	runs := w.view.Totals().Runs
-	a.starts = runs - w.before
-	w.before = runs
-	if float64(a.created) > w.t.Rate*float64(w.t.WindowNs)/1e9 && a.ended.N > 0 && a.ended.Median() < w.t.LifeNs {
-		t := &w.total
-		t.created += a.created
-		t.starts += a.starts
-		t.idle += a.idle
-		t.ended.Merge(&a.ended)
-		w.windows++
-		if a.created > w.worst {
-			w.worst, w.worstAt = a.created, w.from
-		}
-	}
-	*a = account{}
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close()
-	t := &w.total
+	w.windows.Close(f.EndNs)
+	t, worst, worstAt := &w.windows.Total, w.windows.Worst, w.windows.WorstAt
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	// What creating and ending them cost the trace does not show: their number
 	// decides. It is a waste, and nobody's delay, so that it is never critical.
@@ -140,10 +124,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	end, median := min(f.EndNs, w.worstAt+w.t.WindowNs), t.ended.Median()
-	rate := quantity.Count(int64(float64(w.worst) / float64(max(1, end-w.worstAt)) * 1e9))
+	end, median := min(f.EndNs, worstAt+w.t.WindowNs), t.ended.Median()
+	rate := quantity.Count(int64(float64(worst) / float64(max(1, end-worstAt)) * 1e9))
 	x := findings.Finding{
-		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: end, Basis: findings.Inferred,
+		Severity: s, CostNs: t.idle, FromNs: worstAt, ToNs: end, Basis: findings.Inferred,
 		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
 	}
 	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
@@ -157,9 +141,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Title = findings.Say("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
 			a.Doer(), quantity.Count(t.created), findings.Name(x.Actors[0].Class), quantity.Duration(median), rate)
 	}
-	x.Measured("creations in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
+	x.Measured("creations in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
 	x.Measured("running time in the life of one, median", findings.Time(median), findings.Time(w.t.LifeNs))
-	x.Measured("windows above the limits", findings.Count(w.windows))
+	x.Measured("windows above the limits", findings.Count(w.windows.N))
 	x.Measured("starts that were first ones", findings.Share(min(1, quantity.Ratio(t.created, max(1, t.starts)))))
 	x.Measured("time that Ps took to get from one to the next, summed", findings.Time(t.idle))
 	x.Advise("Do so little work in the caller, or give several items to one goroutine: creating, starting and ending one takes about a microsecond, and a stack.")

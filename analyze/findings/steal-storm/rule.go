@@ -34,11 +34,11 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
+			w.windows = findings.NewWindows(t.WindowNs, w.weigh, sum)
 			view.Windows(t.WindowNs, w.roll)
 			view.Runs(findings.RunFilter{Stolen: true}, w.run)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSteal}}, w.steal)
@@ -51,18 +51,15 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	from    int64   // of the window
-	before  int64   // run intervals before it
-	now     account // in it
-	total   account
-	windows int64
-	worst   int64 // stolen in one window
-	worstAt int64
+	runs    int64 // run intervals up to the end of the window
+	before  int64 // and up to its beginning
+	windows findings.Windows[account]
 	taken   findings.Tally
 	wakers  findings.Tally
-	pairs   []int64 // steals by victim
+	from    [ledger.MaxPs]int64 // steals, by victim
 }
 
+// account is what happened in a window.
 type account struct {
 	starts, stolen int64
 	idle           int64 // ns in which a stolen one waited while its thief looked for work
@@ -70,19 +67,37 @@ type account struct {
 	lengths        findings.Lengths
 }
 
-// roll begins the window that s is the first run interval of.
-func (w *watcher) roll(s *findings.Run) {
-	w.close(w.view.Totals().Runs - 1)
-	w.from = s.To - s.To%w.t.WindowNs
+// weigh reports whether a window counts, and by how much.
+func (w *watcher) weigh(a *account) (stolen int64, counts bool) {
+	a.starts = w.runs - w.before
+	w.before = w.runs
+	return a.stolen, float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 &&
+		a.lengths.Median() < w.t.RunNs
+}
+
+func sum(t, a *account) {
+	t.starts += a.starts
+	t.stolen += a.stolen
+	t.idle += a.idle
+	t.steals += a.steals
+	t.moved += a.moved
+	t.lengths.Merge(&a.lengths)
+}
+
+// roll begins the window that r is the first run interval of.
+func (w *watcher) roll(r *findings.Run) {
+	w.runs = w.view.Totals().Runs - 1
+	w.windows.Close(r.To)
 }
 
 func (w *watcher) run(r *findings.Run) {
-	w.now.stolen++
-	w.now.idle += r.IdleWait
-	w.now.lengths.Add(r.Ns())
+	a := w.windows.Now()
+	a.stolen++
+	a.idle += r.IdleWait
+	a.lengths.Add(r.Ns())
 	w.taken.Add(&findings.Cell{Class: r.Class, Ns: r.IdleWait, From: r.From - r.IdleWait, To: r.From, G: r.G, P: r.P, Stack: r.Stack})
 	// Who feeds the queues is asked of some only: it costs a look-up.
-	if w.now.stolen%sample != 0 {
+	if a.stolen%sample != 0 {
 		return
 	}
 	if g := w.view.ByID(r.G); g != nil {
@@ -95,47 +110,24 @@ func (w *watcher) run(r *findings.Run) {
 const sample = 16
 
 func (w *watcher) steal(d *reference.Decision) {
-	w.now.steals++
-	w.now.moved += int64(d.Batch)
-	if d.Victim < 0 || d.Victim >= ledger.MaxPs {
-		return
+	a := w.windows.Now()
+	a.steals++
+	a.moved += int64(d.Batch)
+	if d.Victim >= 0 && d.Victim < ledger.MaxPs {
+		w.from[d.Victim]++
 	}
-	for int(d.Victim) >= len(w.pairs) {
-		w.pairs = append(w.pairs, 0)
-	}
-	w.pairs[d.Victim]++
-}
-
-// close judges the window, which ends with that many run intervals so far.
-func (w *watcher) close(runs int64) {
-	a := &w.now
-	a.starts = runs - w.before
-	w.before = runs
-	if float64(a.stolen) > w.t.Share*float64(a.starts) && float64(a.stolen) >= w.t.Rate*float64(w.t.WindowNs)/1e9 && a.lengths.Median() < w.t.RunNs {
-		t := &w.total
-		t.starts += a.starts
-		t.stolen += a.stolen
-		t.idle += a.idle
-		t.steals += a.steals
-		t.moved += a.moved
-		t.lengths.Merge(&a.lengths)
-		w.windows++
-		if a.stolen > w.worst {
-			w.worst, w.worstAt = a.stolen, w.from
-		}
-	}
-	*a = account{}
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	w.close(w.view.Totals().Runs)
-	t := &w.total
+	w.runs = w.view.Totals().Runs
+	w.windows.Close(f.EndNs)
+	t, worstAt := &w.windows.Total, w.windows.WorstAt
 	s, ok := w.t.Grade.Severity(t.idle, f.RecordedNs())
 	if !ok {
 		return nil
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: t.idle, FromNs: w.worstAt, ToNs: min(f.EndNs, w.worstAt+w.t.WindowNs), Basis: findings.Inferred, Feigned: findings.ByStall,
+		Severity: s, CostNs: t.idle, FromNs: worstAt, ToNs: min(f.EndNs, worstAt+w.t.WindowNs), Basis: findings.Inferred, Feigned: findings.ByStall,
 		Actors: append(w.taken.Actors(f, findings.Victim, 2), w.wakers.Actors(f, findings.Cause, 2)...),
 	}
 	share, median := quantity.Ratio(t.stolen, t.starts), t.lengths.Median()
@@ -143,7 +135,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Title = findings.Say("%s of the starts were of goroutines stolen from another P, which then ran for %s (median)", quantity.Percent(share), quantity.Duration(median))
 	x.Measured("starts that were stolen", findings.Share(share), findings.Share(w.t.Share))
 	x.Measured("median run interval of these", findings.Time(median), findings.Time(w.t.RunNs))
-	x.Measured("stolen starts in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
+	x.Measured("stolen starts in the worst "+quantity.Duration(w.t.WindowNs), findings.Count(w.windows.Worst), findings.Count(int64(w.t.Rate*float64(w.t.WindowNs)/1e9)))
 	x.Measured("goroutines taken by one steal, on average", findings.Number(quantity.Ratio(t.moved, max(1, t.steals))))
 	x.Measured("waiting of stolen goroutines while the thief looked for work, on average", findings.Time(t.idle/t.stolen))
 	who := findings.Say("the producer")
@@ -152,7 +144,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	var all, most int64
 	from := reference.NoP
-	for p, steals := range w.pairs {
+	for p, steals := range w.from {
 		if all += steals; steals > most {
 			most, from = steals, int32(p)
 		}
