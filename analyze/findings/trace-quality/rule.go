@@ -3,6 +3,7 @@
 package tracequality
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -85,82 +86,98 @@ func (w *watcher) cycle(d *reference.Decision) {
 // lose is for a gap in the trace: how many cycles began in it is not known.
 func (w *watcher) lose(*reference.Decision) { w.lastGC = -1 }
 
-// problem is something that the finding speaks of.
-type problem uint8
-
-const (
-	lostBytes problem = iota
-	warnings
-	reduced
-	unexplained
-	tracer
-	annotations
-	short
-	fewCycles
-	omittedPs
-)
-
-// severity is that of a trace with the problem.
-func (p problem) severity() findings.Severity {
-	if p == lostBytes || p == unexplained {
-		return findings.Warning
-	}
-	return findings.Note
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	x := findings.Finding{Severity: findings.Note, Basis: findings.Certain, ToNs: f.EndNs}
-	var found []problem // the worst first
-	for p, is := range w.problems(f) {
-		switch p := problem(p); {
-		case !is:
-		case p.severity().Order() < x.Severity.Order():
-			x.Severity = p.severity()
-			found = slices.Insert(found, 0, p)
-		default:
-			found = append(found, p)
-		}
-	}
-	if len(found) == 0 {
+	x := report{Finding: findings.Finding{Severity: findings.Note, Basis: findings.Certain, ToNs: f.EndNs}}
+	w.reading(f, &x)
+	w.recording(f, &x)
+	if len(x.problems) == 0 {
 		return nil
 	}
-	if w.first >= 0 && slices.Contains(found, unexplained) {
-		x.FromNs, x.ToNs = w.first, w.last
-	}
-	var what []string
-	for _, p := range found {
-		what = append(what, w.title(f, p))
-	}
-	x.Headline = findings.Say("About this trace: %s", what[0])
-	x.Title = findings.Say("About this trace: %s", strings.Join(what, "; "))
-	slices.Sort(found)
-	for _, p := range found {
-		x.Evidence = append(x.Evidence, w.evidence(f, p)...)
-		if a := w.advice(f, p); a != "" {
-			x.Advise("%s", a)
-		}
-	}
+	x.Headline = findings.Say("About this trace: %s", x.problems[0])
+	x.Title = findings.Say("About this trace: %s", strings.Join(x.problems, "; "))
 	if len(x.Advice) == 0 {
 		x.Advise("Read the warnings, and record again if they matter.")
 	}
-	return []findings.Finding{x}
+	return []findings.Finding{x.Finding}
 }
 
-// problems reports for each problem whether the trace has it.
-func (w *watcher) problems(f *findings.Facts) [omittedPs + 1]bool {
+// report is the finding, and the problems of which it speaks, the worst first.
+type report struct {
+	findings.Finding
+	problems []string
+}
+
+// add adds a problem, and what to do about it, if anything.
+func (x *report) add(s findings.Severity, problem, advice string, evidence ...findings.Evidence) {
+	if s.Order() < x.Severity.Order() {
+		x.Severity = s
+		x.problems = slices.Insert(x.problems, 0, problem)
+	} else {
+		x.problems = append(x.problems, problem)
+	}
+	x.Evidence = append(x.Evidence, evidence...)
+	if advice != "" {
+		x.Advise("%s", advice)
+	}
+}
+
+// reading adds what went wrong when the trace was read.
+func (w *watcher) reading(f *findings.Facts, x *report) {
+	if f.LostBytes > 0 {
+		lost := quantity.Percent(min(1, share(f.LostBytes, f.Bytes)))
+		x.add(findings.Warning, "a part of it could not be read",
+			"Stop the trace with trace.Stop, or end the download, before the program exits: what the tracer had not written out is missing, mostly the last second. All that follows holds for the part that was read.",
+			findings.Measured("bytes that could not be read", findings.Said("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), lost), findings.Said("0")))
+	}
+	if len(f.Warnings) > 0 {
+		x.add(findings.Note, "reading it gave warnings", "", evidenceOfWarnings(f.Warnings)...)
+	}
+	if f.Reduced {
+		x.add(findings.Note, "its format is older than Go 1.22 and shows no threads",
+			"Record with Go 1.22 or newer: run queues can be rebuilt only from such traces.",
+			findings.Measured("detectors that need run queues and did not judge", findings.Said("%s", cmp.Or(strings.Join(f.Silent, ", "), "none"))))
+	}
+	odd := share(f.Unexplained, f.Starts)
+	if f.Starts > 0 && !f.Reduced && odd > w.t.Unexplained && f.Unexplained >= w.t.UnexplainedMin {
+		x.add(findings.Warning, quantity.Percent(odd)+" of the starts could not be explained",
+			"Queue lengths, steals and the causes of waits are less certain where starts are unexplained; a trace with fewer, larger bursts of threads without CPU explains better. If the trace is sound, this is a defect of gmpscope: please report it.",
+			findings.Measured("starts without explanation", findings.Said("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(odd)), findings.Share(w.t.Unexplained)))
+		if w.first >= 0 {
+			x.FromNs, x.ToNs = w.first, w.last
+			x.Measured("the first of them", findings.Said("at %s", quantity.Duration(w.first)).Of(w.first))
+		}
+	}
+}
+
+// recording adds what is wrong with the way that it was recorded.
+func (w *watcher) recording(f *findings.Facts, x *report) {
 	// A window is as short as was asked for, and the counts below are those of all.
 	long := f.RecordedNs() >= w.t.TracerMinNs && !f.Window
+	if tracer := share(f.TracerNs, f.PT()); f.PT() > 0 && long && tracer > w.t.Tracer {
+		x.add(findings.Note, "the tracer took "+quantity.Percent(tracer)+" of the P-time",
+			"Write the trace to something fast, use the flight recorder, or annotate fewer regions and logs: what the tracer takes, the program did not get.",
+			findings.Measured("P-time of the tracer's goroutines", findings.Time(f.TracerNs).With(" (%s)", quantity.Percent(tracer)), findings.Share(w.t.Tracer)))
+	}
+	if n := f.Annotations; n > 0 && long && f.PT()/n < w.t.AnnotationNs {
+		each := f.PT() / n
+		x.add(findings.Note, "the program made a region, task or log for each "+quantity.Duration(each)+" of P-time",
+			"Annotate what takes tens of microseconds or more, not each small step: making the annotations took a part of the program's own time, and no account shows it apart.",
+			findings.Measured("P-time for each region, task or log", findings.Time(each), findings.Time(w.t.AnnotationNs)),
+			findings.Measured("their share of all events, without the ends of regions and tasks", findings.Said("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events))))))
+	}
 	brief := f.RecordedNs() > 0 && f.RecordedNs() < w.t.ShortNs && !f.Window
-	return [...]bool{
-		lostBytes:   f.LostBytes > 0,
-		warnings:    len(f.Warnings) > 0,
-		reduced:     f.Reduced,
-		unexplained: f.Starts > 0 && !f.Reduced && share(f.Unexplained, f.Starts) > w.t.Unexplained && f.Unexplained >= w.t.UnexplainedMin,
-		tracer:      f.PT() > 0 && long && share(f.TracerNs, f.PT()) > w.t.Tracer,
-		annotations: f.Annotations > 0 && long && f.PT()/f.Annotations < w.t.AnnotationNs,
-		short:       brief,
-		fewCycles:   !brief && !f.Window && w.cycles >= 2 && w.slowestGC > 0 && f.RecordedNs() < w.t.Periods*w.slowestGC,
-		omittedPs:   f.Procs.OmittedPs > 0,
+	if brief {
+		x.add(findings.Note, "it lasts only "+quantity.Duration(f.RecordedNs()),
+			"Record some seconds of the load that matters: a few time slices are an anecdote.",
+			findings.Measured("duration", findings.Time(f.RecordedNs()), findings.Time(w.t.ShortNs)))
+	}
+	if !brief && !f.Window && w.cycles >= 2 && w.slowestGC > 0 && f.RecordedNs() < w.t.Periods*w.slowestGC {
+		x.add(findings.Note, "it covers few GC cycles",
+			"Before relying on anything about the garbage collector, record "+quantity.Duration(w.t.Periods*w.slowestGC)+" or more.",
+			findings.Measured("duration, in periods of the slowest GC cycle", findings.Number(float64(f.RecordedNs())/float64(w.slowestGC)), findings.Count(w.t.Periods)))
+	}
+	if n := f.Procs.OmittedPs; n > 0 {
+		x.add(findings.Note, "it names more Ps than are told apart", "", findings.Measured("Ps without an account", findings.Count(int64(n))))
 	}
 }
 
@@ -170,78 +187,6 @@ func share(part, whole int64) float64 {
 		return 1
 	}
 	return float64(part) / float64(whole)
-}
-
-func (w *watcher) title(f *findings.Facts, p problem) string {
-	switch p {
-	case lostBytes:
-		return "a part of it could not be read"
-	case warnings:
-		return "reading it gave warnings"
-	case reduced:
-		return "its format is older than Go 1.22 and shows no threads"
-	case unexplained:
-		return quantity.Percent(share(f.Unexplained, f.Starts)) + " of the starts could not be explained"
-	case tracer:
-		return "the tracer took " + quantity.Percent(share(f.TracerNs, f.PT())) + " of the P-time"
-	case annotations:
-		return "the program made a region, task or log for each " + quantity.Duration(f.PT()/f.Annotations) + " of P-time"
-	case short:
-		return "it lasts only " + quantity.Duration(f.RecordedNs())
-	case fewCycles:
-		return "it covers few GC cycles"
-	}
-	return "it names more Ps than are told apart"
-}
-
-func (w *watcher) evidence(f *findings.Facts, p problem) []findings.Evidence {
-	switch p {
-	case lostBytes:
-		lost := min(1, share(f.LostBytes, f.Bytes))
-		return []findings.Evidence{
-			findings.Measured("bytes that could not be read", findings.Said("%s of %s (%s)", quantity.Count(f.LostBytes), quantity.Count(f.Bytes), quantity.Percent(lost)), findings.Said("0")),
-		}
-	case warnings:
-		return evidenceOfWarnings(f.Warnings)
-	case reduced:
-		silent := "none"
-		if len(f.Silent) > 0 {
-			silent = strings.Join(f.Silent, ", ")
-		}
-		return []findings.Evidence{
-			findings.Measured("detectors that need run queues and did not judge", findings.Said("%s", silent)),
-		}
-	case unexplained:
-		list := []findings.Evidence{
-			findings.Measured("starts without explanation", findings.Said("%s of %s (%s)", quantity.Count(f.Unexplained), quantity.Count(f.Starts), quantity.Percent(share(f.Unexplained, f.Starts))), findings.Share(w.t.Unexplained)),
-		}
-		if w.first >= 0 {
-			list = append(list, findings.Measured("the first of them", findings.Said("at %s", quantity.Duration(w.first)).Of(w.first)))
-		}
-		return list
-	case tracer:
-		return []findings.Evidence{
-			findings.Measured("P-time of the tracer's goroutines", findings.Time(f.TracerNs).With(" (%s)", quantity.Percent(share(f.TracerNs, f.PT()))), findings.Share(w.t.Tracer)),
-		}
-	case annotations:
-		n := f.Annotations
-		each := f.PT() / n
-		return []findings.Evidence{
-			findings.Measured("P-time for each region, task or log", findings.Time(each), findings.Time(w.t.AnnotationNs)),
-			findings.Measured("their share of all events, without the ends of regions and tasks", findings.Said("%s of %s (%s)", quantity.Count(n), quantity.Count(f.Events), quantity.Percent(float64(n)/float64(max(1, f.Events))))),
-		}
-	case short:
-		return []findings.Evidence{
-			findings.Measured("duration", findings.Time(f.RecordedNs()), findings.Time(w.t.ShortNs)),
-		}
-	case fewCycles:
-		return []findings.Evidence{
-			findings.Measured("duration, in periods of the slowest GC cycle", findings.Number(float64(f.RecordedNs())/float64(w.slowestGC)), findings.Count(w.t.Periods)),
-		}
-	}
-	return []findings.Evidence{
-		findings.Measured("Ps without an account", findings.Count(int64(f.Procs.OmittedPs))),
-	}
 }
 
 // evidenceOfWarnings shows the first lines of some of them.
@@ -255,24 +200,4 @@ func evidenceOfWarnings(all []string) (list []findings.Evidence) {
 		list = append(list, findings.Measured("further warnings", findings.Count(int64(n))))
 	}
 	return list
-}
-
-func (w *watcher) advice(f *findings.Facts, p problem) string {
-	switch p {
-	case lostBytes:
-		return "Stop the trace with trace.Stop, or end the download, before the program exits: what the tracer had not written out is missing, mostly the last second. All that follows holds for the part that was read."
-	case reduced:
-		return "Record with Go 1.22 or newer: run queues can be rebuilt only from such traces."
-	case unexplained:
-		return "Queue lengths, steals and the causes of waits are less certain where starts are unexplained; a trace with fewer, larger bursts of threads without CPU explains better. If the trace is sound, this is a defect of gmpscope: please report it."
-	case tracer:
-		return "Write the trace to something fast, use the flight recorder, or annotate fewer regions and logs: what the tracer takes, the program did not get."
-	case annotations:
-		return "Annotate what takes tens of microseconds or more, not each small step: making the annotations took a part of the program's own time, and no account shows it apart."
-	case short:
-		return "Record some seconds of the load that matters: a few time slices are an anecdote."
-	case fewCycles:
-		return "Before relying on anything about the garbage collector, record " + quantity.Duration(w.t.Periods*w.slowestGC) + " or more."
-	}
-	return ""
 }
