@@ -49,11 +49,11 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime, Delays: true,
 		Remedy: findings.Remedy{Why: "what is polled for is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, gs: ids.NewTable[spinner](), at: map[key]*cell{}, politeAt: map[key]*cell{}, gap: int64(1e9 / t.PerSecond)}
+			w := &watcher{t: t, view: view, gs: ids.NewTable[spinner](), gap: int64(1e9 / t.PerSecond)}
+			w.spinning, w.polite = findings.NewTable(findings.MaxKept, newPlace), findings.NewTable(findings.MaxKept, newPlace)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyGosched}}, w.stop)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Whys: []reference.Why{reference.WhyExit}}, w.exit)
 			w.mark = view.NewMark()
@@ -68,31 +68,33 @@ type watcher struct {
 	view *findings.View
 	gap  int64 // ns: the pause that ends a stretch
 
-	gs    ids.Table[spinner]
-	cells []*cell
-	at    map[key]*cell
-	// Those that yield after longer runs.
-	polite   []*cell
-	politeAt map[key]*cell
-	mark     findings.Mark // of those that yielded and have not started since
+	gs       ids.Table[spinner]
+	spinning findings.Table[key, place]
+	polite   findings.Table[key, place] // of those that yield after longer runs
+	mark     findings.Mark              // of those that yielded and have not started since
 }
 
-// spinner is a goroutine that yields. All but stops and what is of all yields is of short ones.
-type spinner struct {
-	g     int64 // -1: it has ended
-	slot  int32
-	class int32
-	stack int32 // of the last
-	stops int64
-	all   int64 // yields
-	ran   int64 // run intervals that ended in one of all
+// yields are sums over yields after short runs.
+type yields struct {
 	n     int64
+	stops int64 // of the goroutines, all
 	own   int64 // run intervals that ended in one
 	sched int64 // from one to the start after it, as far as that is the scheduler's turn-around
 	held  int64 // goroutine-ns that others stood in that P's queue meanwhile
 	line  int64 // waits for a P after one
 	span  int64 // from each to the one before
-	last  int64 // the last one, or one after a pause
+}
+
+// spinner is a goroutine that yields.
+type spinner struct {
+	yields
+	g     int64 // -1: it has ended
+	slot  int32
+	class int32
+	stack int32 // of the last
+	all   int64 // yields
+	ran   int64 // run intervals that ended in one of all
+	last  int64 // the last one after a short run, or one after a pause
 	// The stretch that it is in, and the longest.
 	from             int64
 	longFrom, longTo int64
@@ -105,22 +107,15 @@ const maxSched = 10_000
 
 type key struct{ class, stack int32 }
 
-// cell sums up the spinners of one class that yield at one place.
-type cell struct {
+// place is where goroutines of one class yield.
+type place struct {
 	key
+	yields
 	gs    int64
-	n     int64
-	stops int64
-	own   int64
-	sched int64
-	held  int64
-	line  int64
-	span  int64
 	worst spinner
 }
 
-// maxCells bounds memory; what comes later is not shown.
-const maxCells = 1024
+func newPlace(at key) place { return place{key: at} }
 
 func (w *watcher) spinner(g int64) *spinner {
 	i := w.gs.Find(g)
@@ -195,23 +190,23 @@ func (w *watcher) exit(d *reference.Decision) {
 // fold adds a goroutine to its class, if it spun, or if most of its stops were yields.
 func (w *watcher) fold(s *spinner) {
 	s.stops = max(s.stops, s.all) // of one that was lost sight of, fewer are known
-	if s.n < w.t.MinYields || float64(s.n) < w.t.Share*float64(s.stops) {
-		if float64(s.all) >= w.t.Share*float64(s.stops) {
-			c := w.cell(&w.polite, w.politeAt, s)
-			c.gs++
-			c.n += s.all
-			c.stops += s.stops
-			c.own += s.ran
+	at := key{s.class, s.stack}
+	if s.n >= w.t.MinYields && float64(s.n) >= w.t.Share*float64(s.stops) {
+		if c := w.spinning.At(at); c != nil {
+			c.add(&place{key: at, yields: s.yields, gs: 1, worst: *s})
 		}
-		return
+	} else if float64(s.all) >= w.t.Share*float64(s.stops) {
+		if c := w.polite.At(at); c != nil {
+			c.add(&place{key: at, yields: yields{n: s.all, stops: s.stops, own: s.ran}, gs: 1, worst: spinner{g: s.g}})
+		}
 	}
-	w.cell(&w.cells, w.at, s).add(&cell{
-		key: key{s.class, s.stack}, gs: 1, n: s.n, stops: s.stops, own: s.own, sched: s.sched, held: s.held, line: s.line, span: s.span, worst: *s,
-	})
 }
 
-// add adds another cell, and takes over where that yielded if it did so for longer.
-func (c *cell) add(x *cell) {
+// add adds another place, and takes over where that yielded if it did so for longer.
+func (c *place) add(x *place) {
+	if c.gs == 0 || x.worst.longTo-x.worst.longFrom > c.worst.longTo-c.worst.longFrom {
+		c.key, c.worst = x.key, x.worst
+	}
 	c.gs += x.gs
 	c.n += x.n
 	c.stops += x.stops
@@ -220,54 +215,24 @@ func (c *cell) add(x *cell) {
 	c.held += x.held
 	c.line += x.line
 	c.span += x.span
-	if x.worst.longTo-x.worst.longFrom > c.worst.longTo-c.worst.longFrom {
-		c.key, c.worst = x.key, x.worst
-	}
-}
-
-// cell returns that of a goroutine's class and stack; of those beyond maxCells it is one
-// that is not kept.
-func (w *watcher) cell(list *[]*cell, at map[key]*cell, s *spinner) *cell {
-	k := key{s.class, s.stack}
-	c := at[k]
-	if c == nil {
-		c = &cell{key: k}
-		c.worst.g = s.g
-		if len(*list) < maxCells {
-			at[k] = c
-			*list = append(*list, c)
-		}
-	}
-	return c
 }
 
 // disguised are functions of the runtime that yield by themselves, with the
 // reason that runtime.Gosched has: marking on behalf of an allocation, the
 // clearing of large objects, and an exit while another goes on.
-var disguised = [...]string{"runtime.gcAssistAlloc", "runtime.goschedguarded", "runtime.memclrNoHeapPointersChunked", "runtime.GC", "internal/runtime/exithook.Run"}
+var disguised = []string{"runtime.gcAssistAlloc", "runtime.goschedguarded", "runtime.memclrNoHeapPointersChunked", "runtime.GC", "internal/runtime/exithook.Run"}
 
 // own reports whether the program itself called runtime.Gosched, as far as the
 // stack tells: without one, nobody knows.
 func own(frames []string) bool {
-	if len(frames) == 0 {
-		return false
-	}
-	for _, fr := range frames {
-		fn, _, _ := strings.Cut(fr, " ")
-		for _, d := range disguised {
-			if fn == d {
-				return false
-			}
-		}
-	}
-	return true
+	return len(frames) > 0 && !findings.Through(frames, disguised...)
 }
 
 // caller is the function that yields; "" if the stack does not tell.
 func caller(frames []string) findings.Name {
-	for _, fr := range frames {
-		if fn, _, _ := strings.Cut(fr, " "); !strings.HasPrefix(fn, "runtime.") {
-			return findings.Name(fn)
+	for _, frame := range frames {
+		if !strings.HasPrefix(frame, "runtime.") {
+			return findings.Name(findings.FunctionOf(frame))
 		}
 	}
 	return ""
@@ -289,26 +254,21 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	var out []findings.Finding
 	for _, c := range w.byFunction(f) {
-		if x, ok := w.finding(f, c); ok {
-			out = append(out, x)
-		}
+		out = append(out, w.finding(f, c)...)
 	}
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
 		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title.String(), y.Title.String()))
 	})
-	out = out[:min(maxFindings, len(out))]
-	for _, c := range w.polite {
-		if x, ok := w.maybe(f, c); ok && len(out) < maxFindings {
-			out = append(out, x)
-		}
+	for _, c := range w.polite.List {
+		out = append(out, w.maybe(f, c)...)
 	}
-	return out
+	return out[:min(maxFindings, len(out))]
 }
 
 // byFunction sums up the cells of those that yield in one function, however they came there.
-func (w *watcher) byFunction(f *findings.Facts) (out []*cell) {
-	at := map[findings.Name]*cell{}
-	for _, x := range w.cells {
+func (w *watcher) byFunction(f *findings.Facts) (out []*place) {
+	at := map[findings.Name]*place{}
+	for _, x := range w.spinning.List {
 		frames := f.Frames(x.stack)
 		if !own(frames) {
 			continue
@@ -333,19 +293,29 @@ const (
 )
 
 // maybe is a note about goroutines that yield after longer runs.
-func (w *watcher) maybe(f *findings.Facts, c *cell) (findings.Finding, bool) {
+func (w *watcher) maybe(f *findings.Facts, c *place) []findings.Finding {
 	frames := f.Frames(c.stack)
 	if c.own < majorNs || c.n < w.t.MinYields || float64(c.own) < major*float64(f.RanNs()) || !own(frames) {
-		return findings.Finding{}, false
+		return nil
 	}
-	a := f.Class(findings.Cause, c.class)
-	a.G, a.Stack = c.worst.g, frames
 	x := findings.Finding{
-		Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected,
-		Actors: []findings.Actor{a},
+		Severity: findings.Note, CostNs: c.own, ToNs: f.EndNs, Basis: findings.Suspected, Actors: c.actors(f),
 	}
-	w.phraseMaybe(&x, c, caller(frames))
-	return x, true
+	where, times, mean := cmp.Or(caller(frames), f.Name(c.class)), quantity.Plural(c.n, "time", "times"), quantity.Duration(c.own/c.n)
+	x.Headline = findings.Say("%s yields %s, after %s each: does it poll?", findings.Short(where), times, mean)
+	x.Title = findings.Say("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
+		where, quantity.Duration(c.own), times, mean)
+	x.Measured("yields", findings.Count(c.n), findings.Count(w.t.MinYields))
+	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
+	x.Measured("time that they ran before them", findings.Time(c.own))
+	x.Measured("goroutines", findings.Count(c.gs))
+	x.Advise("If %s polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.", where)
+	x.Advise("If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.")
+	return []findings.Finding{x}
+}
+
+func (c *place) actors(f *findings.Facts) []findings.Actor {
+	return []findings.Actor{f.Actor(findings.Cause, c.class, c.worst.g, c.stack)}
 }
 
 // maxFindings is how many places are reported, the costliest ones.
@@ -355,12 +325,11 @@ const maxFindings = 2
 // others from the Ps.
 const maxTaken = 0.3
 
-func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
-	frames := f.Frames(c.stack)
+func (w *watcher) finding(f *findings.Facts, c *place) []findings.Finding {
 	cost := c.own + c.sched + c.held
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
-		return findings.Finding{}, false
+		return nil
 	}
 	if s == findings.Critical {
 		// What nobody else wanted is wasted, but it stops nobody.
@@ -374,25 +343,12 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 	if s == findings.Note && float64(c.n)*1e9 >= w.t.Often*float64(f.RecordedNs()) {
 		s = findings.Warning
 	}
-	a := f.Class(findings.Cause, c.class)
-	a.G, a.Stack = c.worst.g, frames
 	x := findings.Finding{
-		Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred,
-		Actors: []findings.Actor{a},
+		Severity: s, CostNs: cost, FromNs: c.worst.longFrom, ToNs: c.worst.longTo, Basis: findings.Inferred, Actors: c.actors(f),
 	}
-	w.phrase(&x, c, caller(frames))
-	return x, true
-}
-
-// phrase writes title, evidence and advice; where is the function that polled, "" if
-// all of it is inside the runtime.
-func (w *watcher) phrase(x *findings.Finding, c *cell, where findings.Name) {
-	if where == "" {
-		where = findings.Name(x.Actors[0].Class)
-	}
-	x.Headline = findings.Say("%s polls and yields, %s", findings.Short(where), quantity.Plural(c.n, "time", "times"))
-	x.Title = findings.Say("%s polled for something and called runtime.Gosched %s, each after %s on average",
-		where, quantity.Plural(c.n, "time", "times"), quantity.Duration(c.own/c.n))
+	where, times := cmp.Or(caller(f.Frames(c.stack)), f.Name(c.class)), quantity.Plural(c.n, "time", "times")
+	x.Headline = findings.Say("%s polls and yields, %s", findings.Short(where), times)
+	x.Title = findings.Say("%s polled for something and called runtime.Gosched %s, each after %s on average", where, times, quantity.Duration(c.own/c.n))
 	x.Measured("yields after a short run", findings.Count(c.n), findings.Time(w.t.ShortNs).With(" each"))
 	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
 	x.Measured("of all stops of the program", findings.Share(float64(c.n)/float64(max(1, w.view.Totals().Stops))))
@@ -405,21 +361,5 @@ func (w *watcher) phrase(x *findings.Finding, c *cell, where findings.Name) {
 	x.Advise("Let %s block for what it polls for: a channel, or a sync.Cond that whoever makes it true signals.", where)
 	x.Advise("If a few looks are worth while because it mostly comes at once, look a handful of times, then block; to poll a device, sleep in between, longer each time.")
 	x.Advise("Each yield goes through the global queue under the scheduler's lock, and may wake another P that finds nothing (golang/go#13527): the cost is felt beyond this goroutine, and grows with GOMAXPROCS.")
-}
-
-// phraseMaybe is phrase, of goroutines that yield after longer runs.
-func (w *watcher) phraseMaybe(x *findings.Finding, c *cell, where findings.Name) {
-	if where == "" {
-		where = findings.Name(x.Actors[0].Class)
-	}
-	mean := quantity.Duration(c.own / c.n)
-	x.Headline = findings.Say("%s yields %s, after %s each: does it poll?", findings.Short(where), quantity.Plural(c.n, "time", "times"), mean)
-	x.Title = findings.Say("%s ran for %s and called runtime.Gosched %s, after %s on average: if it polls for something, that time is wasted",
-		where, quantity.Duration(c.own), quantity.Plural(c.n, "time", "times"), mean)
-	x.Measured("yields", findings.Count(c.n), findings.Count(w.t.MinYields))
-	x.Measured("of all stops of these goroutines", findings.Share(float64(c.n)/float64(c.stops)), findings.Share(w.t.Share))
-	x.Measured("time that they ran before them", findings.Time(c.own))
-	x.Measured("goroutines", findings.Count(c.gs))
-	x.Advise("If %s polls for something, let it block: on a channel, or a sync.Cond that whoever makes it true signals.", where)
-	x.Advise("If it computes, and yields as a courtesy, that is no longer needed: since Go 1.14 the runtime preempts what runs for 10 ms.")
+	return []findings.Finding{x}
 }
