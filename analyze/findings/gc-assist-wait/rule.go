@@ -4,6 +4,7 @@
 package gcassistwait
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "assists are part of the goroutines' work"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, open: map[int64]assist{}}
+			w := &watcher{t: t, view: view, open: map[int64]*assist{}}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistBegin}}, w.begin)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindAssistEnd}}, w.end)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindStop}, Reasons: []reference.Reason{reference.ReasonAssist}}, w.stop)
@@ -64,10 +65,10 @@ type watcher struct {
 	t    Thresholds
 	view *findings.View
 
-	open    map[int64]assist // by goroutine
-	assists findings.Tally   // by the running time in them
-	blocks  findings.Tally   // long ones
-	blocked int64            // ns of all
+	open    map[int64]*assist // by goroutine
+	assists findings.Tally    // by the running time in them
+	blocks  findings.Tally    // long ones
+	blocked int64             // ns of all
 	nblock  int64
 	atEnd   int64 // long ones that only the end of the cycle ended
 
@@ -79,27 +80,21 @@ type watcher struct {
 	lost    int64 // integral of rate
 }
 
-// assist is one that is under way.
+// assist is one that is under way, with its goroutine and its beginning.
 type assist struct {
-	from  int64
+	findings.Cell
 	ran   int64 // running time of the goroutine up to then
 	block int64 // since when it is blocked; -1: it is not
-	class int32
-	p     int32
-	stack int32
 }
 
 func (w *watcher) begin(d *reference.Decision) {
-	if d.G < 0 || !d.Flags.OfProgram() {
-		return
-	}
-	if _, ok := w.open[d.G]; !ok { // a new generation tells it again
+	if d.G >= 0 && d.Flags.OfProgram() && w.open[d.G] == nil { // a new generation tells it again
 		w.open[d.G] = w.assist(d)
 	}
 }
 
-func (w *watcher) assist(d *reference.Decision) assist {
-	return assist{from: d.Time, ran: w.ran(d.G, d.Time), block: -1, class: d.Class, p: d.P, stack: d.Stack}
+func (w *watcher) assist(d *reference.Decision) *assist {
+	return &assist{findings.Cell{Class: d.Class, From: d.Time, G: d.G, P: d.P, Stack: d.Stack}, w.ran(d.G, d.Time), -1}
 }
 
 // ran is the running time of a goroutine so far.
@@ -129,31 +124,27 @@ func (w *watcher) wait(n int64) {
 }
 
 func (w *watcher) end(d *reference.Decision) {
-	if a, ok := w.open[d.G]; ok {
-		w.over(d.G, a, d.Time)
-		w.forget(d, a)
+	if a := w.open[d.G]; a != nil {
+		w.over(a, d.Time)
+		w.exit(d)
 	}
 }
 
-func (w *watcher) over(g int64, a assist, to int64) {
-	w.assists.Add(&findings.Cell{Class: a.class, Ns: max(0, w.ran(g, to)-a.ran), From: a.from, To: to, G: g, P: a.p, Stack: a.stack})
+func (w *watcher) over(a *assist, to int64) {
+	a.Ns, a.To = max(0, w.ran(a.G, to)-a.ran), to
+	w.assists.Add(&a.Cell)
 }
 
-func (w *watcher) forget(d *reference.Decision, a assist) {
+// exit ends an assist: damaged traces may not show its own end.
+func (w *watcher) exit(d *reference.Decision) {
+	a := w.open[d.G]
+	if a == nil {
+		return
+	}
 	delete(w.open, d.G)
 	if a.block >= 0 {
 		w.wait(-1)
 		w.advance(d)
-	}
-}
-
-// exit is for damaged traces, which may not show the end of an assist.
-func (w *watcher) exit(d *reference.Decision) {
-	if len(w.open) == 0 {
-		return
-	}
-	if a, ok := w.open[d.G]; ok {
-		w.forget(d, a)
 	}
 }
 
@@ -168,41 +159,32 @@ func (w *watcher) stop(d *reference.Decision) {
 	if !d.Flags.OfProgram() {
 		return
 	}
-	a, ok := w.open[d.G]
-	if !ok { // its beginning was not shown
+	a := w.open[d.G]
+	if a == nil { // its beginning was not shown
 		a = w.assist(d)
+		w.open[d.G] = a
 	}
 	if a.block < 0 {
 		w.wait(1)
 		w.advance(d)
 	}
 	a.block = d.Time
-	if d.Stack != 0 {
-		a.stack = d.Stack
-	}
-	w.open[d.G] = a
+	a.Stack = cmp.Or(d.Stack, a.Stack)
 }
 
 func (w *watcher) ready(d *reference.Decision) {
-	if w.waiting == 0 {
-		return
+	if a := w.open[d.G]; a != nil && a.block >= 0 {
+		// Who waits when the cycle ends is woken while the world is stopped
+		// (gcWakeAllAssists).
+		w.unblock(a, d.Time, w.view.Stopping())
+		a.block = -1
+		w.wait(-1)
 	}
-	a, ok := w.open[d.G]
-	if !ok || a.block < 0 {
-		w.advance(d)
-		return
-	}
-	// Who waits when the cycle ends is woken while the world is stopped
-	// (gcWakeAllAssists).
-	w.unblock(d.G, a, d.Time, w.view.Stopping())
-	a.block = -1
-	w.open[d.G] = a
-	w.wait(-1)
 	w.advance(d)
 }
 
 // unblock accounts for a wait within an assist.
-func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
+func (w *watcher) unblock(a *assist, to int64, atEnd bool) {
 	ns := to - a.block
 	w.nblock++
 	w.blocked += ns
@@ -212,7 +194,7 @@ func (w *watcher) unblock(g int64, a assist, to int64, atEnd bool) {
 	if atEnd {
 		w.atEnd++
 	}
-	w.blocks.Add(&findings.Cell{Class: a.class, Ns: ns, From: a.block, To: to, G: g, P: a.p, Stack: a.stack})
+	w.blocks.Add(&findings.Cell{Class: a.Class, Ns: ns, From: a.block, To: to, G: a.G, P: a.P, Stack: a.Stack})
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -220,20 +202,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for _, g := range slices.Sorted(maps.Keys(w.open)) {
 		a := w.open[g]
 		if a.block >= 0 {
-			w.unblock(g, a, f.EndNs, false)
+			w.unblock(a, f.EndNs, false)
 		}
-		w.over(g, a, f.EndNs)
+		w.over(a, f.EndNs)
 	}
 	var ran int64
 	w.view.Classes(func(c *findings.Class) { ran += c.RunNs })
 	total, long := w.assists.Total, w.blocks.Total
 	cost := total.Ns + w.lost
 	share := float64(cost) / float64(max(1, ran)) // of the program's running time
-	if long.N == 0 && share < w.t.Share {
-		return nil
-	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
-	if !ok {
+	if !ok || long.N == 0 && share < w.t.Share {
 		return nil
 	}
 	if long.N < w.t.MinCount && long.Worst < w.t.AloneNs && share < w.t.WarningShare {
@@ -248,7 +227,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Actors = w.blocks.Actors(f, findings.Victim, 3)
 	}
 	site := allocator(x.Actors)
-	function, _, _ := strings.Cut(site, " ")
+	function := findings.FunctionOf(site)
 	who, where := findings.Say("Who allocates"), findings.Say("where the stacks show it")
 	if function != "" {
 		who, where = findings.Say("%s allocates, and", findings.Name(function)), findings.Say("in %s", findings.Frame(site))
@@ -265,9 +244,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Measured("blocked, all goroutines summed", findings.Time(w.blocked).With(" in %s", quantity.Plural(w.nblock, "block", "blocks")))
 	x.Measured("long blocks", findings.Count(long.N), findings.Time(w.t.BlockNs).With(" each"))
 	if long.N > 0 {
-		x.Evidence = append(x.Evidence,
-			findings.Measured("the longest block", findings.Time(long.Worst), findings.Time(w.t.BlockNs)),
-			findings.Measured("long blocks that ended only with the cycle", findings.Count(w.atEnd)))
+		x.Measured("the longest block", findings.Time(long.Worst), findings.Time(w.t.BlockNs))
+		x.Measured("long blocks that ended only with the cycle", findings.Count(w.atEnd))
 	}
 	x.Advise("Allocate less %s, above all in bursts: reuse buffers, size slices and maps beforehand, keep temporary values on the stack. Who allocates faster than the collector marks has to mark for it.", where)
 	x.Advise("Let cycles be rarer: raise GOGC, or set GOMEMLIMIT with GOGC off, if there is memory. What is alive, and full of pointers, is what has to be marked: keep less of it.")
@@ -301,8 +279,7 @@ func allocator(actors []findings.Actor) string {
 	library := ""
 	for _, a := range actors {
 		for _, frame := range a.Stack {
-			function, _, _ := strings.Cut(frame, " ")
-			switch pkg, _ := std.Split(function); {
+			switch pkg, _ := std.Split(findings.FunctionOf(frame)); {
 			case !std.Has(pkg):
 				return frame
 			case library == "" && !strings.HasPrefix(frame, "runtime.") && !strings.HasPrefix(frame, "internal/runtime/"):
