@@ -92,7 +92,7 @@ type site struct {
 	place
 	class    int32 // of the waker, or of who sleeps
 	g        int64
-	n, ns    int64 // run intervals of those who were woken
+	n        int64 // run intervals of those who were woken
 	short    int64 // of them
 	shortNs  int64
 	switchNs int64 // of Ps, before the short ones
@@ -117,7 +117,6 @@ func (w *watcher) run(r *findings.Run) {
 	}
 	ns := r.Ns()
 	s.n++
-	s.ns += ns
 	if r.SyscallNs > 0 || ns > w.t.ShortNs {
 		return
 	}
@@ -158,11 +157,12 @@ func (w *watcher) site(at place, by int64) *site {
 // group is the sites whose wakers and woken are of the same classes: a pair that
 // answers one another is one.
 type group struct {
-	sites           []*site
-	short, shortNs  int64
-	switchNs, n, ns int64
-	share           float64 // of the P-time that was not idle
-	perSecond       float64
+	sites          []*site
+	n              int64
+	short, shortNs int64
+	switchNs       int64
+	share          float64 // of the P-time that was not idle
+	perSecond      float64
 }
 
 // classes are those of wakers and woken, whichever way round.
@@ -172,23 +172,16 @@ type classes struct {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	var groups []*group
-	byClasses := map[classes]*group{}
+	byClasses := findings.NewTable(maxSites, func(classes) group { return group{} })
 	for i := range w.sites {
 		s := &w.sites[i]
 		if float64(s.short) < w.t.ShortShare*float64(s.n) || s.short == 0 {
 			continue
 		}
 		woken := s.woken.Top(1)[0].Class
-		k := classes{min(s.class, woken), max(s.class, woken), s.timer}
-		x := byClasses[k]
-		if x == nil {
-			x = &group{}
-			byClasses[k] = x
-			groups = append(groups, x)
-		}
-		x.add(s)
+		byClasses.At(classes{min(s.class, woken), max(s.class, woken), s.timer}).add(s)
 	}
+	groups := byClasses.List
 	busy := f.BusyNs()
 	for _, x := range groups {
 		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, busy))
@@ -200,9 +193,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(y.cost(), x.cost()) })
 	var out []findings.Finding
 	for _, x := range groups[:min(maxGroups, len(groups))] {
-		if s, ok := w.severity(x); ok {
-			out = append(out, w.finding(f, x, s))
-		}
+		out = append(out, w.finding(f, x)...)
 	}
 	return out
 }
@@ -216,77 +207,45 @@ func (x *group) add(s *site) {
 	x.shortNs += s.shortNs
 	x.switchNs += s.switchNs
 	x.n += s.n
-	x.ns += s.ns
 }
 
 // cost is the time of Ps that the wake-ups took, and what little came after them.
 func (x *group) cost() int64 { return x.shortNs + x.switchNs }
 
-func (w *watcher) severity(x *group) (s findings.Severity, ok bool) {
-	if x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs {
-		return "", false
+func (w *watcher) finding(f *findings.Facts, x *group) []findings.Finding {
+	s, ok := findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs {
+		return nil
 	}
-	return findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
-}
-
-func (w *watcher) finding(f *findings.Facts, x *group, s findings.Severity) findings.Finding {
 	top := x.sites[0]
-	y := findings.Finding{
-		Severity: s, CostNs: x.cost(), FromNs: top.from, ToNs: top.to, Basis: findings.Certain,
-	}
+	y := findings.Finding{Severity: s, CostNs: x.cost(), FromNs: top.from, ToNs: top.to, Basis: findings.Certain}
 	for _, s := range x.sites[:min(2, len(x.sites))] {
-		a := f.Class(findings.Cause, s.class)
-		a.G, a.Stack = s.g, f.Frames(s.stack)
-		y.Actors = append(y.Actors, a)
+		y.Actors = append(y.Actors, f.Actor(findings.Cause, s.class, s.g, s.stack))
 	}
+	cause := &y.Actors[0]
+	sleeper, place := findings.InnermostFunction(cause.Stack, f.Tested)
+	y.MeasuredOf(findings.Say("wake-ups%s, after which the one woken ran for at most %s and waited again", findings.At(" at %s", place), quantity.Duration(w.t.ShortNs)), findings.Count(x.short))
+	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
+	y.Measured("of all wake-ups at these places", findings.Share(float64(x.short)/float64(max(1, x.n))), findings.Share(w.t.ShortShare))
+	y.Measured("they ran", findings.Time(x.shortNs))
+	y.Measured("Ps took from one goroutine to the next", findings.Time(x.switchNs))
+	y.Measured("both, of the P-time that was not idle", findings.Share(x.share).Of(x.cost()), findings.Share(w.t.WarningShare))
+	often, mean, share := quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(x.share)
 	if top.timer {
-		w.phraseTimer(f, &y, x)
-	} else {
-		y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
-		w.phrase(f, &y, x)
+		sleeper = cmp.Or(sleeper, f.Name(top.class))
+		y.Headline = findings.Say("%s sleeps and wakes up for next to nothing, %s a second", sleeper, often)
+		y.Title = findings.Say("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
+			sleeper, often, mean, share)
+		y.Advise("Let %s block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.", sleeper)
+		y.Advise("Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.")
+		return []findings.Finding{y}
 	}
-	return y
-}
-
-// phrase writes title, evidence and advice.
-func (w *watcher) phrase(f *findings.Facts, y *findings.Finding, x *group) {
-	top := x.sites[0]
-	cause := f.Class(findings.Cause, top.class)
-	cause.Stack = f.Frames(top.stack)
-	_, place := findings.InnermostFunction(cause.Stack, f.Tested)
-	short, function := cause.AtInnermost().Short(), cause.AtInnermost().Work()
-	mean := x.shortNs / max(1, x.short)
-	woken := f.Name(top.woken.Top(1)[0].Class)
-	y.Headline = findings.Say("%s wakes others for next to nothing, %s a second", short, quantity.Plural(int64(x.perSecond), "time", "times"))
+	waker := cause.AtInnermost()
+	y.Headline = findings.Say("%s wakes others for next to nothing, %s a second", waker.Short(), often)
 	y.Title = findings.Say("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
-		function, woken, quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(mean), quantity.Percent(x.share))
-	y.Evidence = w.evidence(x, place)
-	y.Advise("Hand over more at a time: let %s collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.", function)
+		waker.Work(), f.Name(top.woken.Top(1)[0].Class), often, mean, share)
+	y.Advise("Hand over more at a time: let %s collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.", waker.Work())
 	y.Advise("Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.")
-}
-
-// phraseTimer is phrase for goroutines that a timer wakes.
-func (w *watcher) phraseTimer(f *findings.Facts, y *findings.Finding, x *group) {
-	top := x.sites[0]
-	function, place := findings.InnermostFunction(f.Frames(top.stack), f.Tested)
-	function = cmp.Or(function, f.Name(top.class))
-	often := quantity.Plural(int64(x.perSecond), "time", "times")
-	y.Headline = findings.Say("%s sleeps and wakes up for next to nothing, %s a second", function, often)
-	y.Title = findings.Say("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
-		function, often, quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(x.share))
-	y.Evidence = w.evidence(x, place)
-	y.Advise("Let %s block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.", function)
-	y.Advise("Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.")
-}
-
-// evidence is the figures of a group whose costliest site is at a place.
-func (w *watcher) evidence(x *group, place string) []findings.Evidence {
-	return []findings.Evidence{
-		findings.MeasuredOf(findings.Say("wake-ups%s, after which the one woken ran for at most %s and waited again", findings.At(" at %s", place), quantity.Duration(w.t.ShortNs)), findings.Count(x.short)),
-		findings.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond)),
-		findings.Measured("of all wake-ups at these places", findings.Share(float64(x.short)/float64(max(1, x.n))), findings.Share(w.t.ShortShare)),
-		findings.Measured("they ran", findings.Time(x.shortNs)),
-		findings.Measured("Ps took from one goroutine to the next", findings.Time(x.switchNs)),
-		findings.Measured("both, of the P-time that was not idle", findings.Share(x.share).Of(x.cost()), findings.Share(w.t.WarningShare)),
-	}
+	y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
+	return []findings.Finding{y}
 }
