@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
+	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -59,8 +61,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime,
-		Delays: true,
+		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, Delays: true,
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, silences: findings.NewSilences(view), ended: map[int32]int32{}}
@@ -97,7 +98,6 @@ type evidence struct {
 	sure      int     // silences that no program makes by itself
 	most      int     // goroutines that had a P in one
 	worst     findings.Silence
-	usedNs    int64 // running time of Ps without the silences
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -111,28 +111,24 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	b := n.beat
 	severity, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
 	if !ok {
 		return nil
 	}
-	n.usedNs = f.RanNs() - n.running
 	x := findings.Finding{
 		Severity: severity, CostNs: n.cost, FromNs: n.worst.From, ToNs: n.worst.To, Basis: findings.Suspected,
 	}
 	if n.worst.Running > 0 {
-		a := f.Class(findings.Victim, n.worst.Class)
-		a.G, a.P = n.worst.G, findings.OnP(n.worst.P)
-		x.Actors = append(x.Actors, a)
+		x.Actors = append(x.Actors, (&findings.Cell{Class: n.worst.Class, G: n.worst.G, P: n.worst.P}).Actor(f, findings.Victim))
 	}
 	if f.WithoutCPUNs() > 0 || f.Quota != nil {
 		x.Basis = findings.Certain
 	}
-	silences := int64(len(n.beat.Silences))
-	x.Headline = findings.Say("A CPU quota seems to stop the process: %s, in periods of %s",
-		quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs))
+	b, silences := n.beat, int64(len(n.beat.Silences))
+	times, period := quantity.Plural(silences, "time", "times"), quantity.Duration(b.PeriodNs)
+	x.Headline = findings.Say("A CPU quota seems to stop the process: %s, in periods of %s", times, period)
 	x.Title = findings.Say("%s the whole process stood still, for some %s, and each time went on a multiple of %s after the last: so does a CPU quota",
-		quantity.Plural(silences, "time", "times"), quantity.Duration(middle(n.lengths)), quantity.Duration(b.PeriodNs))
+		times, quantity.Duration(middle(n.lengths)), period)
 	x.Measured("silences while goroutines ran", findings.Count(silences), findings.Count(int64(n.least)).With(" of %s or more", quantity.Duration(n.leastNs)))
 	x.Measured("their sum, without a time slice where goroutines may have run for one", findings.Time(n.stoppedNs).With(" (%s of the recording)", quantity.Percent(f.Share(n.stoppedNs))))
 	x.Measured("the longest of them", findings.Time(slices.Max(n.lengths)))
@@ -145,8 +141,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Advise("See nr_throttled and throttled_usec in the cpu.stat file of the control group: they prove it, or refute it.")
 	x.Advise(raise)
 	x.Advise(bursts)
-	if n.usedNs > 0 && f.RecordedNs() > 0 {
-		x.Measured("CPUs used on average, at most: the Ps' running time without the silences", findings.Number(float64(n.usedNs)/float64(f.RecordedNs())).Of(n.usedNs))
+	if used := f.RanNs() - n.running; used > 0 && f.RecordedNs() > 0 {
+		x.Measured("CPUs used on average, at most: the Ps' running time without the silences", findings.Number(float64(used)/float64(f.RecordedNs())).Of(used))
 	}
 	x.Evidence = append(x.Evidence, f.EvidenceOfCPUs()...)
 	if lost := f.WithoutCPUNs(); lost > 0 {
@@ -207,6 +203,73 @@ func (w *watcher) count(f *findings.Facts, b findings.Beat) evidence {
 func middle(list []int64) int64 {
 	s := slices.Sorted(slices.Values(list))
 	return s[len(s)/2]
+}
+
+// Counts reports whether what a quota did is what it did to this trace: the counts may be
+// two periods and half as far apart again as the trace is long. Others are of more, such as
+// the tests of a package being built.
+func Counts(f *findings.Facts, q *sidecar.Quota) bool {
+	return q.Ns() <= f.EndNs+f.EndNs/2+2*q.PeriodNs
+}
+
+// byCount judges by what the control group counted while the trace was recorded, which makes it
+// certain, or rules it out.
+func (w *watcher) byCount(f *findings.Facts, q *sidecar.Quota) []findings.Finding {
+	c := q.Counted()
+	cost := min(c.ThrottledNs, int64(max(1, f.GOMAXPROCS))*f.RecordedNs())
+	lost := int64(0)
+	if f.CPUs == q.CPUs {
+		lost = f.WithoutCPUNs()
+		cost = max(cost, lost)
+	}
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok || c.Throttled == 0 {
+		return nil
+	}
+	limit, periods := quantity.Amount(q.CPUs, "CPU", "CPUs"), quantity.Count(c.Throttled)+" of "+quantity.Count(c.Periods)
+	x := findings.Finding{
+		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Certain, Proven: true,
+		Advice: []findings.Text{findings.Say("%s", advice(f)), findings.Say(raise), findings.Say(bursts)},
+	}
+	x.Headline = findings.Say("A CPU quota of %s stopped the process: %s periods, %s", limit, periods, quantity.Duration(c.ThrottledNs))
+	x.Title = findings.Say("A CPU quota of %s was used up in %s periods of %s, and threads were kept from the CPUs for %s in all, as the control group counted",
+		limit, periods, quantity.Duration(q.PeriodNs), quantity.Duration(c.ThrottledNs))
+	x.Measured("periods in which the quota was used up, by cpu.stat", findings.Said("%s", periods))
+	x.Measured("threads were kept from the CPUs, by cpu.stat", findings.Time(c.ThrottledNs))
+	x.Measured("time between the two counts", findings.Time(q.Ns()))
+	x.Measured("quota", findings.Said("%s", limit), findings.Said("GOMAXPROCS %s", quantity.Count(int64(f.GOMAXPROCS))))
+	if lost > 0 {
+		x.Measured("goroutines ran without a CPU, at least: beyond what the quota gives", findings.Time(lost))
+	}
+	return []findings.Finding{x}
+}
+
+// byKernel judges by the kernel's records: a thread that is ready to run while its CPU is
+// idle is kept from it, as by a quota. What the control group counted makes it certain, or
+// rules it out.
+func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Finding {
+	cost, c := m.Off.ThrottledNs, m.Cgroup
+	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	if !ok || c != nil && c.Throttled == 0 {
+		return nil
+	}
+	x := findings.Finding{
+		Severity: severity, CostNs: cost, ToNs: f.EndNs, Basis: findings.Inferred, Proven: true, Actors: f.OffVictims(m),
+		Headline: findings.Say("%s; a CPU quota took the rest", findings.Had(m)),
+		Title: findings.Say("%s: for %s its threads were ready to run and their CPU was idle, which nothing but a CPU quota does",
+			findings.Had(m), quantity.Duration(cost)),
+		Evidence: append(findings.EvidenceOf(m),
+			findings.Measured("threads were ready to run, and their CPU was idle, for 1 ms and longer at a time", findings.Time(cost)),
+			findings.Measured("threads were ready to run, and another program had their CPU", findings.Time(m.Off.OthersNs))),
+		Advice: []findings.Text{findings.Say("%s", advice(f)), findings.Say(raise)},
+	}
+	if c != nil {
+		x.Basis = findings.Certain
+		x.Measured("periods of the quota in which it was used up, by cpu.stat", findings.Count(c.Throttled).With(" of %s", quantity.Count(c.Periods)))
+	} else {
+		x.Advise("Give the cpu.stat of the control group with --cgroup-stat: nr_throttled proves it, or refutes it.")
+	}
+	return []findings.Finding{x}
 }
 
 const (

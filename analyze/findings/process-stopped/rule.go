@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	lockconvoy "github.com/gmpscope/gmpscope/analyze/findings/lock-convoy"
+	"github.com/gmpscope/gmpscope/analyze/kernel"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -40,8 +41,7 @@ func Default() Thresholds {
 // thresholds, quota, is left to that.
 func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime,
-		Delays: true, Explains: []string{lockconvoy.ID},
+		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, Delays: true, Explains: []string{lockconvoy.ID},
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			return &watcher{t: t, quota: quota, view: view, silences: findings.NewSilences(view)}
@@ -104,33 +104,65 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if len(stops) < w.t.MinCount && (longest < w.t.AloneNs || worst.StallSigns() < 2) {
 		return nil
 	}
-	severity, ok := w.t.Grade.Severity(cost, f.RecordedNs())
+	share := f.Share(stoppedNs)
+	severity, ok := w.severity(f, cost, share)
 	if !ok {
 		return nil
-	}
-	share := f.Share(stoppedNs)
-	if share < w.t.WarningShare {
-		severity = findings.Note
 	}
 	x := findings.Finding{
 		Severity: severity, CostNs: cost, FromNs: worst.From, ToNs: worst.To, Basis: findings.Inferred,
 	}
 	if i := slices.IndexFunc(stops, func(s findings.Silence) bool { return s.Running > 0 }); i >= 0 {
 		s := stops[i]
-		a := f.Class(findings.Victim, s.Class)
-		a.G, a.P = s.G, findings.OnP(s.P)
-		x.Actors = append(x.Actors, a)
+		x.Actors = append(x.Actors, (&findings.Cell{Class: s.Class, G: s.G, P: s.P}).Actor(f, findings.Victim))
 	}
 	count := int64(len(stops))
-	x.Headline = findings.Say("The whole process was stopped %s, for up to %s", quantity.Plural(count, "time", "times"), quantity.Duration(longest))
+	times := quantity.Plural(count, "time", "times")
+	x.Headline = findings.Say("The whole process was stopped %s, for up to %s", times, quantity.Duration(longest))
 	x.Title = findings.Say("The whole process did not run %s, for up to %s at a time, %s of the recording: the machine, or whoever stops processes on it, is to blame, not the program",
-		quantity.Plural(count, "time", "times"), quantity.Duration(longest), quantity.Percent(share))
+		times, quantity.Duration(longest), quantity.Percent(share))
 	x.Measured("stops: silences that no program makes by itself", findings.Count(count), findings.Said("%d of %s, or one of %s", w.t.MinCount, quantity.Duration(w.t.StopNs), quantity.Duration(w.t.AloneNs)))
 	x.Measured("their sum", findings.Time(stoppedNs).With(" (%s of the recording)", quantity.Percent(share)), findings.Share(w.t.WarningShare))
 	x.Measured("the longest", findings.Time(longest))
 	x.Measured("goroutines that ran into them, and went on together, summed", findings.Count(runs))
 	x.Measured("timers that were due in them and fired only afterwards", findings.Count(overdue))
 	x.Advise("See what stopped the process: a debugger or a SIGSTOP, a frozen or migrated virtual machine or container, a CPU limit (cpu.stat of its control group counts nr_throttled), swapping, or neighbours that own the cores. Nothing in the program helps against it.")
-	x.Advise("Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen.")
+	x.Advise(again)
 	return []findings.Finding{x}
+}
+
+// byKernel judges by the kernel's records: threads that were stopped are in them, also of
+// a process without work.
+func (w *watcher) byKernel(f *findings.Facts, m *kernel.Machine) []findings.Finding {
+	s := &m.Stops
+	cost, share := max(m.Off.StoppedNs, s.TotalNs), f.Share(s.TotalNs)
+	severity, ok := w.severity(f, cost, share)
+	if !ok {
+		return nil
+	}
+	count := quantity.Plural(s.Count, "time", "times")
+	x := findings.Finding{
+		Severity: severity, CostNs: cost, FromNs: s.LongestAt, ToNs: s.LongestAt + s.LongestNs, Basis: findings.Certain, Proven: true, Actors: f.OffVictims(m),
+		Headline: findings.Say("The process was stopped %s by a signal, for up to %s", count, quantity.Duration(s.LongestNs)),
+		Title: findings.Say("The process was stopped %s by a signal or a debugger, for up to %s at a time, %s of the recording, as the kernel's records show: whoever stops it is to blame, not the program",
+			count, quantity.Duration(s.LongestNs), quantity.Percent(share)),
+		Evidence: append(findings.EvidenceOf(m),
+			findings.Measured("stops: threads were in the state T, stopped", findings.Count(s.Count)),
+			findings.Measured("their sum", findings.Time(s.TotalNs).With(" (%s of the recording)", quantity.Percent(share)), findings.Share(w.t.WarningShare)),
+			findings.Measured("goroutines that ran into them, summed", findings.Time(m.Off.StoppedNs))),
+	}
+	x.Advise("See who sent SIGSTOP or SIGTSTP: a debugger, a supervisor, a shell's job control, a checkpoint. Nothing in the program helps against it.")
+	x.Advise(again)
+	return []findings.Finding{x}
+}
+
+const again = "Do not judge the program by this recording: waits, runs and locks contain the stops. Record again where it does not happen."
+
+// severity is that of stops with a cost and a share of the recording.
+func (w *watcher) severity(f *findings.Facts, cost int64, share float64) (s findings.Severity, ok bool) {
+	s, ok = w.t.Grade.Severity(cost, f.RecordedNs())
+	if ok && share < w.t.WarningShare {
+		s = findings.Note
+	}
+	return s, ok
 }
