@@ -129,21 +129,18 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			w.open += w.starved.Total.N - n
 		}
 	})
-	if x, ok := w.findStarved(f); ok {
-		return []findings.Finding{x}
+	if list := w.findStarved(f); list != nil {
+		return list
 	}
-	if x, ok := w.findQueued(f); ok {
-		return []findings.Finding{x}
-	}
-	return nil
+	return w.findQueued(f)
 }
 
 // findStarved judges the waits that equal sharing does not explain.
-func (w *watcher) findStarved(f *findings.Facts) (findings.Finding, bool) {
+func (w *watcher) findStarved(f *findings.Facts) []findings.Finding {
 	total := w.starved.Total
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || w.severe == 0 && s == findings.Note {
-		return findings.Finding{}, false
+		return nil
 	}
 	if w.severe == 0 {
 		if s == findings.Critical {
@@ -156,24 +153,44 @@ func (w *watcher) findStarved(f *findings.Facts) (findings.Finding, bool) {
 	if total.N < w.t.MinCount && w.longest < w.t.AloneNs || w.plain(f) || w.inside(total.Ns) {
 		s = findings.Note
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
-		Actors: w.starved.Actors(f, findings.Victim, 4),
-	}
+	x := total.Finding(s, findings.Certain)
+	x.Feigned = findings.ByStall
+	x.Actors = w.starved.Actors(f, findings.Victim, 4)
 	ahead := aheadOf(f, total)
 	x.Actors = append(x.Actors, w.causes(f, ahead)...)
-	w.phraseStarved(f, &x, ahead)
-	return x, true
+	x.Headline = findings.Say("%s %s their fair share; the longest: %s",
+		quantity.Plural(total.N, "wait exceeded", "waits exceeded"), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
+	x.Title = findings.Say("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
+		quantity.Plural(total.N, "wait", "waits"), quantity.Duration(w.t.LongNs), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
+	x.Measured("starved waits", findings.Count(total.N), findings.Time(w.t.LongNs).With(", and %s equal sharing", quantity.Times(w.t.Stretch)))
+	x.Measured("longest of them", findings.Time(w.longest), findings.Time(w.t.SevereNs))
+	x.Measured("of them severe", findings.Count(w.severe), findings.Time(w.t.SevereNs))
+	x.Measured("their length, summed", findings.Time(w.waited))
+	x.Measured("of it, more than equal sharing", findings.Time(total.Ns))
+	if u := f.Waits.User; u.TotalNs > 0 {
+		x.Measured("all waiting of the program", findings.Time(u.TotalNs))
+		x.Measured("time-weighted median wait", findings.Time(u.TimeWeighted.P50))
+		x.Measured("share of it in waits over 10 ms", findings.Share(u.TailMass["10ms"]))
+	}
+	if w.open > 0 {
+		x.Measured("starved waits that the end of the trace cut off", findings.Count(w.open))
+	}
+	for _, a := range ahead {
+		x.MeasuredOf(findings.Say("ran on that P during the longest wait: %s", findings.Name(f.Named(findings.Cause, a.Class, a.Name).Class)), findings.Said("%s in %s", quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")).Of(a.Ns))
+	}
+	x.Advise("%s", advice(f))
+	return []findings.Finding{x}
 }
 
 // causes returns who is to blame, if what the class that waited longest mostly waited for
 // was somebody's doing: those who ran ahead of it, or made the system calls
 // that held Ps.
 func (w *watcher) causes(f *findings.Facts, ahead []waits.RanAhead) (out []findings.Actor) {
-	c := w.class(f)
-	if c == nil {
+	accounts := w.accounts(f)
+	if len(accounts) == 0 {
 		return nil
 	}
+	c := accounts[0]
 	var queued, held int64
 	for _, x := range c.Waits.Causes {
 		switch x.Cause {
@@ -203,33 +220,24 @@ func (w *watcher) causes(f *findings.Facts, ahead []waits.RanAhead) (out []findi
 // maxHolders is of how many it is said that their system calls held Ps.
 const maxHolders = 2
 
-// class is the account of the class that waited longest, nil if it has none.
-func (w *watcher) class(f *findings.Facts) *waits.Class {
-	if len(w.starved.Cells) == 0 {
-		return nil
-	}
-	name := string(f.Name(w.starved.Top(1)[0].Class))
-	for i := range f.Waits.Classes {
-		if c := &f.Waits.Classes[i]; c.Name == name {
-			return c
+// accounts are those of the class that waited longest.
+func (w *watcher) accounts(f *findings.Facts) (list []*waits.Class) {
+	for _, top := range w.starved.Top(1) {
+		name := string(f.Name(top.Class))
+		for i := range f.Waits.Classes {
+			if c := &f.Waits.Classes[i]; c.Name == name {
+				list = append(list, c)
+			}
 		}
 	}
-	return nil
+	return list
 }
 
 // plain reports whether nearly all of those that waited longest stood in line behind others
 // of their own class: then there was more work than Ps, and they are equals.
 func (w *watcher) plain(f *findings.Facts) bool {
-	if len(w.starved.Cells) == 0 {
-		return false
-	}
-	name := string(f.Name(w.starved.Top(1)[0].Class))
 	var equals, behind, all int64
-	for i := range f.Waits.Classes {
-		c := &f.Waits.Classes[i]
-		if c.Name != name {
-			continue
-		}
+	for _, c := range w.accounts(f) {
 		for _, x := range c.Waits.Causes {
 			all += x.Ns
 			if x.Cause == waits.CauseQueueing {
@@ -237,7 +245,7 @@ func (w *watcher) plain(f *findings.Facts) bool {
 			}
 		}
 		for _, a := range c.Antagonists {
-			if a.Name == name {
+			if a.Name == c.Name {
 				equals += a.Ns
 			}
 		}
@@ -260,17 +268,21 @@ func (w *watcher) inside(ns int64) bool {
 }
 
 // findQueued judges the long waits that equal sharing does explain.
-func (w *watcher) findQueued(f *findings.Facts) (findings.Finding, bool) {
+func (w *watcher) findQueued(f *findings.Facts) []findings.Finding {
 	q := w.queued.Total
 	if f.RecordedNs() < w.t.QueueMinNs || f.Pressure.Some < w.t.QueueSome || q.Ns < w.t.QueueNs || float64(q.Ns) < w.t.QueueShare*float64(f.PT()) {
-		return findings.Finding{}, false
+		return nil
 	}
-	x := findings.Finding{
-		Severity: findings.Note, CostNs: q.Ns, FromNs: q.From, ToNs: q.To, Basis: findings.Certain,
-		Actors: w.queued.Actors(f, findings.Victim, 3),
-	}
-	w.phraseQueued(f, &x)
-	return x, true
+	x := q.Finding(findings.Note, findings.Certain)
+	x.Actors = w.queued.Actors(f, findings.Victim, 3)
+	x.Headline = findings.Say("More work than Ps: up to %s goroutines wanted each P", quantity.Number(w.load))
+	x.Title = findings.Say("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
+		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
+	x.Measured("waits that equal sharing explains", findings.Count(q.N), findings.Time(w.t.SevereNs))
+	x.Measured("summed", findings.Time(q.Ns), findings.Share(w.t.QueueShare).With(" of the P-time"))
+	x.Measured("goroutines that wanted each P, at most", findings.Number(w.load))
+	x.Advise("Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, %s", morePs(f))
+	return []findings.Finding{x}
 }
 
 // aheadOf returns who ran most during the worst wait, if that is known.
@@ -282,45 +294,6 @@ func aheadOf(f *findings.Facts, worst findings.Cell) []waits.RanAhead {
 		}
 	}
 	return nil
-}
-
-// phraseStarved writes title, evidence and advice.
-func (w *watcher) phraseStarved(f *findings.Facts, x *findings.Finding, ahead []waits.RanAhead) {
-	total := w.starved.Total
-	x.Headline = findings.Say("%s %s their fair share; the longest: %s",
-		quantity.Plural(total.N, "wait exceeded", "waits exceeded"), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
-	x.Title = findings.Say("%s of over %s took more than %s what sharing the Ps fairly would have; the longest %s",
-		quantity.Plural(total.N, "wait", "waits"), quantity.Duration(w.t.LongNs), quantity.Times(w.t.Stretch), quantity.Duration(w.longest))
-	x.Measured("starved waits", findings.Count(total.N), findings.Time(w.t.LongNs).With(", and %s equal sharing", quantity.Times(w.t.Stretch)))
-	x.Measured("longest of them", findings.Time(w.longest), findings.Time(w.t.SevereNs))
-	x.Measured("of them severe", findings.Count(w.severe), findings.Time(w.t.SevereNs))
-	x.Measured("their length, summed", findings.Time(w.waited))
-	x.Measured("of it, more than equal sharing", findings.Time(total.Ns))
-	if u := f.Waits.User; u.TotalNs > 0 {
-		x.Evidence = append(x.Evidence,
-			findings.Measured("all waiting of the program", findings.Time(u.TotalNs)),
-			findings.Measured("time-weighted median wait", findings.Time(u.TimeWeighted.P50)),
-			findings.Measured("share of it in waits over 10 ms", findings.Share(u.TailMass["10ms"])))
-	}
-	if w.open > 0 {
-		x.Measured("starved waits that the end of the trace cut off", findings.Count(w.open))
-	}
-	for _, a := range ahead {
-		x.MeasuredOf(findings.Say("ran on that P during the longest wait: %s", findings.Name(f.Named(findings.Cause, a.Class, a.Name).Class)), findings.Said("%s in %s", quantity.Duration(a.Ns), quantity.Plural(a.Runs, "run", "runs")).Of(a.Ns))
-	}
-	x.Advise("%s", advice(f))
-}
-
-// phraseQueued writes title, evidence and advice.
-func (w *watcher) phraseQueued(f *findings.Facts, x *findings.Finding) {
-	q := w.queued.Total
-	x.Headline = findings.Say("More work than Ps: up to %s goroutines wanted each P", quantity.Number(w.load))
-	x.Title = findings.Say("There was more work than Ps: %s of %s or more are plain queueing, up to %s goroutines for each P",
-		quantity.Plural(q.N, "wait", "waits"), quantity.Duration(w.t.SevereNs), quantity.Number(w.load))
-	x.Measured("waits that equal sharing explains", findings.Count(q.N), findings.Time(w.t.SevereNs))
-	x.Measured("summed", findings.Time(q.Ns), findings.Share(w.t.QueueShare).With(" of the P-time"))
-	x.Measured("goroutines that wanted each P, at most", findings.Number(w.load))
-	x.Advise("Nobody is treated unfairly; the load is too high for this many Ps. Run fewer CPU-bound goroutines at once, do less work, %s", morePs(f))
 }
 
 // morePs reports whether more Ps would help, by what is known of the CPUs.
