@@ -36,8 +36,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Policy: "fifo", Why: "one queue, served in order: the most that a way around the global queue can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
@@ -100,10 +99,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	})
 	slices.SortFunc(fed, func(x, y *findings.Class) int { return cmp.Or(cmp.Compare(y.Local, x.Local), cmp.Compare(x.ID, y.ID)) })
 	fed = fed[:min(2, len(fed))]
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred,
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-	}
+	x := total.Finding(s, findings.Inferred)
+	x.Actors = w.victims.Actors(f, findings.Victim, 3)
 	x.Headline = findings.Say("Goroutines wait in the global queue while up to %s later ones are started", quantity.Count(w.later))
 	x.Title = findings.Say("%s in the global queue while the Ps started later ones from their own queues, up to %s meanwhile",
 		quantity.Plural(total.N, "time a goroutine stood", "times a goroutine stood"), quantity.Count(w.later))

@@ -34,8 +34,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Why: "threads are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, threads: map[int64]struct{}{}}
@@ -127,10 +126,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case s == findings.Critical && still < w.t.Grade.CriticalShare:
 		s = findings.Warning
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Certain, Feigned: findings.ByStall,
-		Actors: append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...),
-	}
+	x := total.Finding(s, findings.Certain)
+	x.Feigned = findings.ByStall
+	x.Actors = append(w.victims.Actors(f, findings.Victim, 3), w.givers.Actors(f, findings.Cause, 2)...)
 	name, times, late := f.Name(w.givers.Top(1)[0].Class), quantity.Plural(w.late, "time", "times"), quantity.Duration(w.t.LateNs)
 	x.Headline = findings.Say("Ps handed off by %s wait for a thread: %s, over %s each", name, times, late)
 	x.Title = findings.Say("%s, most from %s, a P with work at hand waited over %s for the thread it was handed to", times, name, late)

@@ -74,6 +74,7 @@ type class struct {
 	// The rest is known at the end.
 	stayed findings.Lengths // as moved, of those without a move
 	starts int64            // but first ones
+	lost   int64            // ns: how much longer they ran because they moved
 }
 
 // How a goroutine came to another P.
@@ -100,7 +101,7 @@ func (w *watcher) class(id int32) *class {
 			return nil
 		}
 		i = int32(len(w.classes))
-		w.classes = append(w.classes, class{id: id})
+		w.classes = append(w.classes, class{id: id, worst: findings.Cell{Class: id}})
 		w.at[id] = i
 	}
 	r.class, r.i = id, i+1
@@ -164,17 +165,10 @@ func (w *watcher) extraNs(c *class) int64 {
 	return c.moved.N * (m - s)
 }
 
-// hit is a class whose moves matter.
-type hit struct {
-	*class
-	ns int64 // lost
-}
-
 // evidence is what a finding says.
 type evidence struct {
-	hits []hit // worst first
-	all  class // their moves, summed
-	cost int64
+	hits []*class // whose moves matter, the worst first
+	all  class    // their moves, summed
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
@@ -182,11 +176,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if len(n.hits) == 0 {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(n.cost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(n.all.lost, f.RecordedNs())
 	switch {
 	case !ok:
 		// Next to nothing is lost: it is about the one that moves most.
-		slices.SortStableFunc(n.hits, func(x, y hit) int { return cmp.Compare(y.moves(), x.moves()) })
+		slices.SortStableFunc(n.hits, func(x, y *class) int { return cmp.Compare(y.moves(), x.moves()) })
 		if float64(n.hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			return nil
 		}
@@ -194,33 +188,30 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	case s == findings.Critical:
 		s = findings.Warning // it is slower work, not a standstill
 	}
-	top := &n.hits[0]
+	top, all := n.hits[0], &n.all
 	x := findings.Finding{
-		Severity: s, CostNs: n.cost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected, Feigned: findings.ByStall,
+		Severity: s, CostNs: n.all.lost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected, Feigned: findings.ByStall,
 	}
 	for _, h := range n.hits[:min(3, len(n.hits))] {
-		a := f.Class(findings.Victim, h.id)
-		a.G, a.P, a.Stack = h.worst.G, findings.OnP(h.worst.P), f.Frames(h.worst.Stack)
-		x.Actors = append(x.Actors, a)
+		x.Actors = append(x.Actors, h.worst.Actor(f, findings.Victim))
 	}
-	top, all := &n.hits[0], &n.all
 	name := f.Name(top.id)
 	how := "which took them no longer than on the last one"
-	if top.ns > 0 {
+	if top.lost > 0 {
 		how = fmt.Sprintf("and ran for %s instead of %s (medians)", quantity.Duration(top.moved.Median()), quantity.Duration(top.stayed.Median()))
 	}
-	x.Headline = findings.Say("%s moves to another P at %s of its starts", findings.Short(name), quantity.Percent(float64(top.moves())/float64(top.starts)))
-	x.Title = findings.Say("%s of the starts of %s were on another P than the last, %s",
-		quantity.Percent(float64(top.moves())/float64(top.starts)), name, how)
+	moved := quantity.Percent(float64(top.moves()) / float64(top.starts))
+	x.Headline = findings.Say("%s moves to another P at %s of its starts", findings.Short(name), moved)
+	x.Title = findings.Say("%s of the starts of %s were on another P than the last, %s", moved, name, how)
 	x.Measured("starts on another P than the last", findings.Share(float64(all.moves())/float64(all.starts)), findings.Share(w.limit(f)))
 	x.Measured("moves in a second", findings.Count(int64(float64(all.moves())/float64(max(1, f.RecordedNs()))*1e9)), findings.Count(int64(w.t.Rate)))
 	x.MeasuredOf(findings.Say("mean run interval of %s", name), findings.Time(top.runNs/top.starts), findings.Time(w.t.RunNs))
 	x.Measured("its median run interval after a move, by that without", findings.Times(float64(top.moved.Median())/float64(top.stayed.Median())), findings.Times(w.t.Slower))
-	x.Measured("moves by a steal", findings.Share(float64(all.how[stolen])/float64(all.moves())))
-	x.Measured("moves by way of the global queue", findings.Share(float64(all.how[global])/float64(all.moves())))
-	x.Measured("moves because the waker ran elsewhere, or by the network poller", findings.Share(float64(all.how[woken])/float64(all.moves())))
+	x.Measured("moves by a steal", findings.PartOf(all.how[stolen], all.moves()))
+	x.Measured("moves by way of the global queue", findings.PartOf(all.how[global], all.moves()))
+	x.Measured("moves because the waker ran elsewhere, or by the network poller", findings.PartOf(all.how[woken], all.moves()))
 	if all.marking > 0 {
-		x.Measured("moves while the garbage collector marked", findings.Share(float64(all.marking)/float64(all.moves())))
+		x.Measured("moves while the garbage collector marked", findings.PartOf(all.marking, all.moves()))
 	}
 	switch {
 	case 2*all.how[stolen] > all.moves():
@@ -244,20 +235,20 @@ func (w *watcher) count(f *findings.Facts) (n evidence) {
 		if !w.often(c, f) {
 			continue
 		}
-		ns := w.extraNs(c)
-		if ns == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
+		c.lost = w.extraNs(c)
+		if c.lost == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			continue
 		}
-		n.hits = append(n.hits, hit{c, ns})
-		n.cost += ns
+		n.hits = append(n.hits, c)
+		n.all.lost += c.lost
 		n.all.starts += c.starts
 		n.all.marking += c.marking
 		for k, m := range c.how {
 			n.all.how[k] += m
 		}
 	}
-	slices.SortStableFunc(n.hits, func(x, y hit) int {
-		return cmp.Or(cmp.Compare(y.ns, x.ns), cmp.Compare(y.moves(), x.moves()))
+	slices.SortStableFunc(n.hits, func(x, y *class) int {
+		return cmp.Or(cmp.Compare(y.lost, x.lost), cmp.Compare(y.moves(), x.moves()))
 	})
 	return n
 }

@@ -37,8 +37,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,
 		Remedy: findings.Remedy{Unlocked: true, Why: "no goroutine wired to its thread: the most that unlocking can give"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
@@ -92,10 +91,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok || n < w.t.MinCount || w.sum/n < w.t.MeanNs {
 		return nil
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-		Actors: append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...),
-	}
+	x := total.Finding(s, findings.Inferred)
+	x.Feigned = findings.ByStall
+	x.Actors = append(w.victims.Actors(f, findings.Victim, 2), w.causes.Actors(f, findings.Cause, 2)...)
 	name, times, mean := f.Name(w.causes.Top(1)[0].Class), quantity.Plural(n, "time", "times"), w.sum/n
 	x.Headline = findings.Say("%s is locked to a thread: a P changed threads for it %s", findings.Short(name), times)
 	x.Title = findings.Say("%s is wired to a thread: %s a P changed threads for that, with work waiting, %s each", name, times, quantity.Duration(mean))

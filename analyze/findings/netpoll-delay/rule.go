@@ -109,10 +109,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if !ok {
 		return nil
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-	}
+	x := total.Finding(s, findings.Inferred)
+	x.Feigned = findings.ByStall
+	x.Actors = w.victims.Actors(f, findings.Victim, 3)
 	x.Headline = findings.Say("No P has time to poll the network: %s late", quantity.Plural(w.late, "wake-up was", "wake-ups were"))
 	x.Title = findings.Say("%s came late, from a thread without a P, because no P had time to poll; %s of them then waited, up to %s",
 		quantity.Plural(w.late, "network wake-up", "network wake-ups"), quantity.Count(total.N), quantity.Duration(total.Worst))

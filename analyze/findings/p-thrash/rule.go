@@ -41,8 +41,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle,
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, Delays: true,
 		Remedy: findings.Remedy{Why: "its cost is CPU time of the scheduler, not waiting"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}

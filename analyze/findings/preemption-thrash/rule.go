@@ -3,8 +3,6 @@
 package preemptionthrash
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -46,8 +44,7 @@ func Default() Thresholds {
 // New returns the detector with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
-		ID: ID, Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),
-		Delays: true,
+		ID: ID, Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(), Delays: true,
 		Remedy: findings.Remedy{Why: "its advice changes who is admitted, not how long all wait"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, bound: map[int64]int64{}, inBucket: map[int64]struct{}{}}
@@ -188,8 +185,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		x.Actors = append(x.Actors, a)
 	}
-	total, procs := w.victims.Total, w.view.Procs()
-	top := x.Actors[slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause })]
+	procs := w.view.Procs()
+	top := x.Cause()
 	name := top.Work()
 	if class := findings.Name(top.Class); top.Brief() == findings.Short(class) {
 		name = findings.Say("%s", class)

@@ -158,7 +158,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.advance(f.EndNs)
 	r := &f.Span
 	limit := max(w.t.Parallelism, float64(f.GOMAXPROCS)/2)
-	var even int64 // how many goroutines ran side by side and were done together; 0: they did not
 	busy := float64(r.BusyNs)
 	if busy == 0 || r.Parallelism() >= limit || float64(w.slack) < w.t.SlackShare*busy || busy < w.t.BusyShare*float64(f.RecordedNs()) {
 		return nil
@@ -176,6 +175,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	share := float64(top.Ns) / float64(r.SpanNs)
 	lock := waiting && 2*w.starvedBySemaphore > wait.Ns && findings.IsLock(f.Frames(w.starved.Top(1)[0].Stack))
+	var even int64 // how many goroutines ran side by side and were done together; 0: they did not
 	if evenly(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
 		even = int64(math.Ceil(r.Parallelism()))
 	}
@@ -202,10 +202,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		a.Stack = f.Frames(cmp.Or(w.computes(f, part.Class), part.Stack))
 		x.Actors = append(x.Actors, a)
 	}
-	name, short := findings.Say("%s", f.Name(r.Path[0].Class)), findings.Short(f.Name(r.Path[0].Class))
-	if a := x.Cause(); a != nil {
-		name, short = a.Work(), a.Brief()
-	}
+	chain := x.Cause()
+	name, short := chain.Work(), chain.Brief()
 	x.Headline = findings.Say("One chain of work, mostly %s, leaves half of the Ps idle for %s of the time", short, quantity.Percent(float64(w.slack)/busy))
 	x.Title = findings.Say("At least half of the Ps had nothing to do for %s of the busy time, waiting for one chain of work, %s of it in %s",
 		quantity.Percent(float64(w.slack)/busy), quantity.Percent(share), name)
@@ -263,27 +261,24 @@ const minSlices = 3
 // computes is a stack in the function of the program in which most time slices of a class
 // ended, 0 if these are few.
 func (w *watcher) computes(f *findings.Facts, class int32) (stack int32) {
-	type in struct{ n, most int64 }
-	functions := map[findings.Name]*in{}
+	type in struct {
+		n, most int64
+		stack   int32
+	}
+	functions := findings.NewTable(maxSliceEnds, func(findings.Name) in { return in{} })
 	var best int64
 	keys := slices.SortedFunc(maps.Keys(w.sliced), func(x, y sliceEnd) int { return cmp.Compare(x.stack, y.stack) })
-	last := map[findings.Name]int32{}
 	for _, k := range keys {
 		if k.class != class {
 			continue
 		}
 		function, _ := f.ProgramsFunction(k.stack)
-		x := functions[function]
-		if x == nil {
-			x = &in{}
-			functions[function] = x
-		}
-		n := w.sliced[k]
+		x, n := functions.At(function), w.sliced[k]
 		if n > x.most {
-			x.most, last[function] = n, k.stack
+			x.most, x.stack = n, k.stack
 		}
 		if x.n += n; function != "" && x.n >= minSlices && x.n > best {
-			best, stack = x.n, last[function]
+			best, stack = x.n, x.stack
 		}
 	}
 	return stack
