@@ -1,7 +1,5 @@
-// Package report answers: how does a person see it? It makes one versioned
-// [Document] from a result; the writers for HTML, text and JSON render that
-// and nothing else: the verdict, findings and numbers are the same in each, the sentences
-// around them are each writer's own.
+// Package report answers: how does a person see it? It makes one versioned [Document] from a
+// result; the writers for HTML, text, Markdown and JSON render that and nothing else.
 //
 // The same analysis gives the same bytes. Strings from a trace, which may be hostile, are
 // made harmless on their way out. Package gmpscope says what is stable, and docs/json.md

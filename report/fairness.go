@@ -93,11 +93,8 @@ func measures(caption string, rows ...doc.Row) doc.Table {
 	return doc.Table{Caption: caption, Columns: []doc.Column{{Title: "measure", Left: true}, {Title: "value"}}, Rows: rows}
 }
 
-// metric is a column of a metric, or of a state of a P.
+// metric is a column of a metric.
 func metric(name string) doc.Column {
-	t, ok := vocabulary.Lookup(vocabulary.Metric, name)
-	if !ok {
-		t, _ = vocabulary.Lookup(vocabulary.State, name)
-	}
+	t, _ := vocabulary.Lookup(vocabulary.Metric, name)
 	return doc.Column{Title: t.Title, Help: t.Short}
 }

@@ -88,29 +88,23 @@ func (t *text) fleetOutliers(f *jsondoc.Fleet) {
 	}
 	for i := range f.Outliers[:min(len(f.Outliers), textOutliers)] {
 		o := &f.Outliers[i]
-		group := words.Cut(words.FleetGroup(o.Labels), 60)
+		group, hint := words.Cut(words.FleetGroup(o.Labels), 60), ""
+		if o.Class != "" {
+			hint = "; mostly " + t.names.Shortened(o.Class, 60)
+		}
+		if o.Finding != "" {
+			hint += "; finding " + words.Visible(o.Finding)
+		}
 		what, peers := "trace "+words.Cut(words.Visible(o.Trace), 60)+" of "+group, "its group"
 		if o.Kind == "group" {
 			what, peers = "group "+group, quantity.Plural(o.PeerN, "group", "groups")+" that differ in "+words.Visible(o.Peers)
 		}
 		t.hang("  - ", 4, fmt.Sprintf("%s waits %s as long as it runs, the median of %s %s (score %s): %s too much; %s alone %s%s.",
 			t.in(bold, what), words.PerRunning(o.Value), peers, words.PerRunning(o.Median), quantity.Number(o.Score),
-			quantity.Duration(o.ExcessNs), words.Cause(waits.Cause(o.Cause)), quantity.Duration(o.CauseNs), t.fleetHint(o)))
+			quantity.Duration(o.ExcessNs), words.Cause(waits.Cause(o.Cause)), quantity.Duration(o.CauseNs), hint))
 		t.line("    " + words.FleetCommand(&o.FleetTrace))
 	}
 	t.more(int(f.OutlierN)-min(len(f.Outliers), textOutliers), "more", "more")
-}
-
-// fleetHint is what else is known of an outlier.
-func (t *text) fleetHint(o *jsondoc.FleetOutlier) string {
-	hint := ""
-	if o.Class != "" {
-		hint = "; mostly " + t.names.Shortened(o.Class, 60)
-	}
-	if o.Finding != "" {
-		hint += "; finding " + words.Visible(o.Finding)
-	}
-	return hint
 }
 
 func (t *text) fleetGroups(f *jsondoc.Fleet) {

@@ -53,7 +53,7 @@ func MachineSection(r *analyze.Result) *doc.Section {
 	woken := doc.Table{Columns: []doc.Column{{Title: "threads that were woken", Left: true}, {Title: "number"}, {Title: "until asked, p50"}, {Title: "p99"}, {Title: "until on a CPU, p50"}, {Title: "p99"}, {Title: "until it ran, p50"}, {Title: "p99"}}}
 	for i := range k.WakePaths {
 		p := &k.WakePaths[i]
-		row := doc.Row{Cells: []doc.Cell{{Text: wakeKind(p.Kind)}, doc.Count(p.Count)}}
+		row := doc.Row{Cells: []doc.Cell{{Text: cmp.Or(wakeKinds[p.Kind], "for a goroutine")}, doc.Count(p.Count)}}
 		for _, part := range []kernel.WakePart{p.Decided, p.Woken, p.Ran} {
 			row.Cells = append(row.Cells, doc.Duration(part.P50Ns), doc.Duration(part.P99Ns))
 		}
@@ -73,16 +73,8 @@ func MachineSection(r *analyze.Result) *doc.Section {
 	return s
 }
 
-// wakeKind reports what a kind of kernel.WakePath is.
-func wakeKind(kind string) string {
-	switch kind {
-	case "steal":
-		return "of them, to steal"
-	case "handoff":
-		return "for a P handed off"
-	}
-	return "for a goroutine"
-}
+// wakeKinds has what the kinds of kernel.WakePath are, but for those for a goroutine.
+var wakeKinds = map[string]string{"steal": "of them, to steal", "handoff": "for a P handed off"}
 
 // idleWaitsInWords reports whose the waiting is for which a P was idle.
 func idleWaitsInWords(k *kernel.Machine) string {
@@ -160,7 +152,7 @@ func offCauses(o *kernel.OffBy) string {
 		whole += c.ns
 	}
 	causes = slices.DeleteFunc(causes, func(c cause) bool { return 100*c.ns < whole || c.ns == 0 })
-	slices.SortStableFunc(causes, func(x, y cause) int { return int(min(1, max(-1, y.ns-x.ns))) })
+	slices.SortStableFunc(causes, func(x, y cause) int { return cmp.Compare(y.ns, x.ns) })
 	var parts []string
 	for _, c := range causes {
 		parts = append(parts, "for "+quantity.Duration(c.ns)+" "+c.what)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
@@ -199,7 +200,12 @@ func classSubjects(r *analyze.Result) []measured {
 		if seen[key]++; seen[key] > 1 { // as package testing tells subtests of one name apart
 			creator += fmt.Sprintf("#%02d", seen[key]-1)
 		}
-		out = append(out, measured{kind: "class", tags: []tag{{"class", name}, {"creator", creator}}, numbers: numbersOfClass(c)})
+		out = append(out, measured{kind: "class", tags: []tag{{"class", name}, {"creator", creator}}, numbers: slices.Concat(
+			[]number{duration("wait", "waiting of the class", c.Waits.TotalNs)}, distribution(&c.Waits), []number{
+				count("waits", "waits of the class that ended", c.Waits.Count),
+				duration("running", "running time of the class", c.RunningNs),
+				count("goroutines", "goroutines of the class", c.Goroutines),
+			})})
 	}
 	return out
 }
@@ -214,14 +220,4 @@ func className(c *waits.Class) string {
 		return "(unknown)"
 	}
 	return strings.TrimSpace(words.Visible(c.Name))
-}
-
-func numbersOfClass(c *waits.Class) []number {
-	out := []number{duration("wait", "waiting of the class", c.Waits.TotalNs)}
-	out = append(out, distribution(&c.Waits)...)
-	return append(out,
-		count("waits", "waits of the class that ended", c.Waits.Count),
-		duration("running", "running time of the class", c.RunningNs),
-		count("goroutines", "goroutines of the class", c.Goroutines),
-	)
 }

@@ -79,8 +79,13 @@ func ProcessorsSection(r *analyze.Result) *doc.Section {
 			t.Columns = append(t.Columns, c)
 		}
 	}
-	for i, name := range columns("ps.starts", "ps.parks", "ps.queue_mean", "ps.queue_max") {
-		t.Columns = append(t.Columns, doc.Column{Title: name, Where: []doc.Where{doc.Everywhere, doc.Page, doc.Everywhere, doc.Everywhere}[i]})
+	for _, name := range []string{"ps.starts", "ps.parks", "ps.queue_mean", "ps.queue_max"} {
+		m, _ := vocabulary.Lookup(vocabulary.Metric, name)
+		c := doc.Column{Title: m.Column}
+		if name == "ps.parks" {
+			c.Where = doc.Page
+		}
+		t.Columns = append(t.Columns, c)
 	}
 	row := func(label string, p *procs.Proc, mean, most doc.Cell) {
 		cells := []doc.Cell{{Text: label, Bars: [][]doc.Part{bar(p)}, Whole: max(p.LifetimeNs, 1)}}

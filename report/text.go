@@ -102,14 +102,13 @@ type style string
 
 // The styles.
 const (
-	plain   style = ""
-	bold    style = "1"
-	faint   style = "2"
-	red     style = "1;31"
-	yellow  style = "1;33"
-	green   style = "1;32"
-	blue    style = "1;34"
-	noStyle       = plain
+	plain  style = ""
+	bold   style = "1"
+	faint  style = "2"
+	red    style = "1;31"
+	yellow style = "1;33"
+	green  style = "1;32"
+	blue   style = "1;34"
 )
 
 // in returns s in a style, where there is colour.

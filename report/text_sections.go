@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -111,16 +110,6 @@ func (t *text) elsewhere(r *analyze.Result) {
 	for _, x := range words.Exports(r) {
 		t.line("  " + x.Commands[0])
 	}
-}
-
-// columns are what the vocabulary calls metrics over narrow columns.
-func columns(names ...string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		t, _ := vocabulary.Lookup(vocabulary.Metric, name)
-		out[i] = t.Column
-	}
-	return out
 }
 
 // beside reports what the file beside the trace holds.

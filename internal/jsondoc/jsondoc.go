@@ -199,3 +199,39 @@ type Check struct {
 	Findings   []findings.Finding     `json:"findings"`             // those of most of the traces
 	Suppressed []findings.Suppressed  `json:"suppressed,omitempty"` // only with a configuration that suppresses some
 }
+
+// TimeInStates is the time that goroutines spent in each state while the trace was recorded.
+// Goroutines that are only ever shown blocked are left out.
+type TimeInStates struct {
+	Program Life `json:"program"` // goroutines of the program
+	Runtime Life `json:"runtime"` // goroutines of the runtime and the tracer
+}
+
+// Life is the life of some goroutines, summed. RunningNs, RunnableNs, BlockedNs, SyscallNs
+// and UnknownNs add up to LifeNs exactly.
+type Life struct {
+	LifeNs     int64     `json:"life_ns"`     // time of existence
+	RunningNs  int64     `json:"running_ns"`  // running on a P
+	RunnableNs int64     `json:"runnable_ns"` // waiting for a P, open waits and those whose end a gap hides included
+	BlockedNs  int64     `json:"blocked_ns"`  // blocked, for any reason
+	Blocked    []Blocked `json:"blocked"`     // by reason, longest first; adds up to BlockedNs exactly
+	SyscallNs  int64     `json:"syscall_ns"`  // in system calls, with or without a P
+	UnknownNs  int64     `json:"unknown_ns"`  // not in the trace: before the first event of a goroutine, and in gaps
+}
+
+// Blocked is the time blocked for one reason.
+type Blocked struct {
+	Reason string `json:"reason"` // what they waited for
+	Ns     int64  `json:"ns"`     // goroutine-time
+}
+
+// Unit is a line of dump --units: one object for each whole unit of work, in the order in
+// which they are found.
+type Unit struct {
+	Class  string `json:"class"` // start function of its goroutine
+	Kind   string `json:"kind"`  // handler, test function or annotation; else the class
+	How    string `json:"how"`   // as in [UnitKind]
+	G      int64  `json:"g"`     // goroutine
+	FromNs int64  `json:"t0_ns"` // beginning, after the first event of the trace
+	ToNs   int64  `json:"t1_ns"` // end
+}

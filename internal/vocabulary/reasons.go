@@ -116,3 +116,43 @@ var wholes = of(Whole, []Term{
 	{Name: "waiting and blocked", Phrase: "the time that the program's goroutines waited or were blocked"},
 	{Name: "waiting and P-time", Phrase: "the program's waiting and all P-time"},
 })
+
+// blockeds are what a blocked goroutine waits for. The phrase follows "blocked".
+var blockeds = of(Blocked, []Term{
+	{Name: "not recorded", Phrase: "since before the trace shows it, for what is not recorded"},
+	{Name: "network", Phrase: "on the network"},
+	{Name: "select", Phrase: "in a select"},
+	{Name: "chan receive", Phrase: "receiving from a channel"},
+	{Name: "chan send", Phrase: "sending to a channel"},
+	{Name: "sync", Title: "sync (locks)", Phrase: "on a mutex, a wait group or their like"},
+	{Name: "cond", Title: "sync.Cond", Phrase: "in sync.Cond.Wait"},
+	{Name: "sleep", Phrase: "in time.Sleep"},
+	{Name: "gc assist", Title: "GC assist", Phrase: "in a GC assist, without work to do"},
+	{Name: "gc end", Title: "end of GC", Phrase: "until the end of the garbage collection"},
+	{Name: "suspended", Phrase: "because the runtime had suspended them"},
+	{Name: "coroutine", Phrase: "on the other side of a coroutine"},
+	{Name: "forever", Phrase: "for ever"},
+	{Name: "synctest", Phrase: "in a synctest bubble"},
+	{Name: "system", Title: "runtime", Phrase: "as the runtime's own goroutines wait for work"},
+	{Name: "other", Phrase: "for another reason"},
+})
+
+// wakers are who or what made a goroutine runnable, by the Why. The phrase follows "by",
+// as do those with a goroutine's class in place of %s.
+var wakers = of(Waker, []Term{
+	{Name: "unknown", Phrase: "what the trace does not show"},
+	{Name: "create", Title: "go statement", Phrase: "a go statement of %s"},
+	{Name: "unblock", Title: "goroutine", Phrase: "%s"},
+	{Name: "timer", Phrase: "a timer"},
+	{Name: "network", Phrase: "the network poller"},
+	{Name: "syscall-exit", Title: "system call", Phrase: "the end of its system call"},
+	{Name: "system", Title: "runtime", Phrase: "the runtime"},
+	{Name: "gosched", Title: "itself", Phrase: "itself, in runtime.Gosched"},
+	{Name: "slice", Title: "preemption", Phrase: "its preemption at the end of its time slice"},
+	{Name: "stw", Title: "preemption for stop-the-world", Phrase: "its preemption for a stop-the-world"},
+	{Name: "gc", Title: "preemption for GC", Phrase: "its preemption for the garbage collector"},
+	{Name: "generation-switch", Title: "preemption by the tracer", Phrase: "its preemption by the tracer"},
+	{Name: "goyield", Title: "itself", Phrase: "itself, yielding to the goroutine that it handed a lock to"},
+	{Name: "suspend", Title: "stack scan", Phrase: "the end of a stack scan"},
+	{Name: "coroutine", Phrase: "a coroutine switch"},
+})

@@ -17,6 +17,7 @@ var words = of(Word, []Term{
 	{Name: "runnable",
 		Short: "Ready to run, but not running: it waits for a P.",
 		Long:  "The time spent so is what gmpscope calls waiting. Time spent waiting for a channel, a lock or the network is the program's own business and is not in it."},
+	// cmd/trace's makeComputePprofFunc counts a wait from the goroutine's first run on (pprofMatchingGoroutines, Go 1.26).
 	{Name: "wait", Aliases: []string{"waiting", "scheduling latency"},
 		Short: "One stretch of one goroutine from runnable to running.",
 		Long:  "A wait lasts from the event that makes a goroutine runnable, its creation among them, to its start. The profile of go tool trace -pprof=sched is smaller: it leaves out what a new goroutine waits before it runs for the first time. The goroutine tables of go tool trace count that too. Waits that are still open when the trace ends are counted apart."},

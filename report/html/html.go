@@ -4,13 +4,10 @@
 //
 // How the page is made:
 //
-//  1. view.go, and a file for each large section (findings.go, waiting.go,
-//     waitview.go, processors.go, timeline.go, classes.go), turn the document into
-//     a view: only strings ready to be read, numbers to be sorted by, and
-//     drawings (svg.go). The vocabulary is in words.go.
-//  2. charts.go builds the options of the interactive charts with go-echarts
-//     and timeline.go packs the picture over time; both go into the page as
-//     data islands, which the browser does not execute.
+//  1. view.go and section.go turn the document into a view: only strings ready to be read,
+//     numbers to be sorted by, and drawings (svg.go).
+//  2. charts.go builds the options of the interactive charts with go-echarts, timeline.go and
+//     pack.go the picture over time: data islands, which the browser does not execute.
 //  3. assets/page.tmpl, style.css and the scripts make the page.
 //
 // Every string that comes from a trace is hostile. It passes through [name],

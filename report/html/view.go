@@ -95,11 +95,12 @@ type timeView struct {
 
 // newView turns doc into words and drawings.
 func newView(doc *report.Document, o Options) *view {
+	wait, _ := vocabulary.Lookup(vocabulary.Word, "wait")
 	v := &view{
 		Tool:     words.Visible(doc.Tool),
 		Status:   doc.Verdict.Status,
 		Headline: words.Visible(doc.Verdict.Headline),
-		Glossary: glossaries(), WhatIsAWait: words.WhatIsAWait(),
+		Glossary: glossaries(), WhatIsAWait: wait.Long,
 		ECharts: len(o.ECharts) > 0,
 		Version: strconv.Itoa(doc.Schema),
 		Title:   "Scheduling report",

@@ -50,15 +50,6 @@ func Advice(c waits.Cause) string {
 	return t.Advice
 }
 
-// WhatIsAWait reports what counts, for those who compare the totals with those of
-// "go tool trace". cmd/trace's makeComputePprofFunc counts the part of a wait
-// that lies in the goroutine's life, which pprofMatchingGoroutines begins at its
-// first run (Go 1.26).
-func WhatIsAWait() string {
-	t, _ := vocabulary.Lookup(vocabulary.Word, "wait")
-	return t.Long
-}
-
 // BySize returns the causes that own any time, largest first.
 func BySize(cs []waits.CauseTime) []waits.CauseTime {
 	return Largest(cs, func(c waits.CauseTime) int64 { return c.Ns })
