@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
-	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
 // account measures a run, observed or simulated, with the accumulators of the
@@ -174,12 +173,13 @@ func causeRuns(observed waits.Result, simulated []outcome) []CauseRun {
 }
 
 // notes reports what a workload lacks.
-func (f *Simulation) notes(w *workload.Workload, res *analyze.Result) []string {
+func (r *replaying) notes() []string {
+	w := r.work
 	out := []string{}
 	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }
 	switch {
-	case w.Capped && f.lowered:
-		add("the workload is too large for the limit of %d MiB of memory: what comes after %s was left out: raise it (--max-memory)", f.opt.MaxMemory>>20, quantity.Duration(w.EndNs))
+	case w.Capped && r.f.lowered:
+		add("the workload is too large for the limit of %d MiB of memory: what comes after %s was left out: raise it (--max-memory)", r.f.opt.MaxMemory>>20, quantity.Duration(w.EndNs))
 	case w.Capped:
 		add("the workload is too large: what comes after %s was left out", quantity.Duration(w.EndNs))
 	case w.Omitted > 0:
@@ -194,7 +194,7 @@ func (f *Simulation) notes(w *workload.Workload, res *analyze.Result) []string {
 	if w.Odd > 0 {
 		add("%d decisions contradict those before them", w.Odd)
 	}
-	if res.Trace.Incomplete {
+	if r.res.Trace.Incomplete {
 		add("the trace is not complete")
 	}
 	return out

@@ -38,7 +38,7 @@ func TestBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changes, err := f.changes(res, r.work)
+		changes, err := r.changes()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestMaxMemory(t *testing.T) {
 		if w := r.work; !w.Capped || w.Steps > c.most+20 {
 			t.Errorf("%+v: %d steps are kept; left out: %v", c, w.Steps, w.Capped)
 		}
-		if notes := strings.Join(f.notes(r.work, res), "\n"); strings.Contains(notes, " MiB of memory: what comes after ") != c.named {
+		if notes := strings.Join(r.notes(), "\n"); strings.Contains(notes, " MiB of memory: what comes after ") != c.named {
 			t.Errorf("%+v: do the notes name the limit? %s", c, notes)
 		}
 	}

@@ -88,13 +88,13 @@ func (r *replaying) gains(s *Decomposition) error {
 		if _, ok := done[c.String()]; !ok && len(done) < maxAdvice {
 			var err error
 			if self == nil {
-				self, err = r.simulate(r.f.scheduler(Change{}, r.work), r.f.splitSeeds())
+				self, err = r.simulate(r.scheduler(Change{}), r.f.splitSeeds())
 			}
 			if err == nil {
 				done[c.String()], err = r.simulate(sch, r.f.splitSeeds())
 			}
 			if err == nil {
-				why[c.String()], err = r.distrust(c, sch, self, done[c.String()])
+				why[c.String()], err = r.distrustAdvice(c, sch, self, done[c.String()])
 			}
 			if err != nil && !errors.Is(err, ErrTooLong) {
 				return err
@@ -110,9 +110,9 @@ func (r *replaying) gains(s *Decomposition) error {
 	return nil
 }
 
-// distrust reports why what comes of a change is not to be trusted, as of a what-if; empty if
+// distrustAdvice reports why what comes of a change is not to be trusted, as of a what-if; empty if
 // nothing speaks against it. A trace that cannot tell the makespan promises no gain.
-func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (string, error) {
+func (r *replaying) distrustAdvice(c Change, s scheduler, self, changed []outcome) (string, error) {
 	mid, _ := summarise(runs(self))
 	e := compare(r.observed.run, mid)
 	why := cmp.Or(untrusted(&r.res.Trace, c.Procs), farOff(e))
@@ -125,7 +125,7 @@ func (r *replaying) distrust(c Change, s scheduler, self, changed []outcome) (st
 	} else if err != nil {
 		return "", err
 	}
-	return cmp.Or(r.f.distrust(r.work, r.observed, e, c.Procs, x), r.f.distrustMakespan(r.work, r.res, r.observed, e, self[0], c.Procs, x)), nil
+	return cmp.Or(r.distrust(e, c.Procs, x), r.distrustMakespan(e, self[0], c.Procs, x)), nil
 }
 
 // add keeps a gain that says something.
@@ -174,7 +174,7 @@ func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool)
 	if c, ok = changeFor(f, r.work.Procs); !ok {
 		return c, s, false
 	}
-	s = r.f.scheduler(c, r.work)
+	s = r.scheduler(c)
 	if c.Speed != 0 || c.Yield != 0 {
 		by, ok := r.class(f, findings.Cause)
 		if !ok {
@@ -184,7 +184,7 @@ func (r *replaying) remedy(f *findings.Finding) (c Change, s scheduler, ok bool)
 		s.change.Speed, s.change.YieldNs = map[int32]float64{by.ID: c.Speed}, map[int32]int64{by.ID: c.Yield}
 	}
 	if c.FreeLock != "" {
-		s.change.FreeLocks = r.f.locks(r.work, c.FreeLock)
+		s.change.FreeLocks = r.locks(c.FreeLock)
 		return c, s, len(s.change.FreeLocks) > 0
 	}
 	return c, s, true

@@ -465,7 +465,7 @@ func (f *Simulation) Finish(ctx context.Context, res *analyze.Result, out *Resul
 	if r == nil || err != nil {
 		return err
 	}
-	changes, err := f.changes(res, r.work)
+	changes, err := r.changes()
 	if err != nil {
 		return err
 	}
@@ -485,9 +485,9 @@ func (r *replaying) free(changes []workload.Change) (*Simulated, error) {
 			GOMAXPROCS: w.Procs, SwitchNs: w.SwitchNs, ThreadWakeNs: w.ThreadWakeNs, FromNs: f.opt.From, EndNs: f.opt.From + w.EndNs,
 			Omitted: w.Omitted, Seeds: f.opt.Seeds,
 		},
-		WhatIf: []WhatIf{}, Notes: f.notes(w, res), Untrusted: untrusted(&res.Trace, 0),
+		WhatIf: []WhatIf{}, Notes: r.notes(), Untrusted: untrusted(&res.Trace, 0),
 	}
-	self, err := r.simulate(f.scheduler(Change{}, w), f.opt.Seeds)
+	self, err := r.simulate(r.scheduler(Change{}), f.opt.Seeds)
 	if err != nil {
 		return nil, err
 	}
@@ -516,7 +516,7 @@ func (r *replaying) free(changes []workload.Change) (*Simulated, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.noteMorePs(w, free, tried, r.observed.run.MakespanNs)
+	r.noteMorePs(free, tried)
 	if r.short {
 		free.Notes = append(free.Notes, fewer)
 	}
@@ -528,10 +528,10 @@ const fewer = "some simulations are left out, since all together would take more
 
 // whatIf simulates the work with a change. self is a simulation without it.
 func (r *replaying) whatIf(c Change, change workload.Change, free *Simulated, self outcome) (x WhatIf, err error) {
-	f, w, res := r.f, r.work, r.res
-	s := f.scheduler(c, w)
+	w, trace := r.work, &r.res.Trace
+	s := r.scheduler(c)
 	s.change.Speed, s.change.YieldNs, s.change.FreeLocks = change.Speed, change.YieldNs, change.FreeLocks
-	all, err := r.simulate(s, f.opt.Seeds)
+	all, err := r.simulate(s, r.f.opt.Seeds)
 	if err != nil {
 		return x, err
 	}
@@ -541,19 +541,19 @@ func (r *replaying) whatIf(c Change, change workload.Change, free *Simulated, se
 			return x, err
 		}
 	}
-	x.UntrustedMakespan = cmp.Or(untrusted(&res.Trace, c.Procs), farOff(free.Error), f.distrustMakespan(w, res, r.observed, free.Error, self, c.Procs, x.Sensitivity))
-	x.Untrusted = cmp.Or(untrusted(&res.Trace, c.Procs), free.Untrusted, f.distrust(w, r.observed, free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
+	x.UntrustedMakespan = cmp.Or(untrusted(trace, c.Procs), farOff(free.Error), r.distrustMakespan(free.Error, self, c.Procs, x.Sensitivity))
+	x.Untrusted = cmp.Or(untrusted(trace, c.Procs), free.Untrusted, r.distrust(free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
 	x.Simulated, x.Spread = summarise(runs(all))
 	return x, nil
 }
 
 // noteMorePs records what simulations with more Ps leave out.
-func (f *Simulation) noteMorePs(w *workload.Workload, free *Simulated, tried []Change, makespan int64) {
-	locked := len(f.locks(w, "")) > 0
+func (r *replaying) noteMorePs(free *Simulated, tried []Change) {
+	w, locked := r.work, len(r.locks("")) > 0
 	least := int64(0)
 	if locked && slices.ContainsFunc(tried, func(c Change) bool { return c.Procs > w.Procs }) {
 		var held []string
-		least, held = f.holds.notes(makespan)
+		least, held = r.f.holds.notes(r.observed.run.MakespanNs)
 		free.Notes = append(free.Notes, "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace, so that a makespan for more Ps is the least to expect")
 		free.Notes = append(free.Notes, held...)
 	}
@@ -570,12 +570,12 @@ func (f *Simulation) noteMorePs(w *workload.Workload, free *Simulated, tried []C
 }
 
 // changes finds the classes and locks that Options.WhatIf names.
-func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workload.Change, error) {
-	out := make([]workload.Change, len(f.opt.WhatIf))
-	for i, c := range f.opt.WhatIf {
+func (r *replaying) changes() ([]workload.Change, error) {
+	out := make([]workload.Change, len(r.f.opt.WhatIf))
+	for i, c := range r.f.opt.WhatIf {
 		out[i].Speed, out[i].YieldNs = map[int32]float64{}, map[int32]int64{}
 		if c.FreeLock != "" {
-			out[i].FreeLocks = f.locks(w, c.FreeLock)
+			out[i].FreeLocks = r.locks(c.FreeLock)
 			if len(out[i].FreeLocks) == 0 {
 				return nil, fmt.Errorf("nobody waited for a mutex in %q: name a function as gmpscope analyze shows it", c.FreeLock)
 			}
@@ -584,7 +584,7 @@ func (f *Simulation) changes(res *analyze.Result, w *workload.Workload) ([]workl
 			continue
 		}
 		found := false
-		for _, k := range res.Waits.Classes {
+		for _, k := range r.res.Waits.Classes {
 			if isCalled(k.Name, c.Class) {
 				found = true
 				out[i].Speed[k.ID], out[i].YieldNs[k.ID] = c.Speed, c.Yield
@@ -605,13 +605,13 @@ func isCalled(function, name string) bool {
 
 // locks finds the stacks at which goroutines blocked on a mutex that a function
 // locks; "" is any.
-func (f *Simulation) locks(w *workload.Workload, function string) map[int32]bool {
+func (r *replaying) locks(function string) map[int32]bool {
 	out := map[int32]bool{}
-	if f.frames == nil {
+	if r.f.frames == nil {
 		return out
 	}
-	for _, s := range w.Semaphores() {
-		if by := locker(f.frames(s)); by != "" && (function == "" || isCalled(by, function)) {
+	for _, s := range r.work.Semaphores() {
+		if by := locker(r.f.frames(s)); by != "" && (function == "" || isCalled(by, function)) {
 			out[s] = true
 		}
 	}
@@ -647,8 +647,9 @@ type scheduler struct {
 }
 
 // scheduler returns the trace's own, but for a change.
-func (f *Simulation) scheduler(c Change, w *workload.Workload) scheduler {
-	s := scheduler{policy: sim.Version(f.rules), costs: sim.DefaultCosts(), procs: w.FirstProcs}
+func (r *replaying) scheduler(c Change) scheduler {
+	w := r.work
+	s := scheduler{policy: sim.Version(r.f.rules), costs: sim.DefaultCosts(), procs: w.FirstProcs}
 	if w.NoRunnext {
 		s.policy.Rules.NoRunnext = true
 	}

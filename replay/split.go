@@ -120,7 +120,7 @@ func middle(of []sim.Sample) []sim.Sample {
 // split holds the observed run against simulations of its own scheduler, and
 // against the ideal ones.
 func (r *replaying) split() (*Decomposition, error) {
-	typical := r.f.scheduler(Change{}, r.work)
+	typical := r.scheduler(Change{})
 	typical.costs.Switches, typical.costs.ThreadWakes = nil, nil
 	typical.costs.Yields, typical.costs.Timers, typical.costs.Polls = middle(typical.costs.Yields), middle(typical.costs.Timers), middle(typical.costs.Polls)
 	self, err := r.simulate(typical, r.f.splitSeeds())
@@ -140,7 +140,7 @@ func (r *replaying) split() (*Decomposition, error) {
 	s := &Decomposition{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,
-		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: r.f.notes(r.work, r.res), Prospects: []Gain{},
+		Error: compare(r.observed.run, mid), OutOfBand: outOfBand(r.observed.run, mid), Untrusted: untrusted(&r.res.Trace, 0), Notes: r.notes(), Prospects: []Gain{},
 	}
 	s.Untrusted = cmp.Or(s.Untrusted, far(s.Error))
 	var (
@@ -152,7 +152,7 @@ func (r *replaying) split() (*Decomposition, error) {
 		ns   *int64
 	}{{"gps", &s.GPSNs}, {"fifo", &s.FIFONs}} {
 		r.progress()(0)
-		total, classes, err := asked.serve(r.ctx, r.f.scheduler(Change{Policy: x.name}, r.work), r.work.Load(workload.Change{}), &r.budget)
+		total, classes, err := asked.serve(r.ctx, r.scheduler(Change{Policy: x.name}), r.work.Load(workload.Change{}), &r.budget)
 		if err != nil {
 			return nil, r.fail(err)
 		}

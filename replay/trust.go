@@ -5,10 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/replay/workload"
 )
 
 // From these shares of the waiting on, another GOMAXPROCS is not predicted.
@@ -55,20 +53,16 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 	if r.work.ThreadWakeNs == 0 {
 		b.costs = s.costs.WithThreadWakes(wakesLonger)
 	}
-	work, err := r.simulate(a, 1)
-	if err != nil {
-		return nil, err
+	var runs [3]Run
+	for i, s := range []scheduler{a, b, c} {
+		all, err := r.simulate(s, 1)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = all[0].run
 	}
-	calls, err := r.simulate(b, 1)
-	if err != nil {
-		return nil, err
-	}
-	deadlines, err := r.simulate(c, 1)
-	if err != nil {
-		return nil, err
-	}
-	x.WorkNs, x.CallsNs, x.DeadlinesNs = work[0].run.MakespanNs, calls[0].run.MakespanNs, deadlines[0].run.MakespanNs
-	x.WorkWaited = float64(work[0].run.Waits.TotalNs) / float64(max(without.run.Waits.TotalNs, 1))
+	x.WorkNs, x.CallsNs, x.DeadlinesNs = runs[0].MakespanNs, runs[1].MakespanNs, runs[2].MakespanNs
+	x.WorkWaited = float64(runs[0].Waits.TotalNs) / float64(max(without.run.Waits.TotalNs, 1))
 	return x, nil
 }
 
@@ -76,11 +70,12 @@ func (r *replaying) sensitivity(s scheduler, without outcome, procs int) (*Sensi
 // empty if nothing speaks against it, or if procs is what there was, or 0. The work of a
 // trace is what was done with its own GOMAXPROCS; lab/docs/replay.md says how often predictions
 // that nothing spoke against were right.
-func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, procs int, x *Sensitivity) string {
+func (r *replaying) distrust(e Error, procs int, x *Sensitivity) string {
+	w := r.work
 	if procs == 0 || procs == w.Procs {
 		return ""
 	}
-	all := observed.waits.All
+	all := r.observed.waits.All
 	kernel := int64(0)
 	for _, c := range all.Causes {
 		switch c.Cause {
@@ -91,8 +86,8 @@ func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, p
 	switch {
 	case procs > w.Procs && w.Procs == 1:
 		return "the recording had one P: it shows neither how goroutines that run at once get in each other's way, at locks and in caches, nor how late threads wake up: what is said of waiting is untrusted"
-	case f.meet(w, procs) != "":
-		return f.meet(w, procs)
+	case r.meet(procs) != "":
+		return r.meet(procs)
 	case beyond(e.Makespan, bandMakespan):
 		return ownMakespan(e)
 	case beyond(e.Waits.Total, bandWaited):
@@ -109,19 +104,19 @@ func (f *Simulation) distrust(w *workload.Workload, observed outcome, e Error, p
 
 // distrustMakespan reports why a trace cannot tell what the makespan would have been with so
 // many Ps, as distrust does of waiting. self is the simulation of the work as it was.
-func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result, observed outcome, e Error, self outcome, procs int, x *Sensitivity) string {
+func (r *replaying) distrustMakespan(e Error, self outcome, procs int, x *Sensitivity) string {
 	if x == nil {
 		return ""
 	}
 	part := func(ns int64) float64 { return float64(ns) / float64(max(x.makespan, 1)) }
-	unsent := w.Network - w.Sent
+	all, unsent := r.observed.waits.All.Count, r.work.Network-r.work.Sent
 	switch {
 	case beyond(e.Makespan, bandMakespan):
 		return ownMakespan(e)
-	case float64(unsent) > muchNetwork*float64(observed.waits.All.Count):
-		return fmt.Sprintf("%s of the waits follow on one for the network, which answers in the model when it did in the trace, whatever the program did before: for another GOMAXPROCS it is untrusted", quantity.Percent(float64(unsent)/float64(observed.waits.All.Count)))
-	case f.meet(w, procs) != "" && float64(x.makespan) < (1-morePs)*float64(self.run.MakespanNs):
-		return f.meet(w, procs)
+	case float64(unsent) > muchNetwork*float64(all):
+		return fmt.Sprintf("%s of the waits follow on one for the network, which answers in the model when it did in the trace, whatever the program did before: for another GOMAXPROCS it is untrusted", quantity.Percent(float64(unsent)/float64(all)))
+	case r.meet(procs) != "" && float64(x.makespan) < (1-morePs)*float64(self.run.MakespanNs):
+		return r.meet(procs)
 	case math.Abs(part(x.WorkNs)-1) > mostMakespan:
 		return fmt.Sprintf("with another GOMAXPROCS the work may take %s as long, and the makespan would be %s: it is untrusted", times(x.Work), quantity.Duration(x.WorkNs))
 	case math.Abs(part(x.WorkNs)-1)+math.Abs(part(x.CallsNs)-1) > mostMakespan:
@@ -129,7 +124,7 @@ func (f *Simulation) distrustMakespan(w *workload.Workload, res *analyze.Result,
 	case math.Abs(part(x.WorkNs)-1)+math.Abs(part(x.CallsNs)-1)+math.Abs(part(x.DeadlinesNs)-1) > mostMakespan:
 		return fmt.Sprintf("the makespan depends on deadlines, or on goroutines that sleep and look again: if what they wait for came at once, it would be %s, and that is for the schedule to decide: it is untrusted", quantity.Duration(x.DeadlinesNs))
 	}
-	for _, c := range res.Waits.Classes {
+	for _, c := range r.res.Waits.Classes {
 		if strings.HasPrefix(c.Name, sliced) {
 			return fmt.Sprintf("%s starts as many goroutines as there are Ps: for another GOMAXPROCS there would be other work: untrusted", sliced)
 		}
@@ -146,8 +141,8 @@ func times(x float64) string { return fmt.Sprintf("%.2g times", x) }
 
 // meet reports why more Ps than a trace had cannot be judged by it if goroutines waited for a
 // mutex; else it is empty.
-func (f *Simulation) meet(w *workload.Workload, procs int) string {
-	if procs <= w.Procs || len(f.locks(w, "")) == 0 {
+func (r *replaying) meet(procs int) string {
+	if procs <= r.work.Procs || len(r.locks("")) == 0 {
 		return ""
 	}
 	return "goroutines waited for a mutex: on more Ps they may meet there more often than in the trace: untrusted, and the makespan is the least to expect"

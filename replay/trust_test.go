@@ -50,10 +50,10 @@ func TestDistrust(t *testing.T) {
 		res := &analyze.Result{}
 		res.Waits.Classes = []waits.Class{{Name: c.class}}
 		w := &workload.Workload{Procs: c.recorded, Network: c.network, Sent: c.sent}
-		f := &Simulation{}
+		r := &replaying{f: &Simulation{}, work: w, res: res, observed: o}
 		for _, x := range []struct{ of, got, want string }{
-			{"waiting", f.distrust(w, o, c.e, c.procs, c.x), c.waiting},
-			{"makespan", f.distrustMakespan(w, res, o, c.e, self, c.procs, c.x), c.makespan},
+			{"waiting", r.distrust(c.e, c.procs, c.x), c.waiting},
+			{"makespan", r.distrustMakespan(c.e, self, c.procs, c.x), c.makespan},
 		} {
 			if (x.got == "") != (x.want == "") || !strings.Contains(x.got, x.want) {
 				t.Errorf("%s: of the %s %q, want %q in it", c.name, x.of, x.got, x.want)
