@@ -46,7 +46,7 @@ type Allocator struct {
 
 // Top returns the one or two functions of the program whose allocations started at least
 // half of all cycles that allocations started, and the number of these; no function if two
-// are not enough.
+// are not enough, or these are few.
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
@@ -73,7 +73,7 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	})
 	var n int64
 	for i := range top[:min(2, len(top))] {
-		if n += top[i].Cycles; 2*n >= all {
+		if n += top[i].Cycles; 2*n >= all && all >= minCycles {
 			return top[:i+1], all
 		}
 	}
@@ -86,10 +86,9 @@ const minCycles = 3
 // Advice returns what to do for fewer and shorter cycles, and where.
 func (a *Allocators) Advice(f *Facts) Text {
 	var where Text
-	if top, all := a.Top(f); all >= minCycles {
-		for i, x := range top {
-			where = append(where, Say([...]string{" in %s (%s)", " and in %s (%s)"}[i], x.Function, Place(x.Place))...)
-		}
+	top, _ := a.Top(f)
+	for i, x := range top {
+		where = append(where, Say([...]string{" in %s (%s)", " and in %s (%s)"}[i], x.Function, Place(x.Place))...)
 	}
 	if more := f.MoreRoom(); more != "" {
 		return Say("%s Or keep less alive (and fewer pointers in it), and allocate less%s.", more, where)

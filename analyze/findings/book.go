@@ -14,10 +14,8 @@ var containing = map[CostBase][]CostBase{
 // twice: BookedNs is the part of CostNs that no other finding has booked.
 //
 // Findings that no other one explains book first: what is left of their whole, at
-// most. Then the others book what those that explain them did not: first causes, then
-// symptoms. How far the waiting of an explained one and that of a cause are the same is
-// not known, so it books the least that it can be. It is called a symptom of each that
-// costs at least half as much.
+// most. Then the others book what those that explain them did not, which is the least that it
+// can be: first causes, then symptoms.
 // explains are [Detector.Explains] by ID, and whole is how much there is.
 func book(list []Finding, explains map[string][]string, whole func(CostBase) int64) {
 	left := map[CostBase]int64{}

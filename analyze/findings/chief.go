@@ -16,22 +16,7 @@ const crowdTimes = 10
 const halfShare = 0.5
 
 // Chief returns the finding of at least some severity that leads a verdict; nil if there
-// is none. The list must be ranked. lab/docs/judgement.md explains the rules:
-//
-//   - it begins with the first that is about the program, and goes on from a finding to
-//     the one that explains it, even a less severe one if that is the
-//     machine, or the first does not say by itself what call is to blame;
-//   - a machine that is only guessed at ([Finding.Guessed]) leads where it explains a symptom, and nowhere else;
-//   - the machine comes before that if the kernel's records or the CPUs that are known prove it;
-//     where no cause in the program stands, also if it costs half as much, for what else is
-//     measured then contains time in which nothing ran, or if nothing else explains that
-//     goroutines waited; where it is the most severe, it does not if a cause in the program costs
-//     five times as much;
-//   - a symptom that nothing explains leaves the lead to a cause that costs as much, or a quarter if it
-//     explains as much of the time of units of work, and half of it;
-//   - but not before what was counted and not measured ([Detector.Counted]): the owner of
-//     the program can mend that. It may be a note because all stood in line, if it is behind half of
-//     all waiting; and it leads before what it outweighs.
+// is none. The list must be ranked. lab/docs/judgement.md has the rules.
 func Chief(list []Finding, least Severity) *Finding {
 	var all, serious []*Finding
 	for i := range list {

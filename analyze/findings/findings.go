@@ -15,9 +15,7 @@
 //     [Rank] sorts and merges what they found.
 //
 // Two findings may count the same waiting: that it was long, and what made it so.
-// So a detector says which symptoms it explains, and waiting is booked once
-// (Finding.BookedNs): first by what is no symptom, in the order of rank, up to all
-// there is; then by the symptoms, what those that explain them have left.
+// So a detector says which symptoms it explains, and waiting is booked once.
 //
 // Only goroutines of the program count as victims, and only waits that they did
 // not ask for; a detector that differs says so in its explanation.

@@ -5,12 +5,9 @@ import (
 	"slices"
 )
 
-// Rank merges repeats and sorts: by severity, then cost, then ID, time and
-// title. What is about the trace, which qualifies all the others, comes first
-// among those of its severity. Findings of one detector with the same victim class (and,
-// without one, the same cause class) are repeats: their costs add up, the
-// window, actors and evidence of the costliest are kept, the causes of the
-// others are named too, and the evidence says how many there were. The result is the same for any order of the list.
+// Rank merges repeats and sorts: by severity, what is about the trace first, then cost, ID, time and
+// title. Findings of one detector with the same [Finding.Subject] are repeats: their costs add up, and
+// of the costliest there is the rest, with the causes of all. The result is the same for any order of the list.
 func Rank(list []Finding) []Finding {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y Finding) int {
@@ -72,8 +69,7 @@ func order(x, y Finding) int {
 }
 
 // Subject returns start function and creator of the class that a finding is about: of its
-// first victim with a class, else of its first cause; "" if no actor has a class. A
-// detector has one finding for each subject.
+// first victim with a class, else of its first cause; "" if no actor has a class.
 func (f *Finding) Subject() (class, creator string) {
 	for _, role := range []string{Victim, Cause} {
 		for _, a := range f.Actors {

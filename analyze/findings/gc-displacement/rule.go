@@ -401,13 +401,12 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			x.Measured("P-time of "+modeNames[i]+" workers", findings.Time(m.ns).With(" in %s", quantity.Plural(m.n, "run", "runs")))
 		}
 	}
-	if top, all := w.allocators.Top(f); all >= minCycles {
-		if len(top) == 1 {
-			x.Headline = findings.Say("%s allocates, and the garbage collector holds Ps that goroutines wait for: %s of the waiting", top[0].Function, quantity.Percent(share))
-		}
-		for _, a := range top {
-			x.MeasuredOf(findings.Say("cycles that allocations in %s started", a.Function), findings.Count(a.Cycles).With(" of %s", quantity.Count(all)))
-		}
+	top, all := w.allocators.Top(f)
+	if len(top) == 1 {
+		x.Headline = findings.Say("%s allocates, and the garbage collector holds Ps that goroutines wait for: %s of the waiting", top[0].Function, quantity.Percent(share))
+	}
+	for _, a := range top {
+		x.MeasuredOf(findings.Say("cycles that allocations in %s started", a.Function), findings.Count(a.Cycles).With(" of %s", quantity.Count(all)))
 	}
 	room := &f.Headroom
 	if room.Cycles > 0 {
@@ -430,8 +429,5 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // mostIdle reports whether idle workers displaced more than half of it.
 func (w *watcher) mostIdle() bool { return 2*w.idleCost > w.cost }
-
-// minCycles is how many cycles there must be to say who allocates.
-const minCycles = 3
 
 var modeNames = [...]string{"dedicated", "fractional", "idle"}

@@ -92,19 +92,20 @@ const (
 type stage struct {
 	g         int64
 	class     int32
-	since     int64                    // it is known
-	lost      int64                    // watcher.lostP then
-	own       int64                    // ns that it waited for others since then
-	away      int64                    // ns that it was blocked for anything else: the network, a timer
-	awayAt    int32                    // the stack of the longest of these
-	awayNs    int64                    // which took so long
-	blockedAt int64                    // since when it is; -1: it is not
-	n         int64                    // goroutines that it woke
-	sends     int64                    // ns that they waited to send
-	others    int64                    // ns that they waited for anything else
-	stack     int32                    // where it woke the one that had waited longest
-	worst     int64                    // ns
-	by        findings.Majority[int64] // whom it waited for itself, by ns
+	since     int64 // it is known
+	lost      int64 // watcher.lostP then
+	own       int64 // ns that it waited for others since then
+	away      int64 // ns that it was blocked for anything else: the network, a timer
+	awayAt    int32 // the stack of the longest of these
+	awayNs    int64 // which took so long
+	blockedAt int64 // since when it is; -1: it is not
+	n         int64 // goroutines that it woke
+	sends     int64 // ns that they waited to send
+	others    int64 // ns that they waited for anything else
+	stack     int32 // where it woke the one that had waited longest
+	worst     int64 // ns
+	// Whom it waited for itself, by ns.
+	by findings.Majority[int64]
 
 	victims  [maxVictims]findings.Cell
 	from, to int64 // first and last wake-up
