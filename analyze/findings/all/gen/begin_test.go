@@ -41,7 +41,11 @@ func TestBegin(t *testing.T) {
 	if out, err := exec.Command("go", "vet", "-overlay", file, there+"/testdata/trigger", there+"/testdata/near-miss").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	out, err := exec.Command("go", "test", "-overlay", file, there).CombinedOutput()
+	tests := filepath.Join(t.TempDir(), "new.test")
+	if out, err := exec.Command("go", "test", "-c", "-overlay", file, "-o", tests, there).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(tests).CombinedOutput()
 	if err == nil || strings.Count(string(out), "--- FAIL") != 1 || !strings.Contains(string(out), "--- FAIL: TestTrigger") {
 		t.Errorf("%v, and only TestTrigger should fail\n%s", err, out)
 	}
