@@ -1,13 +1,18 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
@@ -71,4 +76,70 @@ func grouped(cmd *cobra.Command) string {
 		out = append(out, title+":\n"+usages)
 	}
 	return strings.Join(out, "\n")
+}
+
+type size int64
+
+// units are what a size can be given in; without one it is in bytes.
+var units = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+func (s *size) Set(text string) error {
+	number, unit := text, 1.0
+	for _, u := range units {
+		if n, ok := strings.CutSuffix(text, u.name); ok {
+			number, unit = strings.TrimSpace(n), u.bytes
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(x > 0) || x*unit > math.MaxInt64/2 {
+		return errors.New("must be a size such as 512MiB or 2GB")
+	}
+	*s = size(x * unit)
+	return nil
+}
+
+func (s size) String() string {
+	switch {
+	case s == 0:
+		return ""
+	case s%(1<<20) == 0:
+		return fmt.Sprintf("%dMiB", s>>20)
+	}
+	return fmt.Sprintf("%dB", int64(s))
+}
+
+// Type names the flag's value in a usage message.
+func (s *size) Type() string { return "size" }
+
+// cpuCount is a flag for a number of CPUs; 0 if it was not given.
+type cpuCount float64
+
+func (c *cpuCount) Set(text string) error {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return errors.New("must be a number such as 4 or 0.5")
+	}
+	*c = cpuCount(x)
+	return analyze.CheckCPUs(x)
+}
+
+func (c *cpuCount) String() string {
+	if *c == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*c), 'g', -1, 64)
+}
+
+// Type names the flag's value in a usage message.
+func (c *cpuCount) Type() string { return "number" }
+
+func (r *readFlags) cpusFlag(f *pflag.FlagSet) {
+	f.Var(&r.cpus, "cpus", "the process had `N` CPUs, such as 4, or 0.5 by a quota: with more Ps than that, lack of CPUs is certain (default: not known)")
 }

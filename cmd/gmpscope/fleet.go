@@ -375,17 +375,8 @@ func (a *app) find(args []string, g *gatherFlags, sums bool) (names []string, ad
 
 // within reports whether a file is in a folder; in no folder is none.
 func within(name, folder string) bool {
-	if folder == "" {
-		return false
-	}
-	n, err := filepath.Abs(name)
-	if err != nil {
-		return false
-	}
-	f, err := filepath.Abs(folder)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(f, n)
-	return err == nil && filepath.IsLocal(rel)
+	n, err1 := filepath.Abs(name)
+	f, err2 := filepath.Abs(folder)
+	rel, err3 := filepath.Rel(f, n)
+	return folder != "" && errors.Join(err1, err2, err3) == nil && filepath.IsLocal(rel)
 }

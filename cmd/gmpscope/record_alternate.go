@@ -56,15 +56,15 @@ func alternated(dir string, side int) ([]string, error) {
 		return nil, fmt.Errorf("looking for recordings: %w", err)
 	}
 	number := func(name string) int {
-		for i, s := range alternating {
-			if rest, ok := strings.CutPrefix(name, s+"."); ok && (side < 0 || i == side) {
-				if rest, ok = strings.CutSuffix(rest, ".trace"); ok {
-					n, _ := strconv.Atoi(rest)
-					return n
-				}
-			}
+		parts := strings.Split(name, ".")
+		if len(parts) != 3 || parts[2] != "trace" {
+			return 0
 		}
-		return 0
+		if i := slices.Index(alternating[:], parts[0]); i < 0 || side >= 0 && i != side {
+			return 0
+		}
+		n, _ := strconv.Atoi(parts[1])
+		return n
 	}
 	var names []string
 	for _, e := range entries {

@@ -60,7 +60,10 @@ func (a *app) recordCommand(ctx context.Context, args []string, dashed bool, r r
 	}
 	ran := ranCommand{args: args, tests: tests, err: runErr}
 	if direct {
-		return kernel.finish(ran.wroteTo(r.output))
+		if runErr != nil {
+			runErr = fmt.Errorf("recording: %s (%w); what trace there is went to %s", ran.failed(), runErr, r.output)
+		}
+		return kernel.finish(runErr)
 	}
 	return kernel.finish(a.keepTrace(ctx, out, file, ran, r, d))
 }
@@ -123,14 +126,6 @@ func (c ranCommand) failed() string {
 	return c.name() + " failed"
 }
 
-// wroteTo is an error if the command failed that wrote to what is no regular file.
-func (c ranCommand) wroteTo(target string) error {
-	if c.err == nil {
-		return nil
-	}
-	return fmt.Errorf("recording: %s (%w); what trace there is went to %s", c.failed(), c.err, target)
-}
-
 // noTrace reports why there may be no trace.
 func (c ranCommand) noTrace() error {
 	switch {
@@ -171,16 +166,16 @@ func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran
 // that an argument names. What else it finds, as go test does in the folders of packages,
 // the outputs must not be.
 func (a *app) readsOfCommand(args []string, tests bool, r recording) error {
-	rest := args[1:]
+	rest, reader := args[1:], "program"
 	if tests {
-		rest = args[2:]
+		rest, reader = args[2:], "tests"
 		for flag, target := range map[string]string{"-o": r.output, "--kernel-output": r.kernel} {
 			if err := checkNotSource(flag, target); err != nil {
 				return err
 			}
 		}
 	}
-	if err := a.declareInputs("the input of the "+inputOf(tests), "-"); err != nil {
+	if err := a.declareInputs("the input of the "+reader, "-"); err != nil {
 		return err
 	}
 	if program, err := exec.LookPath(args[0]); err == nil {
@@ -200,13 +195,6 @@ func (a *app) readsOfCommand(args []string, tests bool, r recording) error {
 		}
 	}
 	return nil
-}
-
-func inputOf(tests bool) string {
-	if tests {
-		return "tests"
-	}
-	return "program"
 }
 
 // checkNotSource is an error if an output has a name that go test may read.

@@ -1,6 +1,7 @@
 package ftrace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,10 +66,7 @@ func (t tracefs) create(dir string) error {
 		}
 		err = t.mkdir(dir)
 	}
-	if err != nil {
-		return denied(err)
-	}
-	return nil
+	return denied(err)
 }
 
 // removeTries is how often an instance is tried to remove that somebody has open, 10 ms
@@ -153,13 +151,7 @@ func set(name, value string) error {
 		return denied(err)
 	}
 	_, err = f.WriteString(value)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return denied(err)
-	}
-	return nil
+	return denied(cmp.Or(err, f.Close()))
 }
 
 // header returns the lines that stand at the beginning of the kernel's own text, which

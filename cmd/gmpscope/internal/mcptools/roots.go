@@ -40,7 +40,6 @@ func openRoot(name string) (*root, error) {
 // opened is a regular file below a root.
 type opened struct {
 	*os.File
-	name string // as asked for
 	root *root
 	rel  string // its path below the root
 	stat fs.FileInfo
@@ -67,7 +66,7 @@ func (s *Server) openFile(name string) (*opened, error) {
 				f.Close()
 				return nil, err
 			}
-			return &opened{f, name, r, rel, st}, nil
+			return &opened{f, r, rel, st}, nil
 		}
 		if first == nil || errors.Is(first, fs.ErrNotExist) {
 			first = err

@@ -46,7 +46,7 @@ func New(o Options) (*Server, error) {
 	if len(o.Roots) == 0 {
 		return nil, errors.New("no root: name a folder with traces")
 	}
-	s := &Server{}
+	s := &Server{store: store{memory: o.MaxMemory, turn: make(chan struct{}, 1)}}
 	for _, name := range o.Roots {
 		r, err := openRoot(name)
 		if err != nil {
@@ -58,7 +58,6 @@ func New(o Options) (*Server, error) {
 		}
 		s.roots = append(s.roots, r)
 	}
-	s.store = newStore(o.MaxMemory)
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "gmpscope", Title: "gmpscope: Go execution traces", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	s.addTools()

@@ -67,8 +67,6 @@ type analysis struct {
 	*marker
 }
 
-func newStore(memory int64) store { return store{memory: memory, turn: make(chan struct{}, 1)} }
-
 // lock waits for the end of other analyses.
 func (st *store) lock(ctx context.Context) error {
 	select {
