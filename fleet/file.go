@@ -126,16 +126,11 @@ func (r *Reader) Unread() []Problem { return r.unread }
 
 // Next returns the next record, or io.EOF after the last. After another error the records
 // before it are valid.
-func (r *Reader) Next() (*Record, error) {
+func (r *Reader) Next() (rec *Record, err error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	rec, err := r.next()
-	r.err = err
-	return rec, err
-}
-
-func (r *Reader) next() (*Record, error) {
+	defer func() { r.err = err }()
 	if !r.lines.Scan() {
 		if err := r.lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 			return nil, fmt.Errorf("record %d has more than %d MiB", r.n+1, maxLine>>20)
@@ -151,7 +146,7 @@ func (r *Reader) next() (*Record, error) {
 		r.unread = end.Unread
 		return nil, io.EOF
 	}
-	rec := &Record{}
+	rec = &Record{}
 	if err := json.Unmarshal(line, rec); err != nil {
 		if !r.lines.Scan() { // it was the last line
 			return nil, fmt.Errorf("%w after %d records", ErrTruncated, r.n)

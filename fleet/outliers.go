@@ -90,17 +90,10 @@ func (o *outliers) dimensions() (out []int) {
 		out = out[1:]
 	}
 	slices.Reverse(out)
-	slices.SortStableFunc(out, func(a, b int) int {
-		return cmp.Compare(rank(o.by[a]), rank(o.by[b]))
-	})
-	return out
-}
-
-func rank(label string) int {
-	if label == versionLabel {
-		return 0
+	if i := slices.IndexFunc(out, func(d int) bool { return o.by[d] == versionLabel }); i >= 0 {
+		out = slices.Insert(slices.Delete(out, i, i+1), 0, slices.Index(o.by, versionLabel))
 	}
-	return 1
+	return out
 }
 
 // compareFamily judges the groups of a family that have not been judged.

@@ -16,16 +16,17 @@ import (
 
 // Options of Run.
 type Options struct {
-	Args    []string  // of go test
-	Exec    []string  // the command that calls Exec, but for the folders and what go test adds
-	Counts  string    // folder for what the kernel counts, which is empty
-	Traces  string    // folder for the traces
-	Stdin   io.Reader // of the tests
-	Stdout  io.Writer // for what go test prints
-	Stderr  io.Writer
-	Slow    time.Duration             // from when on a test is slow
-	Prepare func(cmd *exec.Cmd)       // before it is started; may be nil
-	Done    func(ctx context.Context) // after it has ended; may be nil
+	Args   []string  // of go test
+	Exec   []string  // the command that calls Exec, but for the folders and what go test adds
+	Counts string    // folder for what the kernel counts, which is empty
+	Traces string    // folder for the traces
+	Stdin  io.Reader // of the tests
+	Stdout io.Writer // for what go test prints
+	Stderr io.Writer
+	Slow   time.Duration // from when on a test is slow
+	// Together has the end of the context end a command with all that it starts; reap ends what is left
+	// after that.
+	Together func(cmd *exec.Cmd) (reap func())
 }
 
 // Result is the result of a run of go test.
@@ -103,9 +104,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	cmd.Stdin, cmd.Stderr = o.Stdin, o.Stderr
 	r, w := io.Pipe()
 	cmd.Stdout = w
-	if o.Prepare != nil {
-		o.Prepare(cmd)
-	}
+	reap := o.Together(cmd)
 	l := newLog(o.Stdout, has(o.Args, "v"), o.Slow)
 	ended := make(chan error, 1)
 	go func() {
@@ -115,8 +114,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}()
 	err := l.read(r)
 	runErr := <-ended
-	if o.Done != nil {
-		o.Done(ctx)
+	if ctx.Err() != nil {
+		reap()
 	}
 	var exit *exec.ExitError
 	res := &Result{}

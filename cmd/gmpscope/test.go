@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -136,15 +135,9 @@ func (a *app) runTests(ctx context.Context, args []string, temp, traces, markdow
 	if format == "json" {
 		shown = a.stderr
 	}
-	var reap func()
 	res, err := gotest.Run(ctx, gotest.Options{
 		Args: args, Exec: []string{self, testBinary}, Counts: temp, Traces: traces, Stdin: a.stdin, Stdout: shown, Stderr: a.stderr, Slow: slow,
-		Prepare: func(cmd *exec.Cmd) { reap = together(cmd) },
-		Done: func(ctx context.Context) {
-			if ctx.Err() != nil {
-				reap()
-			}
-		},
+		Together: together,
 	})
 	if err != nil {
 		return err
