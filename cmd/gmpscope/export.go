@@ -53,7 +53,9 @@ type exportFlags struct {
 	noDetail bool // nothing is written of what analyze.Options.NoDetail leaves out
 }
 
+// flags adds the flags of a format, which takes a trace.
 func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
+	cmd.Args, cmd.ValidArgsFunction = oneTrace, traceFiles
 	x.readFlags.flags(cmd.Flags())
 	x.fullFlag(cmd, "path")
 	x.focusing.flags(cmd.Flags())
@@ -142,8 +144,6 @@ kind, who, what and where (docs/work.md).`,
   go tool pprof -top -tagfocus cause=behind waits.pprof
   go tool pprof -top -diff_base before.pprof after.pprof
   gmpscope export pprof --work trace.out -o latency.pprof`,
-		Args:              oneTrace,
-		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			if (all || blocked) && work {
 				return usagef("--all and --blocked are about waits: leave them out, or --work")
@@ -173,8 +173,6 @@ open: the run intervals of goroutines on each P and each thread, the lengths of
 the run queues, arrows for wake-ups and steals, and the findings.`,
 		Example: `  gmpscope export perfetto trace.out -o trace.perfetto
   gmpscope export perfetto trace.out --from 1.2s --to 1.5s -o window.perfetto`,
-		Args:              oneTrace,
-		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter { return perfetto.NewWriter(w) })
 		}),
@@ -195,8 +193,6 @@ units.parquet, paths.parquet.
 DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 		Example: `  gmpscope export parquet trace.out -o tables
   duckdb -c "select class, sum(queueing_ns) from 'tables/waits.parquet' group by class order by 2 desc"`,
-		Args:              oneTrace,
-		ValidArgsFunction: traceFiles,
 		RunE: a.do(func(ctx context.Context, args []string) error {
 			return a.exportTables(ctx, args[0], x)
 		}),
@@ -208,11 +204,7 @@ DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 
 func (a *app) exportNumbers(format string) *cobra.Command {
 	x := exportFlags{}
-	cmd := &cobra.Command{
-		Use:               format + " TRACE -o FILE",
-		Args:              oneTrace,
-		ValidArgsFunction: traceFiles,
-	}
+	cmd := &cobra.Command{Use: format + " TRACE -o FILE"}
 	write := report.WriteBench
 	switch format {
 	case "bench":
