@@ -3,7 +3,6 @@ package waits
 import (
 	"math"
 	"math/bits"
-	"sort"
 
 	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -115,7 +114,6 @@ func (t *tally) merge(o *tally) {
 	}
 }
 
-// summary is t as a result.
 func (t *tally) summary() Summary {
 	s := Summary{
 		Count:        t.count,
@@ -146,9 +144,10 @@ func (t *tally) summary() Summary {
 		return s
 	}
 	s.Levels = dist
-	q := levels(dist, t.max)
-	s.P50, s.P90, s.P99, s.P999 = q.byCount(0.5), q.byCount(0.9), q.byCount(0.99), q.byCount(0.999)
-	s.TimeWeighted = Quantiles{P50: q.byTime(0.5), P90: q.byTime(0.9), P99: q.byTime(0.99)}
+	count := func(q float64) int64 { return quantile(dist, t.max, q, false) }
+	time := func(q float64) int64 { return quantile(dist, t.max, q, true) }
+	s.P50, s.P90, s.P99, s.P999 = count(0.5), count(0.9), count(0.99), count(0.999)
+	s.TimeWeighted = Quantiles{P50: time(0.5), P90: time(0.9), P99: time(0.99)}
 	return s
 }
 
@@ -160,31 +159,25 @@ func causeTimes(c *[numCauses]int64) []CauseTime {
 	return out
 }
 
-// cumulative is a distribution, ready for questions.
-type cumulative struct {
-	v     []int64
-	n, ns []float64 // cumulative: waits, and their time
-}
-
-func levels(dist []FilledBucket, max int64) cumulative {
-	c := cumulative{}
-	var n, ns float64
-	for _, l := range dist {
-		v := min(l.Ns, max)
-		n += float64(l.Count)
-		ns += float64(l.Count) * float64(v)
-		c.v, c.n, c.ns = append(c.v, v), append(c.n, n), append(c.ns, ns)
+// quantile is the smallest value, at most longest, that at least the share q of all waits, or of the
+// time waited, does not exceed.
+func quantile(dist []FilledBucket, longest int64, q float64, byTime bool) (v int64) {
+	weight := func(b FilledBucket) float64 {
+		if v = min(b.Ns, longest); byTime {
+			return float64(b.Count) * float64(v)
+		}
+		return float64(b.Count)
 	}
-	return c
-}
-
-// byCount is the smallest value that at least the share q of all waits does not
-// exceed, byTime that for a share of the waiting time.
-func (c *cumulative) byCount(q float64) int64 { return c.at(c.n, q) }
-func (c *cumulative) byTime(q float64) int64  { return c.at(c.ns, q) }
-
-func (c *cumulative) at(sums []float64, q float64) int64 {
-	want := q * sums[len(sums)-1]
+	want, sum := 0.0, 0.0
+	for _, b := range dist {
+		want += weight(b)
+	}
+	want *= q
 	want -= math.Abs(want) * 1e-12 // rounding of q must not push it into the next level
-	return c.v[min(sort.SearchFloat64s(sums, want), len(sums)-1)]
+	for _, b := range dist {
+		if sum += weight(b); sum >= want {
+			break
+		}
+	}
+	return v
 }
