@@ -179,7 +179,6 @@ func (n *Pseudonyms) noted(kind, s string) string {
 	return n.numbered(kind, s)
 }
 
-// process is what a process of the machine is called.
 func (n *Pseudonyms) process(s string) string { return n.numbered(aProcess, s) }
 
 // stopReasons are the words of the runtime for why it stops the world, its
@@ -198,7 +197,6 @@ func (n *Pseudonyms) reason(s string) string {
 	return n.numbered(aReason, s)
 }
 
-// frame is a frame of a stack for people.
 func (n *Pseudonyms) frame(f *events.Frame) string {
 	return fmt.Sprintf("%s (%s:%d)", n.Function(f.Func), n.file(f), f.Line)
 }

@@ -54,38 +54,22 @@
 // It is a pipeline; each step is a package that imports none of the later
 // ones.
 //
-//  1. [github.com/gmpscope/gmpscope/analyze/input]: trace bytes to
-//     generations, from a file, a pipe or a URL, compressed or not.
-//  2. [github.com/gmpscope/gmpscope/analyze/events]: generations, decoded in
-//     parallel, to compact events in order; golang.org/x/exp/trace is the judge
-//     of what is valid. Both know the format by
-//     [github.com/gmpscope/gmpscope/analyze/wire].
-//  3. [github.com/gmpscope/gmpscope/analyze/reconstruct]: events to decisions
-//     ([github.com/gmpscope/gmpscope/reference.Decision]): the rules of the
-//     run queues, driven by what was observed, with a bounded look-ahead.
-//  4. [github.com/gmpscope/gmpscope/analyze/ledger]: decisions to notes and intervals: whose
-//     decision it is and what it changed. Each goroutine, P and queue is
-//     followed here, once.
-//  5. The accumulators, which see each decision with its note once:
-//     [github.com/gmpscope/gmpscope/analyze/waits] (how long, and why),
-//     [github.com/gmpscope/gmpscope/analyze/stacks] (where in the program),
-//     [github.com/gmpscope/gmpscope/analyze/procs] (what the Ps did),
-//     [github.com/gmpscope/gmpscope/analyze/fairness] (who got what share),
-//     [github.com/gmpscope/gmpscope/analyze/breakdown] (what goroutines did with their life),
-//     [github.com/gmpscope/gmpscope/analyze/work] (which requests, jobs and tests there were),
-//     [github.com/gmpscope/gmpscope/analyze/timeline] (the picture over time),
-//     [github.com/gmpscope/gmpscope/analyze/span] (how much had to be done in a
-//     row), and, if there are records of the kernel's scheduler,
-//     [github.com/gmpscope/gmpscope/analyze/kernel] (who had the CPUs). Of a window of the trace, those that sum durations up take all of it and
-//     count the part inside; [github.com/gmpscope/gmpscope/analyze/focus] cuts it out
-//     for the others.
-//     With Options.Observer, somebody else sees the same notes and each wait by itself:
-//     package export hands them on to other tools.
-//  6. [github.com/gmpscope/gmpscope/analyze/findings]: the detectors, each in
-//     a folder of its own. They see the same notes, and in the end judge what they
-//     and the accumulators hold.
-//  7. [github.com/gmpscope/gmpscope/analyze/diagnosis], of a finished result: which
-//     finding leads, and what kind of trouble that is.
+//  1. input: trace bytes to generations, from a file, a pipe or a URL, compressed or not.
+//  2. events: generations, decoded in parallel, to compact events in order;
+//     golang.org/x/exp/trace is the judge of what is valid. Both know the format by wire.
+//  3. reconstruct: events to decisions ([reference.Decision]): the rules of the run queues,
+//     driven by what was observed, with a bounded look-ahead.
+//  4. ledger: decisions to notes and intervals: whose decision it is and what it changed. Each
+//     goroutine, P and queue is followed here, once.
+//  5. The accumulators, which see each decision with its note once: waits, stacks, procs,
+//     fairness, breakdown, work, timeline, span, and, if there are records of the kernel's
+//     scheduler, kernel. Of a window of the trace, those that sum durations up take all of it
+//     and count the part inside; focus cuts it out for the others. With Options.Observer,
+//     somebody else sees the same notes and each wait by itself: package export hands them
+//     on to other tools.
+//  6. findings: the detectors, each in a folder of its own. They see the same notes, and in
+//     the end judge what they and the accumulators hold.
+//  7. diagnosis, of a finished result: which finding leads, and what kind of trouble that is.
 //
 // [Run] ties the first six steps together, for those who open the trace themselves, and
 // returns a [Result]. Memory is bounded by what is alive in the trace, a few

@@ -66,7 +66,6 @@ func (a *analysis) startMachine() error {
 	return a.reconstruct(held)
 }
 
-// follow has the machine take a block.
 func (a *analysis) follow(b *block) {
 	if a.failed.err.Load() != nil {
 		return

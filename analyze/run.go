@@ -226,7 +226,6 @@ type analysis struct {
 	rules       RulesApplied // as Options.Rules, in words
 }
 
-// newAnalysis puts the steps together.
 func newAnalysis(ctx context.Context, src *input.Source, o Options) *analysis {
 	if m, _ := src.Sidecar(); m != nil {
 		if o.CPUs == 0 {
@@ -625,7 +624,6 @@ type className struct {
 	call                             int
 }
 
-// className returns the name of a class that a decision had.
 func (a *analysis) className(id int32) (n className) {
 	if names := a.classNames.Load(); names != nil && uint(id) < uint(len(*names)) {
 		n = (*names)[id]

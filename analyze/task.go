@@ -81,7 +81,6 @@ func newWantedTasks() *wantedTasks {
 	return &wantedTasks{open: map[int64]bool{}, goroutines: map[int64]bool{}, under: map[int64]beginning{}}
 }
 
-// follow processes decisions.
 func (w *wantedTasks) follow(ds []reference.Decision) {
 	for i := range ds {
 		if d := &ds[i]; d.Kind.Annotates() {

@@ -76,7 +76,6 @@ func (a *analysis) unusedHomes() (out []string) {
 	return out
 }
 
-// addWork has the units of work take a block.
 func (a *analysis) addWork(b *block) {
 	a.viewed = b.view
 	a.work.Swept(b.swept)
@@ -155,7 +154,6 @@ type wantedKind struct {
 	found   bool
 }
 
-// add processes a unit.
 func (w *wantedUnits) add(u work.Unit) {
 	wanted, known := w.kinds[u.Kind]
 	if !known {

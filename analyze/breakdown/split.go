@@ -34,7 +34,6 @@ func (s *TimeByState) Add(t *TimeByState) {
 	}
 }
 
-// add adds time in one state.
 func (s *TimeByState) add(in state, ns int64) {
 	switch in {
 	case running:

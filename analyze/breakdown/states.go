@@ -210,7 +210,6 @@ func (e entry) begun() bool {
 	return e.state() != unknown && e.state() != blocked+state(ReasonUnrecorded) || e.ns() == 0
 }
 
-// end forgets a goroutine.
 func (l *TimeInStates) end(r *record) {
 	for at := r.more; at != 0; {
 		next := l.more[at].next

@@ -44,7 +44,6 @@ func (d *decoder) token() (json.Token, error) {
 	return t, err
 }
 
-// config reads all of the file.
 func (d *decoder) config(c *Config) error {
 	if len(bytes.TrimSpace(d.text)) == 0 {
 		return errors.New("is empty: the least configuration is {}")
@@ -223,7 +222,6 @@ func (d *decoder) thresholds(id, of string, to reflect.Value) error {
 	})
 }
 
-// stringTo reads a string.
 func (d *decoder) stringTo(what string, to *string) error {
 	t, err := d.token()
 	if err != nil {
@@ -237,7 +235,6 @@ func (d *decoder) stringTo(what string, to *string) error {
 	return nil
 }
 
-// list reads a list of at most some elements; each reads one.
 func (d *decoder) list(what string, most int, each func() error) error {
 	if err := d.open(what, '['); err != nil {
 		return err

@@ -122,7 +122,6 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	}
 }
 
-// setPs follows the numbers of the Ps.
 func (a *Accumulator) setPs(ps *ledger.Ps) {
 	a.usable = int64(ps.Usable)
 	a.unclaimed.set(int64(ps.Unclaimed), a.now)
@@ -147,7 +146,6 @@ func (l *level) settle(now int64) {
 	l.since = now
 }
 
-// turn follows a goroutine from one activity to another.
 func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 	g, was := a.gors.At(n.G), n.Was
 	if !d.Flags.OfProgram() {
@@ -188,7 +186,6 @@ func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) {
 	}
 }
 
-// begin begins the record of a goroutine.
 func (a *Accumulator) begin(g *goroutine) {
 	*g = goroutine{waited: unknown}
 	if n := len(a.free); n > 0 {
@@ -199,7 +196,6 @@ func (a *Accumulator) begin(g *goroutine) {
 	}
 }
 
-// drop ends it.
 func (a *Accumulator) drop(g *goroutine) {
 	a.free = append(a.free, g.place)
 	g.place = 0

@@ -74,7 +74,6 @@ func (c *Clipper) Finish(dst *ledger.Block, end int64) {
 	c.ledger.Close(dst, end)
 }
 
-// emit appends a decision.
 func (c *Clipper) emit(d *reference.Decision) { c.out = append(c.out, *d) }
 
 // begin records what there is at the beginning of the window.

@@ -141,7 +141,6 @@ func (p *Snapshot) resize(d *reference.Decision) {
 	}
 }
 
-// kept is a copy.
 func kept(d *reference.Decision) *reference.Decision {
 	x := *d
 	return &x
@@ -238,7 +237,6 @@ type lengths struct {
 	global int32
 }
 
-// put reports that a goroutine is in its queue.
 func (q *lengths) put(g *active) reference.Decision {
 	x := &g.seen
 	d := nobody()

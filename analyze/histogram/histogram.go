@@ -72,7 +72,6 @@ func (h *Histogram) carry(i int, n int64) {
 	h.high[i] += n
 }
 
-// count is how many values are in a bucket.
 func (h *Histogram) count(i int) int64 {
 	n := int64(h.low[i])
 	if h.high != nil {

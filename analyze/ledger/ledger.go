@@ -181,7 +181,6 @@ func (l *Ledger) rare(b *Block, i int) {
 	l.count(n)
 }
 
-// empty empties the queues.
 func (l *Ledger) empty(b *Block, i int) {
 	for p, n := range l.local {
 		if n != 0 {
@@ -195,7 +194,6 @@ func (l *Ledger) empty(b *Block, i int) {
 	l.global, l.queued, l.runnable = 0, 0, 0
 }
 
-// start follows a KindStart.
 func (l *Ledger) start(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	l.turn(d, n, l.find(d.G), Running)
@@ -497,7 +495,6 @@ func (l *Ledger) setLength(p *int32, n int32) {
 	*p = n
 }
 
-// length adds to a block that its decision i changed a length.
 func (l *Ledger) length(b *Block, i int, of, n int32) {
 	b.Lengths = append(b.Lengths, Length{Time: l.now, At: int32(i), Of: of, N: n})
 }

@@ -52,7 +52,6 @@ type level struct {
 	integral Integral
 }
 
-// set changes the level at now.
 func (l *level) set(n, now int64) {
 	l.integral.add(uint64(l.n), uint64(now-l.since))
 	l.n, l.since, l.max = n, now, max(l.max, n)
@@ -99,7 +98,6 @@ func (a *Accumulator) start(p *account, b *ledger.Block, i int) {
 	}
 }
 
-// count counts a decision.
 func (a *Accumulator) count(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindLost:

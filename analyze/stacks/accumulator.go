@@ -61,7 +61,6 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 	}
 }
 
-// bookWait books a wait that ended in a block.
 func (a *Accumulator) bookWait(b *ledger.Block, w *waits.EndedWait) {
 	class := a.classes[b.Notes[w.At].Class]
 	stack, at := b.Stack(int(w.At))
@@ -79,7 +78,6 @@ func (a *Accumulator) bookWait(b *ledger.Block, w *waits.EndedWait) {
 	w.AddTo(&to.causes)
 }
 
-// bookBlocked books that a goroutine was blocked.
 func (a *Accumulator) bookBlocked(x *ledger.Blocked) {
 	class, at := a.classes[x.Class], stopped
 	if x.Stack == 0 {

@@ -65,7 +65,6 @@ func (t *table[Account]) at(k key) *Account {
 	return &t.accounts[r.index-1]
 }
 
-// find returns the index of the account of a key.
 func (t *table[Account]) find(k key) int32 {
 	if i, ok := t.index[k]; ok {
 		return i

@@ -312,7 +312,6 @@ func (a *Accumulator) plan() {
 	}
 }
 
-// set changes a level.
 func (a *Accumulator) set(s *series, level int64) {
 	if s.since < a.bin {
 		s.flush(a.now, a.shift)
@@ -396,7 +395,6 @@ func (a *Accumulator) end(l *lane, p int32) {
 	l.since = a.now
 }
 
-// settle puts the time in the bin of since into it.
 func (l *lane) settle(shift uint) {
 	for state, ns := range l.near {
 		if ns > 0 {
@@ -406,7 +404,6 @@ func (l *lane) settle(shift uint) {
 	}
 }
 
-// add adds time in a state to a bin.
 func (l *lane) add(bin int, state ledger.State, ns uint64) {
 	col := column[state]
 	if col == colNone {
@@ -439,7 +436,6 @@ func (l *lane) fill(s *pInterval, p int32, to int64) {
 	s.m, s.woken, s.stack, s.why, s.reason = l.m, l.woken, 0, 0, 0
 }
 
-// length notes how long a queue has become.
 func (a *Accumulator) length(x *ledger.Length) {
 	switch x.Of {
 	case ledger.AllRunnable:

@@ -51,7 +51,6 @@ type nested struct {
 	skipped int // further ones inside these
 }
 
-// annotate processes what the program notes about itself.
 func (a *Accumulator) annotate(d *reference.Decision) {
 	if a.noted == nil {
 		a.noted = &annotations{over: newRing[Annotation](ringNoted), regions: ids.NewTable[nested](), tasks: ids.NewTable[openTask]()}
@@ -75,7 +74,6 @@ func (a *Accumulator) annotate(d *reference.Decision) {
 	}
 }
 
-// begin begins a task.
 func (m *annotations) begin(d *reference.Decision, now int64) {
 	if m.begun == maxNoted {
 		return

@@ -33,7 +33,6 @@ func (s *series) settle(shift uint) {
 	}
 }
 
-// add adds to a bin.
 func (s *series) add(bin int, sum uint64, level int64) {
 	for bin >= len(s.sum) {
 		s.sum = append(s.sum, 0)

@@ -189,7 +189,6 @@ func (m *machine) add(s *sums, from, to int64) {
 	}
 }
 
-// merge makes one bin of each two.
 func (m *machine) merge() {
 	halve := func(all []sums) {
 		for i := range all {

@@ -111,7 +111,6 @@ func (h *HeapAccumulator) Sweep(at int64, p int32, begin bool) {
 	}
 }
 
-// swept adds an interval in which a P swept.
 func (h *HeapAccumulator) swept(from, to int64) {
 	h.at(to)
 	from, to = max(0, from-h.from), to-h.from
@@ -123,7 +122,6 @@ func (h *HeapAccumulator) swept(from, to int64) {
 	}
 }
 
-// at returns the bin of a time.
 func (h *HeapAccumulator) at(t int64) *heapBin {
 	if t < h.from {
 		return &h.before
@@ -138,7 +136,6 @@ func (h *HeapAccumulator) at(t int64) *heapBin {
 	return &h.bins[h.now>>h.shift]
 }
 
-// merge makes one bin of each two.
 func (h *HeapAccumulator) merge() {
 	h.bins = histogram.Halve(h.bins, func(b, next heapBin) heapBin {
 		b.most, b.sweptNs = max(b.most, next.most), b.sweptNs+next.sweptNs

@@ -246,7 +246,6 @@ func (a *Accumulator) Add(b *ledger.Block) {
 	}
 }
 
-// rare processes a decision of the other kinds.
 func (m *machine) rare(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindPStart:

@@ -39,7 +39,6 @@ func (a *Accumulator) goroutine(d *reference.Decision, n *ledger.Note) *goroutin
 	return g
 }
 
-// meet begins the record of g.
 func (a *Accumulator) meet(g *goroutine, d *reference.Decision, n *ledger.Note) {
 	ci := a.class(n.Class)
 	*g = goroutine{id: d.G, class: ci, p: none, slot: n.G}
@@ -65,7 +64,6 @@ func (a *accounts) setFlags(g *goroutine, f reference.Flags) {
 	}
 }
 
-// exit forgets goroutine g.
 func (a *Accumulator) exit(g *goroutine) {
 	if g.wait != 0 {
 		a.forget(g)

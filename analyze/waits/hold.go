@@ -61,7 +61,6 @@ func (m *machine) beginHold(p *proc) {
 	}
 }
 
-// endHold charges it.
 func (m *machine) endHold(p *proc) {
 	if p.hold == 0 {
 		return

@@ -29,7 +29,6 @@ type atEdge struct {
 	segment *[numCauses]int64 // the part of that in the segment that is not over
 }
 
-// setWindow sets the edges.
 func (a *Accumulator) setWindow() {
 	a.edge = math.MaxInt64
 	if a.opt.From <= 0 && a.opt.To <= 0 && a.opt.Only == nil {
@@ -122,7 +121,6 @@ func (a *Accumulator) restore() {
 	}
 }
 
-// eachWait calls f for each goroutine that waits.
 func (a *Accumulator) eachWait(f func(g *goroutine, w *wait)) {
 	for slot := int32(1); slot < a.slots; slot++ {
 		if g := a.gors.At(slot); g.slot != 0 && g.wait != 0 {
@@ -286,7 +284,6 @@ func settle(c *[numCauses]int64) {
 	take(short, c[:])
 }
 
-// of reports whether what g does is asked for.
 func (a *Accumulator) of(g *goroutine) bool {
 	return a.opt.Has(g.id, a.classes[g.class].id)
 }

@@ -33,7 +33,6 @@ func newStep(at int64, p int32, to reference.Queue, why reference.Why) step {
 	return step{at: at, p: p, queue: to, why: why}
 }
 
-// step notes that d moved the goroutine of w somewhere.
 func (a *Accumulator) step(w *wait, d *reference.Decision) {
 	if i := int(w.nsteps) - 1; i < moreSteps {
 		a.more(w).steps[i] = newStep(a.now, d.P, d.To, d.Why)
@@ -208,7 +207,6 @@ func shortest(s []waitDetail) (least int) {
 	return least
 }
 
-// detailOf returns the detail of a wait.
 func (m *machine) detailOf(e *ended) waitDetail {
 	w, d := e.w, e.d
 	s := waitDetail{

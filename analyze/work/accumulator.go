@@ -168,20 +168,19 @@ func (a *Accumulator) rare(d *reference.Decision) {
 	}
 }
 
-// life returns the number of the life of a decision's goroutine.
-func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) int32 {
-	at := a.bySlot[n.G]
-	if at == 0 {
+// life returns the life of a decision's goroutine, and its number.
+func (a *Accumulator) life(d *reference.Decision, n *ledger.Note) (at int32, l *life) {
+	if at = a.bySlot[n.G]; at == 0 {
 		at = a.newLife(d.G, n.G)
 	}
-	l := a.lives.At(at)
+	l = a.lives.At(at)
 	if d.Class != 0 {
 		l.handle = d.Class
 	}
 	if l.class == 0 && d.Class != 0 {
 		a.classify(l, d.Class, 0)
 	}
-	return at
+	return at, l
 }
 
 func (a *Accumulator) newLife(id int64, slot int32) int32 {
@@ -208,8 +207,7 @@ func (a *Accumulator) ready(d *reference.Decision, n *ledger.Note, waker int32) 
 		a.create(d, n, by)
 		return
 	}
-	at := a.life(d, n)
-	l := a.lives.At(at)
+	at, l := a.life(d, n)
 	if !l.blocked || n.Was != ledger.Waiting {
 		if l.doing != runnable && l.yieldedAt == 0 {
 			a.mark(l)
@@ -268,8 +266,7 @@ func (a *Accumulator) serves(l *life, stack int32) bool {
 
 // start follows a goroutine that runs. What it was blocked for is over.
 func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int) {
-	at := a.life(d, n)
-	l := a.lives.At(at)
+	at, l := a.life(d, n)
 	a.runsOn(d.P, at)
 	w := a.ended.Next(i)
 	if l.yieldedAt > 0 && a.poll(l) {
@@ -296,8 +293,7 @@ func (a *Accumulator) start(d *reference.Decision, n *ledger.Note, i int) {
 
 // stop follows a goroutine that stops running.
 func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
-	at := a.life(d, n)
-	l := a.lives.At(at)
+	at, l := a.life(d, n)
 	switch d.Why {
 	case reference.WhyExit:
 		a.end(at, l)
@@ -339,8 +335,7 @@ func (a *Accumulator) stop(d *reference.Decision, n *ledger.Note) {
 
 // call follows a goroutine that calls the operating system, back one that is back.
 func (a *Accumulator) call(d *reference.Decision, n *ledger.Note) {
-	at := a.life(d, n)
-	l := a.lives.At(at)
+	at, l := a.life(d, n)
 	f := a.place(l, d.Class, d.Stack)
 	f.waits++
 	l.pending = event{life: at, what: acted, wakerUnit: noUnit, traits: f.traits, node: f.node, handler: f.handler, from: a.mark(l)}

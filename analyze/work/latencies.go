@@ -8,7 +8,6 @@ type latencies []int64
 
 const octaveBits = 4
 
-// least returns the smallest value in a bucket.
 func least(bucket int) int64 { return histogram.Least(bucket, octaveBits) }
 
 func (h *latencies) add(bucket int, n int64) {

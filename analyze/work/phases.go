@@ -22,7 +22,6 @@ type span struct {
 // it but that share. Lines of libraries are none either.
 const shortPhase = 200 // one in so many
 
-// phase processes an event of main.
 func (a *Accumulator) phase(c *class, l *life, m *event) {
 	if m.what != blocked && m.what != acted || m.family == collector || m.family == preempted {
 		return

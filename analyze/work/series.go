@@ -57,7 +57,6 @@ func (s *series) add(at, ns int64) {
 	s.cells[k] = s.cells[k].plus(1, ns)
 }
 
-// result returns the cells that are not empty.
 func (s *series) result(from int64) Series {
 	out := Series{FromNs: from, BinNs: 1 << (seriesShift + s.shift)}
 	for k, x := range s.cells {

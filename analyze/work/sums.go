@@ -125,7 +125,6 @@ func (k *kind) byLatency() []Bin {
 	return out
 }
 
-// sumOf returns the sums of a kind.
 func (a *Accumulator) sumOf(k kindKey) *kind {
 	x := a.byKind[k]
 	if x == nil && len(a.kinds) >= maxKinds {

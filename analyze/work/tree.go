@@ -61,7 +61,6 @@ func (t *tree) add(path []*Frame) int32 {
 	return at
 }
 
-// grow adds a node.
 func (t *tree) grow(s step, own bool) int32 {
 	at := int32(len(t.nodes))
 	n := node{parent: s.parent, depth: t.nodes[s.parent].depth + 1, function: s.function, at: int32(min(s.line, math.MaxInt32)), line: at, own: own}
