@@ -70,9 +70,7 @@ type Accumulator struct {
 	procs      level // GOMAXPROCS, without those of which nothing is recorded
 
 	slowdowns   *histogram.Histogram
-	slowdownN   int64
-	slowdownSum float64
-	slowdownMax float64
+	allServices service
 	services    [services]service
 
 	lags    *histogram.Histogram
@@ -356,17 +354,8 @@ func (a *Accumulator) owed(g *goroutine) {
 func (a *Accumulator) slowdown(wait, run int64) {
 	run = max(1, run)
 	s := float64(wait)/float64(run) + 1
-	a.slowdownN++
-	a.slowdownSum += s
-	if s > a.slowdownMax {
-		a.slowdownMax = s
-	}
-	b := &a.services[histogram.Bucket(run, serviceBits)]
-	b.n++
-	b.sum += s
-	if s > b.max {
-		b.max = s
-	}
+	a.allServices.add(s)
+	a.services[histogram.Bucket(run, serviceBits)].add(s)
 	if s *= slowdownScale; s > maxSlowdown {
 		s = maxSlowdown
 	}
@@ -420,13 +409,13 @@ func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int
 		LittleError: gap(a.waiting.Float(), a.waits.Float()),
 		Classes:     make([]Class, 0, len(a.classes)),
 	}
-	if a.slowdownN > 0 {
+	if a.allServices.n > 0 {
 		slowdowns := a.slowdowns.HDR()
 		r.Slowdown = Slowdown{
-			Mean: a.slowdownSum / float64(a.slowdownN),
-			P50:  min(float64(slowdowns.ValueAtQuantile(50))/slowdownScale, a.slowdownMax),
-			P99:  min(float64(slowdowns.ValueAtQuantile(99))/slowdownScale, a.slowdownMax),
-			Max:  a.slowdownMax,
+			Mean: a.allServices.mean(),
+			P50:  min(float64(slowdowns.ValueAtQuantile(50))/slowdownScale, a.allServices.max),
+			P99:  min(float64(slowdowns.ValueAtQuantile(99))/slowdownScale, a.allServices.max),
+			Max:  a.allServices.max,
 		}
 	}
 	r.Slowdown.ByService = deciles(&a.services)

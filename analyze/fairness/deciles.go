@@ -9,6 +9,16 @@ type service struct {
 	sum, max float64
 }
 
+func (x *service) add(slowdown float64) {
+	x.n++
+	x.sum += slowdown
+	if slowdown > x.max {
+		x.max = slowdown
+	}
+}
+
+func (x *service) mean() float64 { return x.sum / float64(x.n) }
+
 // services has two bits below the leading one of the run interval, ns: buckets
 // are a quarter of an octave's lower end wide.
 const (

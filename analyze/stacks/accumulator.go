@@ -64,7 +64,7 @@ func (a *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) {
 func (a *Accumulator) bookWait(b *ledger.Block, w *waits.EndedWait) {
 	class := a.classes[b.Notes[w.At].Class]
 	stack, at := b.Stack(int(w.At))
-	to := a.waiting.at(key{class, stack, place(at)})
+	to := a.waiting.at(key{class, stack, at})
 	woken := w.Woken
 	if w.Why == reference.WhyCreate {
 		woken = 0
@@ -79,9 +79,9 @@ func (a *Accumulator) bookWait(b *ledger.Block, w *waits.EndedWait) {
 }
 
 func (a *Accumulator) bookBlocked(x *ledger.Blocked) {
-	class, at := a.classes[x.Class], stopped
+	class, at := a.classes[x.Class], ledger.StoppedAt
 	if x.Stack == 0 {
-		at = notRecorded
+		at = ledger.NoPlace
 	}
 	if ns := a.opt.Within(x.From, x.To); ns > 0 && a.opt.Has(x.G, class) {
 		a.waiting.at(key{class, x.Stack, at}).blockedNs += ns

@@ -1,5 +1,7 @@
 package stacks
 
+import "github.com/gmpscope/gmpscope/analyze/ledger"
+
 // Place reports whose stack a row of waits for a P has: where the goroutine stopped before it waited,
 // where it was created, or none that is known.
 type Place string
@@ -12,22 +14,15 @@ const (
 	Others      Place = "others"       // further stacks of the class
 )
 
-// place is a Place as a number, as [ledger.Place] where it has it.
-type place uint8
+// others is what [ledger.Place] has not.
+const others = ledger.Created + 1
 
-const (
-	notRecorded place = iota
-	stopped
-	created
-	others
-)
-
-var places = [...]Place{NotRecorded, Stopped, Created, Others}
+var places = [...]Place{ledger.NoPlace: NotRecorded, ledger.StoppedAt: Stopped, ledger.Created: Created, others: Others}
 
 // key distinguishes the accounts: class and stack are handles, as the decisions have them.
 type key struct {
 	class, stack int32
-	place        place
+	place        ledger.Place
 }
 
 // table has an account for each key, up to a number of them.
@@ -43,7 +38,7 @@ type table[Account any] struct {
 // step.
 type recent struct {
 	stackClass uint64
-	place      place
+	place      ledger.Place
 	index      int32 // plus 1
 }
 
