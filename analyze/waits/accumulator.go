@@ -1,6 +1,8 @@
 package waits
 
 import (
+	"math/bits"
+
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
@@ -46,10 +48,7 @@ func (o Options) withDefaults() Options {
 	def(&o.PastPerP, 4096)
 	def(&o.Past, 1<<19)
 	o.From, o.To = max(0, o.From), max(0, o.To)
-	o.PastPerP = max(o.PastPerP, ringStart)
-	for o.PastPerP&(o.PastPerP-1) != 0 {
-		o.PastPerP &= o.PastPerP - 1
-	}
+	o.PastPerP = 1 << (bits.Len(uint(max(o.PastPerP, ringStart))) - 1)
 	return o
 }
 

@@ -67,16 +67,12 @@
 //
 // # The cost
 //
-// No decision costs more because goroutines wait long or in great numbers. The
-// state of each P, split by the state of the world, is summed up for all who
-// wait together (shares, clocks, pool); a stay in a queue takes the
-// difference at its two ends. Who was overtaken comes from an order per queue,
-// in which the end of a run interval adds to a prefix: O(log n) at most for n
-// goroutines in that queue. A decision about the global queue
-// also costs a step for each P that runs; the start of a goroutine by a P that
-// just woke, a step for each interval of the Ps concerned since it woke. Memory
-// follows the number of goroutines and Ps alive; all else has a bound, named
-// where it is set.
+// No decision costs more because goroutines wait long or in great numbers: the state of each
+// P, split by the state of the world, is summed up for all who wait together, and a stay in a
+// queue takes the difference at its two ends. Only the order of those in one queue costs
+// O(log n) at most, a decision about the global queue a step for each P that runs, and the
+// start by a P that just woke a step for each interval since. Memory follows the number of
+// goroutines and Ps alive; all else has a bound, named where it is set.
 //
 // What a result holds is stable, the rest serves this module: see package gmpscope.
 package waits
