@@ -160,12 +160,9 @@ func (a *Accumulator) Finish() Result {
 		Preemptions: counts(&a.preemptions),
 		Overflows:   a.overflows,
 		GlobalTakes: a.globalTakes,
-		Procs:       a.procs,
+		Procs:       append([]Procs{}, a.procs...),
+		OmittedPs:   a.omitted, OmittedMentions: a.mentions,
 	}
-	if r.Procs == nil {
-		r.Procs = []Procs{}
-	}
-	r.OmittedPs, r.OmittedMentions = a.omitted, a.mentions
 
 	var local Integral
 	rows := a.stealPs

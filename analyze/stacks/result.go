@@ -198,10 +198,7 @@ func sortBy(rows []*sums, time func(*sums) int64) {
 		entries[i] = entry{time(s), i}
 	}
 	slices.SortFunc(entries, func(x, y entry) int {
-		if x.time != y.time {
-			return cmp.Compare(y.time, x.time)
-		}
-		return x.at - y.at
+		return cmp.Or(cmp.Compare(y.time, x.time), x.at-y.at)
 	})
 	before := slices.Clone(rows)
 	for i, e := range entries {

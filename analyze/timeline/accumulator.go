@@ -610,19 +610,13 @@ func (s *spans) shrink() {
 		return
 	}
 	slices.SortFunc(s.kept, func(x, y Span) int {
-		if c := cmp.Compare(y.To-y.From, x.To-x.From); c != 0 {
-			return c
-		}
-		return x.compare(y)
+		return cmp.Or(cmp.Compare(y.To-y.From, x.To-x.From), x.compare(y))
 	})
 	s.kept = s.kept[:maxSpans]
 }
 
 func (s *spans) result() []Span {
-	if s.list() == nil {
-		return []Span{}
-	}
-	return s.kept
+	return append([]Span{}, s.list()...)
 }
 
 // list is result, but nil if there are none.

@@ -157,10 +157,8 @@ func (h *HeapAccumulator) Result(end int64) *Heap {
 		return nil
 	}
 	end = min(end-h.from, maxTime)
-	for p, since := range h.sweeps {
-		if since >= 0 {
-			h.Sweep(end+h.from, int32(p), false)
-		}
+	for p := range h.sweeps {
+		h.Sweep(end+h.from, int32(p), false)
 	}
 	for end>>h.shift >= DefaultMaxBins {
 		h.merge()
