@@ -1,7 +1,6 @@
 package breakdown
 
 import (
-	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -27,7 +26,7 @@ type record struct {
 	running  int64
 	runnable int64
 	first    entry
-	more     int32 // index in Lives.more, 0 for none
+	more     int32 // index in Accumulator.more, 0 for none
 	state    state
 }
 
@@ -46,31 +45,18 @@ type entries struct {
 	next int32 // index, 0 for none
 }
 
-// TimeInStates holds the time in states so far of each live goroutine, by slot of the ledger.
-// Its memory depends on the number of goroutines alive at one time: 40 bytes each, and 32 more
-// for every three states beyond running, runnable and one.
-type TimeInStates struct {
-	now   int64
-	begin int64 // of the trace, or end of the last gap
-	part  ledger.Part
-	gors  ids.Parts[record]
-	slots int32
-	more  []entries // index 0 is not used
-	free  int32     // first of those that are free, or 0
-}
-
 // turn books what the goroutine of a decision did until then.
-func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note) *record {
-	l.now = max(l.now, min(d.Time, reference.MaxTime))
-	r := l.gors.At(n.G)
+func (a *Accumulator) turn(d *reference.Decision, n *ledger.Note) *record {
+	a.now = max(a.now, min(d.Time, reference.MaxTime))
+	r := a.gors.At(n.G)
 	// OPT: the note is at hand where the record is not in the cache.
 	if n.Was == ledger.Unseen {
-		l.begins(r, d, n)
+		a.begins(r, d, n)
 	} else if r.state == unknown {
-		l.meet(r, d, n)
+		a.meet(r, d, n)
 	}
-	l.book(r, r.since, l.now)
-	r.since, r.state = l.now, states[n.Now]
+	a.book(r, r.since, a.now)
+	r.since, r.state = a.now, states[n.Now]
 	if n.Now == ledger.Waiting {
 		r.state = waits(d, n)
 	}
@@ -78,22 +64,22 @@ func (l *TimeInStates) turn(d *reference.Decision, n *ledger.Note) *record {
 }
 
 // begins begins the record of a goroutine with its first decision.
-func (l *TimeInStates) begins(r *record, d *reference.Decision, n *ledger.Note) {
-	r.since = l.begin
+func (a *Accumulator) begins(r *record, d *reference.Decision, n *ledger.Note) {
+	r.since = a.begin
 	if n.Now == ledger.Runnable && (d.Why == reference.WhyCreate || d.Why == reference.WhyCoroutine) {
-		r.since = l.now
+		r.since = a.now
 	}
-	l.meet(r, d, n)
+	a.meet(r, d, n)
 }
 
 // meet goes on with the record of a goroutine of which nothing is known: its decision says
 // what it did before.
-func (l *TimeInStates) meet(r *record, d *reference.Decision, n *ledger.Note) {
+func (a *Accumulator) meet(r *record, d *reference.Decision, n *ledger.Note) {
 	was := before(d, n)
-	if was != unknown && r.since < l.begin {
+	if was != unknown && r.since < a.begin {
 		r.state = unknown
-		l.book(r, r.since, l.begin)
-		r.since = l.begin
+		a.book(r, r.since, a.begin)
+		r.since = a.begin
 	}
 	r.state = was
 }
@@ -110,8 +96,8 @@ func before(d *reference.Decision, n *ledger.Note) state {
 }
 
 // book adds the interval [from, to) to what a goroutine has done, in its present state.
-func (l *TimeInStates) book(r *record, from, to int64) {
-	switch ns := l.part.Within(from, to); {
+func (a *Accumulator) book(r *record, from, to int64) {
+	switch ns := a.part.Within(from, to); {
 	case ns == 0:
 	case r.state == running:
 		r.running += ns
@@ -120,29 +106,29 @@ func (l *TimeInStates) book(r *record, from, to int64) {
 	case r.first.state() == r.state:
 		r.first += entryOf(0, ns)
 	default:
-		l.bookFurther(r, ns)
+		a.bookFurther(r, ns)
 	}
 }
 
 // bookFurther is book for a state that is not the first in the list.
-func (l *TimeInStates) bookFurther(r *record, ns int64) {
+func (a *Accumulator) bookFurther(r *record, ns int64) {
 	if r.first == 0 {
 		r.first = entryOf(r.state, ns)
 		return
 	}
 	last := int32(0)
-	for at := r.more; at != 0; at = l.more[at].next {
-		if l.more[at].add(r.state, ns) {
+	for at := r.more; at != 0; at = a.more[at].next {
+		if a.more[at].add(r.state, ns) {
 			return
 		}
 		last = at
 	}
-	at := l.newEntries()
-	l.more[at].add(r.state, ns)
+	at := a.newEntries()
+	a.more[at].add(r.state, ns)
 	if last == 0 {
 		r.more = at
 	} else {
-		l.more[last].next = at
+		a.more[last].next = at
 	}
 }
 
@@ -162,29 +148,29 @@ func (e *entries) add(in state, ns int64) bool {
 }
 
 // newEntries returns the index of entries that are empty.
-func (l *TimeInStates) newEntries() int32 {
-	at := l.free
+func (a *Accumulator) newEntries() int32 {
+	at := a.free
 	if at == 0 {
-		if len(l.more) == 0 {
-			l.more = append(l.more, entries{})
+		if len(a.more) == 0 {
+			a.more = append(a.more, entries{})
 		}
-		l.more = append(l.more, entries{})
-		return int32(len(l.more) - 1)
+		a.more = append(a.more, entries{})
+		return int32(len(a.more) - 1)
 	}
-	l.free = l.more[at].next
-	l.more[at] = entries{}
+	a.free = a.more[at].next
+	a.more[at] = entries{}
 	return at
 }
 
 // addTo adds what is booked of a goroutine to s.
-func (l *TimeInStates) addTo(s *TimeByState, r *record) {
+func (a *Accumulator) addTo(s *TimeByState, r *record) {
 	s.RunningNs += r.running
 	s.RunnableNs += r.runnable
 	if r.first != 0 {
 		s.add(r.first.state(), r.first.ns())
 	}
-	for at := r.more; at != 0; at = l.more[at].next {
-		for _, e := range l.more[at].of {
+	for at := r.more; at != 0; at = a.more[at].next {
+		for _, e := range a.more[at].of {
 			if e != 0 {
 				s.add(e.state(), e.ns())
 			}
@@ -194,10 +180,10 @@ func (l *TimeInStates) addTo(s *TimeByState, r *record) {
 
 // lifetime is how long all that is booked of a goroutine took, ns. begun says that none of it
 // lies before the stream, or in a gap.
-func (l *TimeInStates) lifetime(r *record) (ns int64, begun bool) {
+func (a *Accumulator) lifetime(r *record) (ns int64, begun bool) {
 	ns, begun = r.running+r.runnable+r.first.ns(), r.first.begun()
-	for at := r.more; at != 0; at = l.more[at].next {
-		for _, e := range l.more[at].of {
+	for at := r.more; at != 0; at = a.more[at].next {
+		for _, e := range a.more[at].of {
 			ns += e.ns()
 			begun = begun && e.begun()
 		}
@@ -210,10 +196,10 @@ func (e entry) begun() bool {
 	return e.state() != unknown && e.state() != blocked+state(ReasonUnrecorded) || e.ns() == 0
 }
 
-func (l *TimeInStates) end(r *record) {
+func (a *Accumulator) end(r *record) {
 	for at := r.more; at != 0; {
-		next := l.more[at].next
-		l.more[at].next, l.free = l.free, at
+		next := a.more[at].next
+		a.more[at].next, a.free = a.free, at
 		at = next
 	}
 	*r = record{}
@@ -221,15 +207,15 @@ func (l *TimeInStates) end(r *record) {
 
 // lose is for a gap in the trace. Those that ran or were runnable have been stopped; of
 // the others nothing is known any more.
-func (l *TimeInStates) lose(d *reference.Decision) {
-	l.now = max(l.now, min(d.Time, reference.MaxTime))
-	for slot := range l.slots {
-		if r := l.gors.At(slot); r.state != unseen {
-			l.book(r, r.since, l.now)
-			r.since, r.state = l.now, unknown
+func (a *Accumulator) lose(d *reference.Decision) {
+	a.now = max(a.now, min(d.Time, reference.MaxTime))
+	for slot := range a.slots {
+		if r := a.gors.At(slot); r.state != unseen {
+			a.book(r, r.since, a.now)
+			r.since, r.state = a.now, unknown
 		}
 	}
-	l.begin = min(l.now+max(0, min(d.Wait, reference.MaxTime)), reference.MaxTime)
+	a.begin = min(a.now+max(0, min(d.Wait, reference.MaxTime)), reference.MaxTime)
 }
 
 // states are those of the activities but ledger.Waiting.
