@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
+	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/reference"
 )
@@ -113,6 +114,7 @@ type Accumulator struct {
 	at     int   // of which decision of the block
 	seq    int64 // of the last goroutine that became runnable
 	slots  int32
+	spare  []EndedWait      // for Ended
 	moved  []int32          // waits that were moved at this instant, perhaps
 	causes [numCauses]int64 // scratch
 
@@ -204,6 +206,9 @@ func New(o Options) *Accumulator {
 // Add processes the next block of the stream. It does not retain it.
 func (a *Accumulator) Add(b *ledger.Block) {
 	a.gors.Grow(b.Slots)
+	if cap(a.Ended) == 0 && a.opt.Ended {
+		a.makeRoom(len(b.Decisions) / 3) // most waits take three decisions
+	}
 	a.Ended, a.Longest = a.Ended[:0], a.Longest[:0]
 	a.slots = b.Slots
 	a.handles = b.Classes
@@ -243,6 +248,17 @@ func (a *Accumulator) Add(b *ledger.Block) {
 			a.rare(d)
 		}
 	}
+}
+
+// endedAtOnce is for how many waits the memory of Ended is made at once: 2 MB.
+const endedAtOnce = 1 << 14
+
+// makeRoom gives Ended memory for n waits.
+func (a *Accumulator) makeRoom(n int) {
+	if len(a.spare) < n {
+		a.spare = hugepages.Make[EndedWait](max(n, endedAtOnce))
+	}
+	a.Ended, a.spare = a.spare[:0:n], a.spare[n:]
 }
 
 func (m *machine) rare(d *reference.Decision) {
