@@ -564,9 +564,10 @@ func (a *analysis) result() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	set := configured(a.Thresholds)
 	for i, n := range a.found.Found() {
 		d := &a.detectors[i]
-		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Doc().Title, Found: n, Configured: configured(a.Thresholds, d.ID)})
+		res.Detectors = append(res.Detectors, Detector{ID: d.ID, Kind: d.Kind, Title: d.Doc().Title, Found: n, Configured: set[d.ID]})
 	}
 	return res, nil
 }

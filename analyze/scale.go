@@ -27,9 +27,14 @@ func (r *Result) scale() {
 	case Tests:
 		entries = r.Work.Tests()
 	}
+	slow := map[*work.UnitKind]bool{}
+	for _, k := range entries {
+		_, all := k.Buckets()
+		slow[k] = all.Slow()
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.WorkShare = explained(f, entries)
+		f.WorkShare = explained(f, entries, slow)
 		if s := r.atMost(f, entries); !s.AtLeast(f.Severity) {
 			f.Severity = s
 		}
@@ -82,23 +87,23 @@ func (r *Result) waited(f *findings.Finding, entries []*work.UnitKind) (share fl
 
 // explained is the share of the time of units that a finding explains: of slow ones, if those of any
 // kind are.
-func explained(f *findings.Finding, kinds []*work.UnitKind) float64 {
-	var of, slow [2]float64 // of all time and of what is explained
+func explained(f *findings.Finding, kinds []*work.UnitKind, slow map[*work.UnitKind]bool) float64 {
+	var of, ofSlow [2]float64 // of all time and of what is explained
 	for _, k := range kinds {
-		_, all := k.Buckets()
+		isSlow := slow[k]
 		for i := range k.Path {
 			p := &k.Path[i]
 			part := partOf(f, k, p)
 			of[0] += float64(p.Ns)
 			of[1] += part * float64(p.Ns)
-			if all.Slow() {
-				slow[0] += float64(p.SlowNs * k.Count)
-				slow[1] += part * float64(p.SlowNs*k.Count)
+			if isSlow {
+				ofSlow[0] += float64(p.SlowNs * k.Count)
+				ofSlow[1] += part * float64(p.SlowNs*k.Count)
 			}
 		}
 	}
-	if slow[0] > 0 {
-		of = slow
+	if ofSlow[0] > 0 {
+		of = ofSlow
 	}
 	return of[1] / max(1, of[0])
 }

@@ -6,12 +6,11 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings/all"
 )
 
-// configured reports whether a detector's thresholds are others than the defaults.
-func configured(t all.Thresholds, id string) bool {
+// configured reports of each detector, by ID, whether its thresholds are others than the defaults.
+func configured(t all.Thresholds) map[string]bool {
+	out, defaults := map[string]bool{}, reflect.ValueOf(all.Default())
 	for f, is := range reflect.ValueOf(t).Fields() {
-		if f.Tag.Get("json") == id {
-			return !is.Equal(reflect.ValueOf(all.Default()).FieldByIndex(f.Index))
-		}
+		out[f.Tag.Get("json")] = !is.Equal(defaults.FieldByIndex(f.Index))
 	}
-	return false
+	return out
 }
