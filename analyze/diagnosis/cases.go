@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -36,6 +37,9 @@ func (d *Diagnosis) cases() []Case {
 	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
 	moreWork := judged && d.MuchWaiting && (d.Slow == nil || d.waits()) && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
 	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
+	if serious != nil && d.Asleep != nil && r.Program.Kind == analyze.Server && serious.CostOf != findings.OfBlocked && serious.WorkShare < smallShare {
+		serious = nil // requests are asleep meanwhile
+	}
 	if serious != nil && serious.InLine && moreWork {
 		serious = nil // it explains what is, and is true, but no trouble
 	}

@@ -89,6 +89,10 @@ func TestCases(t *testing.T) {
 			k.Entry, k.Server, k.Count, k.Path[0].Where, k.Path[1].Where = true, server, 50, where, where
 		}
 	}
+	entry := func(r *analyze.Result) { r.Work.Kinds[0].Entry = true }
+	beside := func(r *analyze.Result) { // another benchmark, which is awake
+		r.Work.Kinds = append(r.Work.Kinds, work.UnitKind{Name: "shop.B", How: "benchmark", Count: 1, TotalNs: 900 * ms})
+	}
 	slowly := func(ns int64) func(*analyze.Result) {
 		return func(r *analyze.Result) { r.Work.Kinds[0].Path[0].SlowNs = ns }
 	}
@@ -161,6 +165,12 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), serving(true, "main.query"))},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), serving(true, "shop.retry"))},
 		{"fine", "No problem found", changed(result(ms), serving(false, "shop.retry"))},
+		{"asleep", "Blocking, not scheduling: warning", changed(changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 50*ms)), beside)},
+		{"fine", "No problem found", changed(changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 49*ms)), beside)},
+		{"asleep", "Blocking, not scheduling: warning", changed(changed(result(ms), sleeping(analyze.Batch, "run", false, 50*ms)), entry)},
+		{"fine", "No problem found", changed(changed(result(ms), sleeping(analyze.Batch, "run", false, 49*ms)), entry)},
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 90*ms)), serving(true, "shop.retry"))},
+		{"delays", "Scheduling delays: warning", changed(result(ms, with(cause(findings.Warning, findings.OfWaiting, 90*ms), func(f *findings.Finding) { f.WorkShare = 0.2 })), serving(true, "shop.retry"))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), sleeping(analyze.Tests, "test", true, 50*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},

@@ -119,7 +119,7 @@ func (x *InRow) many(part int64) bool {
 // benchmarks or of those that are asleep for most of it, the requests of a kind, or the run.
 type Asleep struct {
 	Kinds       []*work.UnitKind
-	In          work.Leaf // a sleep, or of benchmarks a select that no goroutine ended
+	In          work.Leaf // a sleep, or, but for tests, a select that no goroutine ended
 	Ns, TotalNs int64     // time asleep, and all of their time
 }
 
@@ -129,6 +129,8 @@ const (
 	unitAsleep  = 1_000_000  // and a unit
 	muchAsleep  = 0.5        // share of the time of units
 	benchAsleep = 0.2        // share of the time of all benchmarks
+	fewAsleep   = 5          // requests; of
+	known       = 20         // it is known whether they come in
 )
 
 // asleepIn returns where units are asleep longest; nil if that is no large part of their time.
@@ -148,8 +150,8 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 			return x == nil || float64(x.Ns) < muchAsleep*float64(x.TotalNs)
 		}))
 	case analyze.Server:
-		for _, k := range u.Entries() {
-			if k.Server {
+		for i := range u.Kinds {
+			if k := &u.Kinds[i]; k.Entry && !k.Merged && k.Count >= fewAsleep && (k.Server || k.Count < known) {
 				groups = append(groups, []*work.UnitKind{k})
 			}
 		}
@@ -179,7 +181,7 @@ func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Asleep {
 		count += k.Count
 		for i := range k.Path {
 			p := &k.Path[i]
-			if p.What != "sleep" && !(p.What == "select" && d.r.Program.Kind == analyze.Benchmarks) || !d.wantsAwake(p) {
+			if p.What != "sleep" && (p.What != "select" || d.r.Program.Kind == analyze.Tests) || !d.wantsAwake(p) {
 				continue
 			}
 			at := work.Leaf{What: p.What, Where: p.Where}
