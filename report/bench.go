@@ -94,8 +94,7 @@ func benchLabel(s string) string {
 	}, words.Cut(s, maxBenchLabel))
 }
 
-// withoutProcs keeps the end of a name from being read as GOMAXPROCS, which follows a
-// dash.
+// withoutProcs keeps the end of a name from being read as GOMAXPROCS, which follows a dash.
 func withoutProcs(name string) string {
 	digits := strings.TrimRight(name, "0123456789")
 	if len(digits) < len(name) && strings.HasSuffix(digits, "-") {

@@ -172,8 +172,7 @@ func message(o *budget.Outcome) string {
 	return s
 }
 
-// WriteCheckText writes a line for each broken rule and each finding that fails,
-// and one that sums up.
+// WriteCheckText writes a line for each broken rule and each finding that fails, and one that sums up.
 func WriteCheckText(w io.Writer, c *Check) error {
 	bw := lineWriter(w)
 	rules, unknown := 0, 0
@@ -225,8 +224,7 @@ func WriteCheckText(w io.Writer, c *Check) error {
 	return bw.Flush()
 }
 
-// WriteCheckJSON writes the outcome as one JSON object; docs/json.md describes
-// it.
+// WriteCheckJSON writes the outcome as one JSON object; docs/json.md describes it.
 func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
 	return writeObject(w, &jsondoc.Check{
 		Schema: Schema, Tool: tool, OK: !c.Failed(), Traces: orEmpty(c.Traces), Rules: orEmpty(c.Rules), FailOn: string(c.FailOn),
@@ -234,8 +232,7 @@ func WriteCheckJSON(w io.Writer, c *Check, tool string) error {
 	})
 }
 
-// WriteCheckGitHub writes workflow commands: annotations of a run of GitHub
-// Actions.
+// WriteCheckGitHub writes workflow commands: annotations of a run of GitHub Actions.
 func WriteCheckGitHub(w io.Writer, c *Check) error {
 	bw := bufio.NewWriter(w)
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -64,9 +64,8 @@ type Verdict struct {
 	Lines []string
 }
 
-// Build returns the document of a result. tool is named in it: gmpscope with its version,
-// or the program that embeds it; "" means "gmpscope". The document retains r, which must
-// not change afterwards.
+// Build returns the document of a result. tool is named in it: gmpscope with its version, or the program that
+// embeds it; "" means "gmpscope". The document retains r, which must not change afterwards.
 func Build(r *analyze.Result, tool string) *Document {
 	tool = cmp.Or(tool, "gmpscope")
 	d := &Document{Schema: Schema, Tool: tool, Result: r, diagnosis: diagnosis.Diagnose(r)}

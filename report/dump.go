@@ -58,9 +58,8 @@ func (u *Dump) Write(d *reference.Decision) error {
 	return err
 }
 
-// append appends the line of d. It is written by hand because a trace has many
-// millions of decisions; the words in it are our own, in plain ASCII, and what the
-// trace names is escaped.
+// append appends the line of d. It is written by hand because a trace has many millions of decisions; the
+// words in it are our own, in plain ASCII, and what the trace names is escaped.
 func (u *Dump) append(b []byte, d *reference.Decision) []byte {
 	b = append(b, `{"t":`...)
 	b = strconv.AppendInt(b, d.Time, 10)

@@ -13,8 +13,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// MaxFindings is the most findings that text and page show, MaxFrames the most
-// frames of a stack.
+// MaxFindings is the most findings that text and page show, MaxFrames the most frames of a stack.
 const (
 	MaxFindings = 60
 	MaxFrames   = 24

@@ -27,9 +27,8 @@ const (
 	textFleetWaits    = 5
 )
 
-// WriteFleetJSON writes a report about many traces as one JSON object, a line for each key
-// and for each element of the lists. docs/json.md describes every key. Equal input gives
-// equal bytes.
+// WriteFleetJSON writes a report about many traces as one JSON object, a line for each key and for each
+// element of the lists. docs/json.md describes every key. Equal input gives equal bytes.
 func WriteFleetJSON(w io.Writer, f *jsondoc.Fleet) error {
 	if f == nil {
 		return errors.New("json: no report")
@@ -37,8 +36,7 @@ func WriteFleetJSON(w io.Writer, f *jsondoc.Fleet) error {
 	return writeObject(w, f)
 }
 
-// WriteFleetText writes a report about many traces for people. Equal input gives equal
-// bytes.
+// WriteFleetText writes a report about many traces for people. Equal input gives equal bytes.
 func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	if f == nil {
 		return errors.New("text: no report")

@@ -157,8 +157,7 @@ func held(names *words.Names, all []waits.PHold) []doc.Block {
 	return []doc.Block{doc.List{Title: "What else kept the Ps", Items: items}}
 }
 
-// wakers reports who made the goroutines runnable that waited most, and what they were blocked
-// on before.
+// wakers reports who made the goroutines runnable that waited most, and what they were blocked on before.
 func wakers(r *analyze.Result, names *words.Names) (items []string) {
 	for i := range r.Waits.Classes {
 		c := &r.Waits.Classes[i]

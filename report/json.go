@@ -117,8 +117,7 @@ func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	}
 }
 
-// writeValue writes v in one line, or, if it is a list of objects, each of them
-// in a line.
+// writeValue writes v in one line, or, if it is a list of objects, each of them in a line.
 func writeValue(w *bufio.Writer, v any) error {
 	rv := reflect.ValueOf(v)
 	if v == nil || rv.Kind() != reflect.Slice || rv.Type().Elem().Kind() != reflect.Struct || rv.Len() == 0 {

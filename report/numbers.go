@@ -172,8 +172,7 @@ func distribution(w *waits.Summary) []number {
 	}
 }
 
-// findingSubjects has one for each detector that ran, so that a finding that goes
-// away shows as 0.
+// findingSubjects has one for each detector that ran, so that a finding that goes away shows as 0.
 func findingSubjects(r *analyze.Result) []measured {
 	found, cost := map[string]int64{}, map[string]int64{}
 	for i := range r.Findings {

@@ -12,10 +12,9 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// WriteOpenMetrics writes the numbers of doc in the text format of OpenMetrics 1.0,
-// for Prometheus and others. All but histograms are gauges, also what describes the trace:
-// a trace is over, and the next one may have less. Times are in seconds. Readers of the older
-// text format of Prometheus read it too.
+// WriteOpenMetrics writes the numbers of doc in the text format of OpenMetrics 1.0, for Prometheus and
+// others. All but histograms are gauges, also what describes the trace: a trace is over, and the next one may
+// have less. Times are in seconds. Readers of the older text format of Prometheus read it too.
 func WriteOpenMetrics(w io.Writer, doc *Document) error {
 	if doc == nil || doc.Result == nil {
 		return errors.New("openmetrics: no result")

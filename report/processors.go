@@ -51,8 +51,7 @@ func AllPs(ps []procs.Proc) (all procs.Proc) {
 	return all
 }
 
-// ProcessorsSection returns the section about the Ps, and how work moved between them; nil
-// if no P is known.
+// ProcessorsSection returns the section about the Ps, and how work moved between them; nil if no P is known.
 func ProcessorsSection(r *analyze.Result) *doc.Section {
 	ps := r.Procs.Ps
 	if len(ps) == 0 {

@@ -32,8 +32,7 @@ func WriteReplayJSON(w io.Writer, r *replay.Result, tool string) error {
 	})
 }
 
-// WriteReplayText writes the result of a replay for people. Equal input gives
-// equal bytes.
+// WriteReplayText writes the result of a replay for people. Equal input gives equal bytes.
 func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 	if r == nil {
 		return fmt.Errorf("text: no result")

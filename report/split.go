@@ -97,8 +97,7 @@ func SplitSection(s *replay.Decomposition) *doc.Section {
 	return out
 }
 
-// gainOf finds what a finding's victims could gain; nil if that was not asked
-// for, or is not known.
+// gainOf finds what a finding's victims could gain; nil if that was not asked for, or is not known.
 func gainOf(s *replay.Decomposition, finding int) *replay.Gain {
 	if s == nil {
 		return nil
@@ -109,9 +108,8 @@ func gainOf(s *replay.Decomposition, finding int) *replay.Gain {
 	return nil
 }
 
-// gainLines reports in sentences what the victims of a finding could gain: what
-// comes of its advice, simulated, and what of their waiting is whose doing. Names may
-// be nil.
+// gainLines reports in sentences what the victims of a finding could gain: what comes of its advice,
+// simulated, and what of their waiting is whose doing. Names may be nil.
 func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []string {
 	var out []string
 	if a := p.Advice; a != nil {

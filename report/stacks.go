@@ -26,8 +26,7 @@ func stacksOf(r stacks.Result) stacks.Result {
 	return r
 }
 
-// StacksSection returns the section about the stacks at which waiting goroutines had stopped; nil if
-// unknown.
+// StacksSection returns the section about the stacks at which waiting goroutines had stopped; nil if unknown.
 func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 	if len(r.Stacks.Rows) == 0 {
 		return nil

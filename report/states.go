@@ -107,8 +107,7 @@ func StatesSection(r *analyze.Result) *doc.Section {
 		Blocks: []doc.Block{doc.Legend(states(&breakdown.TimeByState{})), t}}}}
 }
 
-// StatesLead returns a sentence about the share of their life that goroutines of the
-// program waited for a P.
+// StatesLead returns a sentence about the share of their life that goroutines of the program waited for a P.
 func StatesLead(r *analyze.Result) string {
 	s := &r.Breakdown.Program
 	if s.LifeNs() == 0 {

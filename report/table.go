@@ -33,8 +33,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 // gap separates columns.
 const gap = "  "
 
-// lines renders the table, each line without spaces at its end. The first one
-// is the head.
+// lines renders the table, each line without spaces at its end. The first one is the head.
 func (t *table) lines() []string {
 	width := make([]int, len(t.head))
 	all := append([][]string{t.head}, t.rows...)

@@ -32,13 +32,11 @@ type TextOptions struct {
 	// Top, if not 0, has an analysis print only the verdict, and so many kinds of work and
 	// findings, a line each.
 	Top int
-	// FullNames selects full names of functions in comparisons. For analyses, see
-	// Document.ShowFullNames.
+	// FullNames selects full names of functions in comparisons. For analyses, see Document.ShowFullNames.
 	FullNames bool
 }
 
-// WriteText writes d for people, in the order of the HTML page. Equal input
-// gives equal bytes.
+// WriteText writes d for people, in the order of the HTML page. Equal input gives equal bytes.
 func WriteText(w io.Writer, d *Document, o TextOptions) error {
 	if d == nil || d.Result == nil {
 		return fmt.Errorf("text: no result")
@@ -124,7 +122,7 @@ func (t *text) line(s string) {
 	t.w.WriteByte('\n')
 }
 
-// more says how many are left out, if any are.
+// more writes how many are left out, if any are.
 func (t *text) more(n int, one, many string) {
 	if n > 0 {
 		t.line(fmt.Sprintf("  … and %s.", quantity.Plural(int64(n), one, many)))
@@ -140,8 +138,7 @@ func (t *text) head(title string) {
 // para writes a paragraph with that indent.
 func (t *text) para(indent int, s string) { t.hang(strings.Repeat(" ", indent), indent, s) }
 
-// hang writes a paragraph whose first line begins with lead and whose others
-// are indented.
+// hang writes a paragraph whose first line begins with lead and whose others are indented.
 func (t *text) hang(lead string, indent int, s string) {
 	in := strings.Repeat(" ", indent)
 	for i, l := range wrap(s, Width-indent) {

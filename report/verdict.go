@@ -131,8 +131,7 @@ func (w *wording) class(name string) string {
 	return w.names.Class(findings.Short(name))
 }
 
-// notShown begins what goroutines are called whose start function no stack shows, by the link of
-// their class.
+// notShown begins what goroutines are called whose start function no stack shows, by the link of their class.
 var notShown = map[string]string{
 	funcname.StartedBy: "goroutines started by ", funcname.WokenBy: "goroutines woken by ", funcname.StoppedIn: "goroutines last stopped in ",
 }
@@ -162,8 +161,7 @@ func (w *wording) detail() string {
 	return s
 }
 
-// inWords is the leading finding in full: its title, or of a symptom who suffers, and from
-// what.
+// inWords is the leading finding in full: its title, or of a symptom who suffers, and from what.
 func (w *wording) inWords() string {
 	v := w.Victim
 	var by []waits.CauseTime
@@ -232,8 +230,7 @@ func (w *wording) whereToLook() string {
 	return s + want + "; section “Time breakdown” has all."
 }
 
-// doubtful reports that threads may be to blame for how long things took, where the headline
-// is about that.
+// doubtful reports that threads may be to blame for how long things took, where the headline is about that.
 func (w *wording) doubtful() string {
 	if w.Doubt == nil {
 		return ""

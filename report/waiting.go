@@ -32,8 +32,7 @@ var causeKeys = map[waits.Cause]string{
 // CauseKey returns the colour key of a cause.
 func CauseKey(c waits.Cause) string { return cmp.Or(causeKeys[c], "sched") }
 
-// WaitingSection returns the section about the causes for which runnable goroutines
-// waited.
+// WaitingSection returns the section about the causes for which runnable goroutines waited.
 func WaitingSection(r *analyze.Result) *doc.Section {
 	s := &doc.Section{ID: "waiting", Title: "Waiting in run queues"}
 	w := &r.Waits

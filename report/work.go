@@ -349,9 +349,8 @@ func WorkKinds(u *work.Units) (out []*work.UnitKind) {
 	return out
 }
 
-// lost is how much less time the units of a kind would take if slow ones were as fast as
-// typical ones, up to a factor that is the same for all. Tests and phases are not asked to be
-// alike.
+// lost is how much less time the units of a kind would take if slow ones were as fast as typical ones, up to
+// a factor that is the same for all. Tests and phases are not asked to be alike.
 func lost(k *work.UnitKind) int64 {
 	switch k.How {
 	case work.Test.String(), work.Benchmark.String(), work.Calibration.String(), work.Phase.String(), work.Run.String():
@@ -361,8 +360,7 @@ func lost(k *work.UnitKind) int64 {
 	return max(0, all.MoreNs()) * k.Count
 }
 
-// SlowKinds returns the kinds whose slow units are explained: the first that begin from
-// outside.
+// SlowKinds returns the kinds whose slow units are explained: the first that begin from outside.
 func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
 	for _, k := range kinds {
 		if k.Entry && len(out) < slowKinds {
@@ -420,8 +418,7 @@ func slowSentence(names *words.Names, k *work.UnitKind) string {
 	return fmt.Sprintf("%s, of %s in all: %s.", strings.TrimSuffix(lead, ". The difference:"), quantity.Plural(k.Count, "unit", "units"), strings.Join(items, "; "))
 }
 
-// largest returns the buckets with most of a time, of which there is whole: those with a
-// twentieth or more.
+// largest returns the buckets with most of a time, of which there is whole: those with a twentieth or more.
 func largest(buckets []work.Bucket, whole int64, time func(*work.Bucket) int64) []work.Bucket {
 	slices.SortStableFunc(buckets, func(x, y work.Bucket) int { return cmp.Compare(time(&y), time(&x)) })
 	n := 0

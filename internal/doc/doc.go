@@ -164,8 +164,7 @@ type Fold struct {
 	Where          Where
 }
 
-// A Finding is a finding of a detector. Text and page show it whole, or its headline and the rest
-// on demand.
+// A Finding is a finding of a detector. Text and page show it whole, or its headline and the rest on demand.
 type Finding struct {
 	N               int  // place among the findings, from 1 on
 	Leads           bool // the headline is about it
@@ -236,8 +235,7 @@ type Bar struct {
 	Parts []Part
 }
 
-// Chart is an interactive chart, on the page. Its blocks stand for it in print, without scripts
-// and in text.
+// Chart is an interactive chart, on the page. Its blocks stand for it in print, without scripts and in text.
 type Chart struct {
 	ID, Caption string
 	Rows        int // by which its height goes; 0 for the usual height
@@ -250,8 +248,7 @@ type Matrix struct {
 	N       [][]int64
 }
 
-// Waterfall is one unit over time: a lane for its own goroutine, and one for each class that
-// it waited for.
+// Waterfall is one unit over time: a lane for its own goroutine, and one for each class that it waited for.
 type Waterfall struct {
 	Title        string
 	Href         string // to it in the timeline

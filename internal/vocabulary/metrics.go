@@ -1,7 +1,6 @@
 package vocabulary
 
-// metrics are the keys of `gmpscope analyze --format json`, but for those of the
-// states.
+// metrics are the keys of `gmpscope analyze --format json`, but for those of the states.
 var metrics = of(Metric, []Term{
 	{Name: "trace.format",
 		Short: "The trace's format as its header names it.",

@@ -1,7 +1,6 @@
 package vocabulary
 
-// queues are what a goroutine may stand in. The phrase names one queue; "of P3"
-// may follow those of a P.
+// queues are what a goroutine may stand in. The phrase names one queue; "of P3" may follow those of a P.
 var queues = of(Queue, []Term{
 	{Name: "runnext", Title: "runnext slot", Phrase: "the runnext slot"},
 	{Name: "local", Title: "local run queue", Phrase: "the queue"},
@@ -10,8 +9,7 @@ var queues = of(Queue, []Term{
 	{Name: "unknown", Title: "unknown queue", Phrase: "a queue that is not known"},
 })
 
-// whys say how a goroutine came into a queue. The phrase follows "was put into
-// the global queue".
+// whys say how a goroutine came into a queue. The phrase follows "was put into the global queue".
 var whys = of(Why, []Term{
 	{Name: "unknown", Phrase: "for a reason that the trace does not show"},
 	{Name: "create", Phrase: "when a go statement created it"},

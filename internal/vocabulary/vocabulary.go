@@ -1,7 +1,6 @@
-// Package vocabulary is the one table of what everything is called, and what it
-// means: the words of the scheduler, the causes of waiting, the sources of
-// starts, the states of a P, the metrics and the values in the JSON. Text, HTML,
-// errors, docs/values.md and the explain command read it.
+// Package vocabulary is the one table of what everything is called, and what it means: the words of the
+// scheduler, the causes of waiting, the sources of starts, the states of a P, the metrics and the values in
+// the JSON. Text, HTML, errors, docs/values.md and the explain command read it.
 //
 // The detectors explain themselves: see package all.
 package vocabulary
@@ -23,8 +22,7 @@ const (
 	Metric Kind = "metric" // another key of the JSON
 )
 
-// The kinds whose terms are values in the JSON, and say what they are by a
-// phrase.
+// The kinds whose terms are values in the JSON, and say what they are by a phrase.
 const (
 	Queue    Kind = "queue"
 	Why      Kind = "why"      // a goroutine came into a queue
@@ -91,10 +89,9 @@ func Lookup(k Kind, name string) (t Term, ok bool) {
 // metrics. The caller may keep the slice.
 func Terms() []Term { return slices.Concat(words, causes, sources, states, metrics) }
 
-// Find returns the entries with that name, title or alias. Case, and the difference
-// between spaces, hyphens and underlines, do not matter; the last part of a
-// metric's path is enough. Entries whose term is the name come first. What is neither
-// may be a basis: a level, a rule, or both with a colon between them.
+// Find returns the entries with that name, title or alias. Case, and the difference between spaces, hyphens
+// and underlines, do not matter; the last part of a metric's path is enough. Entries whose term is the name
+// come first. What is neither may be a basis: a level, a rule, or both with a colon between them.
 func Find(name string) []Term {
 	n := norm(name)
 	if n == "" {

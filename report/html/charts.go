@@ -18,13 +18,11 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// The interactive charts. go-echarts makes the options and nothing else: its
-// own rendering would execute what comes from a trace. charts.js adds what
-// options cannot say: formatters, theme and the link between charts over
-// time. A colour that begins with @ names a colour of style.css.
+// The interactive charts. go-echarts makes the options and nothing else: its own rendering would execute what
+// comes from a trace. charts.js adds what options cannot say: formatters, theme and the link between charts
+// over time. A colour that begins with @ names a colour of style.css.
 
-// heatCells bounds the cells of an interactive heat map; ECharts slows down
-// beyond.
+// heatCells bounds the cells of an interactive heat map; ECharts slows down beyond.
 const heatCells = 8_000
 
 // chartPoints is the number of points of an interactive curve.
@@ -204,8 +202,7 @@ func queuesChart(t timeline.Result) *chart {
 	return out
 }
 
-// heat makes a heat map. Its categories must go through the axis options:
-// SetXAxis has no effect on it.
+// heat makes a heat map. Its categories must go through the axis options: SetXAxis has no effect on it.
 func heat(id string, xs, ys []string, cells [][3]any, most float64, xName, yName string) *charts.HeatMap {
 	c := charts.NewHeatMap()
 	c.SetGlobalOptions(base(id),
@@ -228,8 +225,7 @@ func round(f float64, decimals int) float64 {
 	return math.Round(finite(f)*s) / s
 }
 
-// causeLines are how many goroutines of the program waited for each cause, on
-// average over each bin.
+// causeLines are how many goroutines of the program waited for each cause, on average over each bin.
 func causeLines(r *analyze.Result) []line {
 	o, end := r.Waits.OverTime, r.EndNs()
 	if o.BinNs <= 0 || end <= o.FromNs {

@@ -9,9 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// typeset is the template function that makes text fit for a page: no line is
-// broken between a number and its unit, and the minus of a number and the dash
-// that stands for none are not hyphens.
+// typeset is the template function that makes text fit for a page: no line is broken between a number and its
+// unit, and the minus of a number and the dash that stands for none are not hyphens.
 func typeset(s string) string {
 	switch {
 	case s == "-":
@@ -67,8 +66,7 @@ func name(s string, names *words.Names) Name {
 	return named(words.Visible(s), names.Shortened(s, shortName))
 }
 
-// className is what a class is called; the trace does not always show its
-// start function.
+// className is what a class is called; the trace does not always show its start function.
 func className(s string, names *words.Names) Name {
 	if s == "" {
 		return Name{Short: words.Unknown}

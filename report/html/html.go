@@ -38,13 +38,11 @@ type Script []byte
 
 // Options are the options of the writers of HTML.
 type Options struct {
-	// ECharts is the source of Apache ECharts, put into the page for its
-	// interactive charts. Without it the page shows its own drawings of the same
-	// data. See [Bundled] and package echarts.
+	// ECharts is the source of Apache ECharts, put into the page for its interactive charts. Without it the
+	// page shows its own drawings of the same data. See [Bundled] and package echarts.
 	ECharts Script
-	// MaxBytes bounds the size of the page. To stay below it, exact windows of
-	// the timeline are left out, last first, and its bins made wider; the page
-	// says so. 0 means [DefaultMaxBytes].
+	// MaxBytes bounds the size of the page. To stay below it, exact windows of the timeline are left out,
+	// last first, and its bins made wider; the page says so. 0 means [DefaultMaxBytes].
 	MaxBytes int
 	// Link, if set, is the URL of the page of a distributed trace, with [report.TraceIDPlace] for
 	// its ID: requests that have one link to it. See [CheckLink].
@@ -143,8 +141,7 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.Buffer.Write(p)
 }
 
-// less removes detail, half the windows first, then bins. It reports whether
-// there was anything left to take.
+// less removes detail, half the windows first, then bins. It reports whether there was anything left to take.
 func (d *detail) less(doc *report.Document) bool {
 	if doc.Result == nil {
 		return false

@@ -83,8 +83,7 @@ func isVictim(s *waits.WaitDetail, f *findings.Finding) bool {
 	})
 }
 
-// draw draws two rows: the goroutine that waits, from waker to start, and the P on which it
-// ran in the end.
+// draw draws two rows: the goroutine that waits, from waker to start, and the P on which it ran in the end.
 func (m *moment) draw(s *waits.WaitDetail, names *words.Names) {
 	d := newDrawing("chart moment", fmt.Sprintf("G%d waits %s; what P%d runs meanwhile", s.G, m.Waited, s.P), momentHigh)
 	at := func(ns int64) float64 {

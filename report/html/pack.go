@@ -234,8 +234,7 @@ func column[T, V any](rows []T, value func(*T) V) []V {
 	return out
 }
 
-// packedHeap reports that there are rows of the heap. Sizes are in KiB; less than 0: not
-// told.
+// packedHeap reports that there are rows of the heap. Sizes are in KiB; less than 0: not told.
 type packedHeap struct {
 	BinNs int64 `json:"bin"`
 }

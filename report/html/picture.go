@@ -25,9 +25,8 @@ const (
 	fewBins      = 16
 )
 
-// picture shows the window in which a finding is at its worst: lanes of a few
-// Ps, their queues below them, the runs of the class that is the cause, and
-// waits of victims.
+// picture shows the window in which a finding is at its worst: lanes of a few Ps, their queues below them,
+// the runs of the class that is the cause, and waits of victims.
 type picture struct {
 	SVG     template.HTML
 	Caption string
@@ -178,9 +177,8 @@ func (c *canvas) col(at int64) float64 {
 	return min(max(float64(at-c.from)/float64(c.to-c.from), 0), 1) * pictureCols
 }
 
-// choose picks lanes: of Ps that have a part, of the Ps on which the victims ran
-// in the end, then those with the longest queues; in the order of the timeline. Ps that do not
-// exist during all of it are left out.
+// choose picks lanes: of Ps that have a part, of the Ps on which the victims ran in the end, then those with
+// the longest queues; in the order of the timeline. Ps that do not exist during all of it are left out.
 func (c *canvas) choose(f *findings.Finding) []int {
 	rank := make([]float64, len(c.t.Lanes))
 	index := map[int32]int{}
@@ -232,9 +230,8 @@ type shownWait struct {
 	from, to int64
 }
 
-// waits are the longest waits in the window of the goroutines that are named as
-// victims, one for each. They are waits for a P: where a finding is about blocking, they are not
-// what it is about.
+// waits are the longest waits in the window of the goroutines that are named as victims, one for each. They
+// are waits for a P: where a finding is about blocking, they are not what it is about.
 func (c *canvas) waits(f *findings.Finding) []shownWait {
 	if c.exact == nil || f.CostOf == findings.OfBlocked && f.Kind != findings.KindSymptom {
 		return nil
@@ -338,8 +335,7 @@ func (c *canvas) bins(n int, f func(x, b int, w float64)) {
 	}
 }
 
-// marks draws a line where goroutines of these classes run, and reports whether there
-// was any.
+// marks draws a line where goroutines of these classes run, and reports whether there was any.
 func (c *canvas) marks(d *drawing, lane int, classes []int32, height float64) bool {
 	if c.exact == nil || len(classes) == 0 {
 		return false
@@ -388,8 +384,7 @@ func (c *canvas) depth(lane int) []float64 {
 	return out
 }
 
-// bands draws the stops of the world across all lanes, and reports whether there were
-// any.
+// bands draws the stops of the world across all lanes, and reports whether there were any.
 func (c *canvas) bands(d *drawing, y, height float64) bool {
 	var shown []timeline.Span
 	for _, s := range c.t.STW {

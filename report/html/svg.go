@@ -12,10 +12,9 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// The drawings in this file are inline SVG, made here, so that they stand
-// without any script. Widths are percentages and heights pixels: a drawing
-// follows the width of the page while its text keeps its size. Colours are
-// classes (f- to fill, l- to draw lines), so that they follow the theme.
+// The drawings in this file are inline SVG, made here, so that they stand without any script. Widths are
+// percentages and heights pixels: a drawing follows the width of the page while its text keeps its size.
+// Colours are classes (f- to fill, l- to draw lines), so that they follow the theme.
 
 // segment is a part of a stacked bar.
 type segment struct {
@@ -60,8 +59,7 @@ func (d *drawing) text(x float64, y float64, anchor, s string) {
 	fmt.Fprintf(&d.b, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, pct(x), px(y), anchor, template.HTMLEscapeString(s))
 }
 
-// plot opens a nested drawing whose coordinates are w × h units, stretched
-// over the given part of the width.
+// plot opens a nested drawing whose coordinates are w × h units, stretched over the given part of the width.
 func (d *drawing) plot(x, width float64, y, height float64, w, h int) {
 	fmt.Fprintf(&d.b, `<svg x="%s" width="%s" y="%s" height="%s" viewBox="0 0 %d %d" preserveAspectRatio="none">`, pct(x), pct(width), px(y), px(height), w, h)
 }
@@ -211,8 +209,7 @@ func timeAxis(d *drawing, y float64, over axis) {
 	d.quarters(y, func(i int64) string { return quantity.Duration(over.from + (over.to-over.from)/4*i) })
 }
 
-// quarters labels an axis at its quarters; narrow windows show its ends and its
-// middle only.
+// quarters labels an axis at its quarters; narrow windows show its ends and its middle only.
 func (d *drawing) quarters(y float64, label func(i int64) string) {
 	for i, anchor := range []string{"start", "middle", "middle", "middle", "end"} {
 		if i%2 == 1 {
@@ -225,12 +222,10 @@ func (d *drawing) quarters(y float64, label func(i int64) string) {
 	}
 }
 
-// maxMatrix is the number of rows up to which a matrix is shown P by P; beyond,
-// neighbours are added up.
+// maxMatrix is the number of rows up to which a matrix is shown P by P; beyond, neighbours are added up.
 const maxMatrix = 64
 
-// foldMatrix adds up neighbouring Ps so that at most maxMatrix rows remain, and
-// names the rows.
+// foldMatrix adds up neighbouring Ps so that at most maxMatrix rows remain, and names the rows.
 func foldMatrix(m [][]int64) ([][]int64, []string) {
 	k := max(1, (len(m)+maxMatrix-1)/maxMatrix)
 	n := (len(m) + k - 1) / k

@@ -57,10 +57,9 @@ func newTime(r *analyze.Result) *timeView {
 	return v
 }
 
-// packed is the timeline as the script gets it: a header in JSON, and behind
-// it one block of little-endian arrays, compressed. Each array is named in
-// the header with its type and its offset in the block. Times count from where the
-// picture begins, Origin of the page.
+// packed is the timeline as the script gets it: a header in JSON, and behind it one block of little-endian
+// arrays, compressed. Each array is named in the header with its type and its offset in the block. Times
+// count from where the picture begins, Origin of the page.
 type packed struct {
 	EndNs    int64            `json:"end"`
 	BinNs    int64            `json:"bin"`
@@ -160,8 +159,7 @@ func (b *block) add(name, typ string, data any, n int) {
 func (b *block) u8(name string, s []uint8)  { b.add(name, "u8", s, len(s)) }
 func (b *block) i32(name string, s []int32) { b.add(name, "i32", s, len(s)) }
 
-// ints stores whole numbers that a float64 holds exactly: as i32 if they fit, which
-// compresses better.
+// ints stores whole numbers that a float64 holds exactly: as i32 if they fit, which compresses better.
 func (b *block) ints(name string, s []int64) {
 	small, large := make([]int32, len(s)), make([]float64, len(s))
 	fits := true
@@ -186,8 +184,7 @@ func (b *block) text(name string, v any) error {
 	return nil
 }
 
-// f32 stores means with the precision that can be seen: rounding to 1/64 makes
-// them compress well.
+// f32 stores means with the precision that can be seen: rounding to 1/64 makes them compress well.
 func (b *block) f32(name string, s []float32) {
 	out := make([]float32, len(s))
 	for i, v := range s {
@@ -428,8 +425,7 @@ func merge[T any](s []T, f int, one func([]T) T) []T {
 	return out
 }
 
-// data makes an island of v. HTML escaping is on, so that nothing in it ends
-// the element.
+// data makes an island of v. HTML escaping is on, so that nothing in it ends the element.
 func data(id string, v any) (island, error) {
 	js, err := json.Marshal(v)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on what the page shows, so that its size does not depend on the
-// trace. What is left out is said.
+// Bounds on what the page shows, so that its size does not depend on the trace. What is left out is said.
 const (
 	sideFindings = 12
 	maxWindows   = 64

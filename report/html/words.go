@@ -32,8 +32,7 @@ func termID(k vocabulary.Kind, name string) string {
 	return string(k) + "-" + slug(name)
 }
 
-// measureID is the fragment of a metric that the glossary of the page explains;
-// "" if it does not.
+// measureID is the fragment of a metric that the glossary of the page explains; "" if it does not.
 func measureID(name string) string {
 	if !slices.Contains(measures, name) {
 		return ""
@@ -52,8 +51,7 @@ type glossaryPart struct {
 	Terms []term
 }
 
-// measures are the metrics that the page shows and that do not explain
-// themselves.
+// measures are the metrics that the page shows and that do not explain themselves.
 var measures = []string{
 	"waits.tail_mass", "waits.behind_long_ns", "pressure.some", "pressure.full", "pressure.unclaimed_idle", "fairness.jain", "gini", "fairness.max_lag_ns",
 	"fairness.slowdown", "fairness.bypass", "classes.antagonists", "span.parallelism", "little_error",

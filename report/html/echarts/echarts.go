@@ -1,6 +1,5 @@
-// Package echarts finds the source of Apache ECharts, which the HTML report
-// puts into its page for the interactive charts. It is not part of this
-// repository: see the file README.md in the folder bundle.
+// Package echarts finds the source of Apache ECharts, which the HTML report puts into its page for the
+// interactive charts. It is not part of this repository: see the file README.md in the folder bundle.
 package echarts
 
 // Version is the version of ECharts that the report is made for.

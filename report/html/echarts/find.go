@@ -44,8 +44,7 @@ const (
 	retryAfter = 24 * time.Hour
 )
 
-// ErrFailedLately is the error of Find if there was no fetch because one failed
-// within the last day.
+// ErrFailedLately is the error of Find if there was no fetch because one failed within the last day.
 var ErrFailedLately = errors.New("not fetched: that failed within the last 24 hours")
 
 // Origin specifies where a script came from.
@@ -61,8 +60,7 @@ const (
 
 // Options are the choices of Find.
 type Options struct {
-	// CacheDir is the folder of the cache. Empty means gmpscope in the user's
-	// cache folder.
+	// CacheDir is the folder of the cache. Empty means gmpscope in the user's cache folder.
 	CacheDir string
 	// NoFetch forbids the network.
 	NoFetch bool
@@ -80,10 +78,9 @@ type Options struct {
 	silent time.Duration // for tests; 0 means silentTime
 }
 
-// Find returns the source of ECharts: what the program was built with, else
-// what the user's cache holds, else, once, what the npm registry holds. All is
-// checked against pinned hashes. The error says why there is none; a report
-// can be written without it.
+// Find returns the source of ECharts: what the program was built with, else what the user's cache holds,
+// else, once, what the npm registry holds. All is checked against pinned hashes. The error says why there is
+// none; a report can be written without it.
 func Find(ctx context.Context, o Options) (script []byte, from Origin, err error) {
 	if js, ok := Embedded(); ok {
 		return js, FromBuild, nil

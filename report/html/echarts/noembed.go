@@ -4,6 +4,5 @@ package echarts
 
 import "embed"
 
-// bundle is empty: the tag nocharts builds a program that gets ECharts, if at all,
-// when it runs.
+// bundle is empty: the tag nocharts builds a program that gets ECharts, if at all, when it runs.
 var bundle embed.FS

@@ -9,8 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Command is a command of gmpscope, such as "report", about what r is about, but for its
-// window.
+// Command is a command of gmpscope, such as "report", about what r is about, but for its window.
 func Command(r *analyze.Result, name string) string {
 	args := []string{"gmpscope", name, quoted(r.Trace.Name)}
 	if f := r.Focus; f != nil {
@@ -77,8 +76,7 @@ func window(r *analyze.Result) string {
 	return out
 }
 
-// Focus reports which part of a trace a result is about: its window, and whose work, "" for
-// all.
+// Focus reports which part of a trace a result is about: its window, and whose work, "" for all.
 func Focus(f *analyze.Focused) (window, only string) {
 	from, to := quantity.Window(f.FromNs, f.ToNs)
 	window = from + " to " + to

@@ -12,20 +12,17 @@ import (
 	"github.com/gmpscope/gmpscope/internal/term"
 )
 
-// Unknown is the name of a class whose start function the trace does not show,
-// where a name stands alone.
+// Unknown is the name of a class whose start function the trace does not show, where a name stands alone.
 const Unknown = "(unknown function)"
 
-// Lengths, in runes, to which names are cut in a sentence, and where they are
-// shown in full.
+// Lengths, in runes, to which names are cut in a sentence, and where they are shown in full.
 const (
 	maxName = 72
 	maxFull = 600
 )
 
-// Names reports what functions and classes are called in one document: for short,
-// so that no two are called the same, or in full. A nil *Names leaves the paths
-// of packages out.
+// Names reports what functions and classes are called in one document: for short, so that no two are called
+// the same, or in full. A nil *Names leaves the paths of packages out.
 type Names struct {
 	shorts *funcname.Shorts
 	twice  map[string]bool // functions that goroutines of several classes run, by how they were started
@@ -113,8 +110,7 @@ func (n *Names) Class(s string) string {
 	return n.Shortened(s, maxName)
 }
 
-// Shortened is what a function or a class is called, in at most most runes unless
-// names are shown in full.
+// Shortened is what a function or a class is called, in at most most runes unless names are shown in full.
 func (n *Names) Shortened(s string, most int) string {
 	return n.Cut(n.Function(s), most)
 }
@@ -127,8 +123,7 @@ func (n *Names) Function(s string) string {
 	return n.ShortName(s)
 }
 
-// Cut shortens s, in which there are names, to most runes unless names are shown in
-// full.
+// Cut shortens s, in which there are names, to most runes unless names are shown in full.
 func (n *Names) Cut(s string, most int) string {
 	if n.InFull() {
 		most = max(most, maxFull)

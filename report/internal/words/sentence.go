@@ -1,7 +1,6 @@
-// Package words holds what the writers of text and HTML say alike: sentences
-// about waits and comparisons, and names fit for them. What causes, states and
-// sources are called is in package vocabulary, how numbers are written in
-// package quantity.
+// Package words holds what the writers of text and HTML say alike: sentences about waits and comparisons, and
+// names fit for them. What causes, states and sources are called is in package vocabulary, how numbers are
+// written in package quantity.
 package words
 
 import (

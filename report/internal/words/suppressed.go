@@ -31,8 +31,7 @@ func (n *Names) Suppressed(list []findings.Suppressed) (line string, items []str
 	return line, items
 }
 
-// Written is what somebody wrote into a configuration, in one line of at most n
-// runes.
+// Written is what somebody wrote into a configuration, in one line of at most n runes.
 func Written(s string, n int) string { return Cut(Visible(strings.Join(strings.Fields(s), " ")), n) }
 
 func (n *Names) suppressed(s *findings.Suppressed) string {

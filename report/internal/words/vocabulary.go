@@ -21,8 +21,7 @@ func Title(k vocabulary.Kind, name string) string {
 	return Cut(Visible(name), maxName)
 }
 
-// Phrase is what the vocabulary calls something in a sentence. What it does not
-// know keeps its name.
+// Phrase is what the vocabulary calls something in a sentence. What it does not know keeps its name.
 func Phrase(k vocabulary.Kind, name string) string {
 	if t, ok := vocabulary.Lookup(k, name); ok {
 		return t.Phrase
@@ -30,8 +29,7 @@ func Phrase(k vocabulary.Kind, name string) string {
 	return Cut(Visible(name), maxName)
 }
 
-// Meaning explains something in a sentence; "" if the vocabulary does not know
-// it.
+// Meaning explains something in a sentence; "" if the vocabulary does not know it.
 func Meaning(k vocabulary.Kind, name string) string {
 	t, _ := vocabulary.Lookup(k, name)
 	return t.Short
@@ -43,8 +41,7 @@ func Cause(c waits.Cause) string { return Title(vocabulary.Cause, string(c)) }
 // Lost reports to what a cause of waiting loses time, to follow "was lost".
 func Lost(c waits.Cause) string { return Phrase(vocabulary.Cause, string(c)) }
 
-// Advice is what to try against a cause of waiting where no finding says it
-// better.
+// Advice is what to try against a cause of waiting where no finding says it better.
 func Advice(c waits.Cause) string {
 	t, _ := vocabulary.Lookup(vocabulary.Cause, string(c))
 	return t.Advice
@@ -92,8 +89,7 @@ func Queue(q string, p int32) string {
 	return t.Phrase
 }
 
-// CostPart reports what part of which whole the cost of a finding is; "" if there
-// is no whole.
+// CostPart reports what part of which whole the cost of a finding is; "" if there is no whole.
 func CostPart(f *findings.Finding) string {
 	of, ok := vocabulary.Lookup(vocabulary.Whole, string(f.CostOf))
 	if !ok || f.WholeNs <= 0 {

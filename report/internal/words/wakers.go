@@ -50,8 +50,7 @@ func BlockedBefore(c *waits.Class, most int) string {
 	return "before that blocked on: " + List(parts)
 }
 
-// wokenBy reports who made the goroutine runnable, and what it was blocked on;
-// "" if neither is known.
+// wokenBy reports who made the goroutine runnable, and what it was blocked on; "" if neither is known.
 func (n *Names) wokenBy(s waits.WaitDetail) string {
 	text := ""
 	if b := s.By; b != nil {

@@ -1,12 +1,10 @@
-// Command gen makes the ECharts bundle that the HTML report embeds: it fetches
-// pinned packages from the npm registry, checks their hashes, and bundles what
-// the report uses of them. Run it as
+// Command gen makes the ECharts bundle that the HTML report embeds: it fetches pinned packages from the npm
+// registry, checks their hashes, and bundles what the report uses of them. Run it as
 //
 //	go -C report/html/echarts/gen run .
 //
-// It needs neither Node nor npm. A registry other than npm's own is taken from
-// npm_config_registry or from `npm config get registry`. It is a module of its
-// own, so that esbuild is no dependency of gmpscope.
+// It needs neither Node nor npm. A registry other than npm's own is taken from npm_config_registry or from
+// `npm config get registry`. It is a module of its own, so that esbuild is no dependency of gmpscope.
 package main
 
 import (

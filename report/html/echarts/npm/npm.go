@@ -44,8 +44,7 @@ func (p Package) Verify(archive []byte) error {
 	return nil
 }
 
-// Fetch gets the archive from a registry, and verifies it. A nil client means
-// http.DefaultClient.
+// Fetch gets the archive from a registry, and verifies it. A nil client means http.DefaultClient.
 func (p Package) Fetch(ctx context.Context, client *http.Client, registry string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
