@@ -47,25 +47,29 @@ func (s *scheduler) emitMove(g, to, from int32, queue reference.Queue, why refer
 	s.emit(reference.Decision{Kind: reference.KindMove, G: x.id, Class: x.class, P: to, Victim: from, M: reference.NoM, To: queue, Why: why, Flags: x.flags})
 }
 
-func (s *scheduler) emitExit(g, p, m int32) {
+// emitG notes what a goroutine does on P p and thread m.
+func (s *scheduler) emitG(k reference.Kind, g, p, m int32, why reference.Why, reason reference.Reason) {
 	if s.o.Emit == nil {
 		return
 	}
 	x := &s.gs[g]
-	s.emit(reference.Decision{Kind: reference.KindSyscallExit, G: x.id, Class: x.class, P: p, M: s.mid(m), Victim: reference.NoP, Flags: x.flags})
+	s.emit(reference.Decision{Kind: k, G: x.id, Class: x.class, P: p, M: s.mid(m), Why: why, Reason: reason, Victim: reference.NoP, Flags: x.flags})
+}
+
+// emitP notes what becomes of P p, or with none of the world.
+func (s *scheduler) emitP(k reference.Kind, p, m int32, why reference.Why) {
+	if s.o.Emit != nil {
+		s.emit(reference.Decision{Kind: k, G: reference.NoG, P: p, M: s.mid(m), Why: why, Victim: reference.NoP})
+	}
+}
+
+// emitBatch notes that p's thread moves n goroutines at once, of which g is one.
+func (s *scheduler) emitBatch(k reference.Kind, g, p, victim int32, n int) {
+	if s.o.Emit != nil {
+		s.emit(reference.Decision{Kind: k, G: s.gs[g].id, P: p, M: s.mid(s.ps[p].m), Victim: victim, Batch: int32(n)})
+	}
 }
 
 func (s *scheduler) emitProcs() {
 	s.emit(procsDecision(len(s.ps)))
-}
-
-func (s *scheduler) emitWorld(k reference.Kind) {
-	if s.o.Emit == nil {
-		return
-	}
-	d := reference.Decision{Kind: k, G: reference.NoG, P: reference.NoP, M: reference.NoM, Victim: reference.NoP}
-	if k == reference.KindSTWBegin || k == reference.KindSTWEnd {
-		d.Why = reference.WhySTW
-	}
-	s.emit(d)
 }

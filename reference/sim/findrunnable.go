@@ -120,9 +120,7 @@ func findGlobal(s *scheduler, m int32) {
 	n := s.r.GlobalBatch(s.q.GlobalLen(), len(s.ps))
 	if n > 1 {
 		s.res.GlobalBatches++
-		if s.o.Emit != nil {
-			s.emit(reference.Decision{Kind: reference.KindGlobalBatch, G: s.gs[g].id, P: p, M: s.mid(m), Victim: reference.NoP, Batch: int32(n)})
-		}
+		s.emitBatch(reference.KindGlobalBatch, g, p, none, n)
 	}
 	s.q.TakeBatch(p, g, n, s.q.Tail(p), func(x int32) { s.emitMove(x, p, none, reference.QueueLocal, reference.WhyGlobalBatch) })
 	execute(s, m, g, take{src: reference.SrcGlobal, batch: int32(n)})

@@ -69,7 +69,7 @@ func (c *gcController) startCycle(s *scheduler, req stopRequest) {
 	for i := range s.ps {
 		s.ps[i].fraction = 0
 	}
-	s.emitWorld(reference.KindGCBegin)
+	s.emitP(reference.KindGCBegin, none, none, reference.WhyUnknown)
 }
 
 // findRunnableWorker has m run its P's mark worker, if the P's share of marking is
@@ -226,7 +226,7 @@ func (c *gcController) markDone(s *scheduler, by int64) {
 		deliver(s, c.wakes)
 		c.wakes = nil
 	}
-	s.emitWorld(reference.KindGCEnd)
+	s.emitP(reference.KindGCEnd, none, none, reference.WhyUnknown)
 	s.stw.request(s, stopRequest{by: by, ns: c.ns, ends: true})
 }
 

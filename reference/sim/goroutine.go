@@ -170,10 +170,7 @@ func preemptone(s *scheduler, p int32, before int64) int64 {
 func gopreempt(s *scheduler, m int32, why reference.Why) {
 	g := s.ms[m].g
 	s.res.Preemptions++
-	if s.o.Emit != nil {
-		x := &s.gs[g]
-		s.emit(reference.Decision{Kind: reference.KindPreempt, G: x.id, Class: x.class, P: s.ms[m].p, M: s.mid(m), Why: why, Victim: reference.NoP, Flags: x.flags})
-	}
+	s.emitG(reference.KindPreempt, g, s.ms[m].p, m, why, reference.ReasonNone)
 	endRun(s, m, why)
 	if why == reference.WhySTW && s.r.STWKeepsRunnext {
 		x := &s.gs[g]
@@ -212,15 +209,12 @@ func goschedImpl(s *scheduler, m, g int32, why reference.Why, local bool) {
 // endRun ends the run interval of m's goroutine.
 func endRun(s *scheduler, m int32, why reference.Why) { endRunFor(s, m, why, reference.ReasonNone) }
 
-// endRunFor is leave, with what a goroutine that blocks waits for.
+// endRunFor is endRun, with what a goroutine that blocks waits for.
 func endRunFor(s *scheduler, m int32, why reference.Why, reason reference.Reason) {
 	t := s.ms[m]
-	x := &s.gs[t.g]
 	bookRun(s, t.g)
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindStop, G: x.id, Class: x.class, P: t.p, M: s.mid(m), Why: why, Reason: reason, Victim: reference.NoP, Flags: x.flags})
-	}
-	x.preempt = 0
+	s.emitG(reference.KindStop, t.g, t.p, m, why, reason)
+	s.gs[t.g].preempt = 0
 	t.g = noG
 }
 

@@ -89,9 +89,7 @@ func runqput(s *scheduler, p, g, m, by int32, next bool, why reference.Why) int6
 func runqputslow(s *scheduler, p, g, m, by int32, why reference.Why) int64 {
 	n := s.r.Overflow()
 	s.res.Overflows++
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindOverflow, G: s.gs[g].id, P: p, M: s.mid(s.ps[p].m), Victim: reference.NoP, Batch: int32(n)})
-	}
+	s.emitBatch(reference.KindOverflow, g, p, none, n)
 	s.q.Overflow(p, g, func(x int32) { s.emitMove(x, none, p, reference.QueueGlobal, reference.WhyOverflow) })
 	if m != none {
 		s.emitReady(g, none, m, by, reference.QueueGlobal, why)

@@ -113,9 +113,7 @@ func runqsteal(s *scheduler, m, v int32) bool {
 	for i := 1; i < k; i++ {
 		g = s.q.Next(g)
 	}
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: p, M: s.mid(m), Victim: v, Batch: int32(k)})
-	}
+	s.emitBatch(reference.KindSteal, g, p, v, k)
 	s.q.Steal(p, v, g, func(x int32) { s.emitMove(x, p, v, reference.QueueLocal, reference.WhySteal) })
 	s.res.Steals++
 	s.res.Stolen += int64(k)
@@ -135,9 +133,7 @@ func stealRunnext(s *scheduler, m int32) {
 	g := s.q.Runnext(v)
 	switch {
 	case g == t.prey:
-		if s.o.Emit != nil {
-			s.emit(reference.Decision{Kind: reference.KindSteal, G: s.gs[g].id, P: t.p, M: s.mid(m), Victim: v, Batch: 1})
-		}
+		s.emitBatch(reference.KindSteal, g, t.p, v, 1)
 		s.q.Remove(g)
 		s.res.Steals++
 		s.res.Stolen++

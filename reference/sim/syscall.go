@@ -8,11 +8,8 @@ import "github.com/gmpscope/gmpscope/reference"
 func entersyscall(s *scheduler, m int32, ns int64, gives bool) {
 	t := s.ms[m]
 	p := t.p
-	x := &s.gs[t.g]
 	bookRun(s, t.g)
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindSyscall, G: x.id, Class: x.class, P: p, M: s.mid(m), Why: reference.WhySyscall, Victim: reference.NoP, Flags: x.flags})
-	}
+	s.emitG(reference.KindSyscall, t.g, p, m, reference.WhySyscall, reference.ReasonNone)
 	t.oldP = p
 	s.ps[p].status = pSyscall
 	s.ps[p].since = s.now
@@ -50,10 +47,7 @@ func retakeP(s *scheduler, p int32, why reference.Why) {
 	if why != reference.WhySTW {
 		s.res.Retakes++
 	}
-	if s.o.Emit != nil {
-		x := &s.gs[t.g]
-		s.emit(reference.Decision{Kind: reference.KindRetake, P: p, M: s.mid(m), G: x.id, Class: x.class, Why: why, Victim: reference.NoP, Flags: x.flags})
-	}
+	s.emitG(reference.KindRetake, t.g, p, m, why, reference.ReasonNone)
 }
 
 // exitsyscall has m's goroutine come back: it keeps its P if that was not retaken;
@@ -68,7 +62,7 @@ func exitsyscall(s *scheduler, m int32) {
 	if p := t.p; p != none {
 		endSyscall(s, p)
 		s.ps[p].status = pRunning
-		s.emitExit(g, p, m)
+		s.emitG(reference.KindSyscallExit, g, p, m, reference.WhyUnknown, reference.ReasonNone)
 		run(s, m)
 		return
 	}
@@ -85,12 +79,12 @@ func exitsyscall(s *scheduler, m int32) {
 		s.sysmon.kick(s)
 		s.ps[p].released = reference.WhyUnknown
 		acquirep(s, m, p)
-		s.emitExit(g, none, m)
+		s.emitG(reference.KindSyscallExit, g, none, m, reference.WhyUnknown, reference.ReasonNone)
 		s.emitReady(g, p, m, noG, reference.QueueDirect, reference.WhySyscallExit)
 		execute(s, m, g, take{src: reference.SrcSyscallExit, inherits: true})
 		return
 	}
-	s.emitExit(g, none, m)
+	s.emitG(reference.KindSyscallExit, g, none, m, reference.WhyUnknown, reference.ReasonNone)
 	if s.pol.HomeQueue {
 		putHome(s, g, m, reference.WhySyscallExit)
 	} else {

@@ -52,18 +52,14 @@ func pidleput(s *scheduler, p int32) {
 // acquirep gives thread m a P (acquirep).
 func acquirep(s *scheduler, m, p int32) {
 	x := &s.ps[p]
-	if x.released != reference.WhyUnknown && x.oldM != m && s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindHandoff, P: p, M: s.mid(m), G: reference.NoG, Why: x.released, Victim: reference.NoP})
-	}
 	if x.released != reference.WhyUnknown && x.oldM != m {
+		s.emitP(reference.KindHandoff, p, m, x.released)
 		s.res.Handoffs++
 	}
 	x.released = reference.WhyUnknown
 	x.status, x.m, x.oldM = pRunning, m, m
 	s.ms[m].p = p
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindPStart, P: p, M: s.mid(m), G: reference.NoG, Victim: reference.NoP})
-	}
+	s.emitP(reference.KindPStart, p, m, reference.WhyUnknown)
 }
 
 // releasep removes thread m's P (releasep).
@@ -72,9 +68,7 @@ func releasep(s *scheduler, m int32, why reference.Why) int32 {
 	p := t.p
 	t.p = none
 	s.ps[p].m = none
-	if s.o.Emit != nil {
-		s.emit(reference.Decision{Kind: reference.KindPStop, P: p, M: s.mid(m), G: reference.NoG, Why: why, Victim: reference.NoP})
-	}
+	s.emitP(reference.KindPStop, p, m, why)
 	return p
 }
 

@@ -63,7 +63,7 @@ func (w *world) stopTheWorld(s *scheduler) {
 	if w.req.begins {
 		s.gc.on = true
 	}
-	s.emitWorld(reference.KindSTWBegin)
+	s.emitP(reference.KindSTWBegin, none, none, reference.WhySTW)
 	signals := int64(0)
 	for i := range s.ps {
 		switch p := int32(i); s.ps[p].status {
@@ -74,9 +74,7 @@ func (w *world) stopTheWorld(s *scheduler) {
 		case pSyscall:
 			m := s.ps[p].m
 			retakeP(s, p, reference.WhySTW)
-			if s.o.Emit != nil {
-				s.emit(reference.Decision{Kind: reference.KindPStop, P: p, M: s.mid(m), G: reference.NoG, Why: reference.WhySTW, Victim: reference.NoP})
-			}
+			s.emitP(reference.KindPStop, p, m, reference.WhySTW)
 			w.stopP(s, p)
 		}
 	}
@@ -161,7 +159,7 @@ func (w *world) startTheWorld(s *scheduler) {
 	}
 	procresize(s, w.req.procs)
 	s.sysmon.kick(s)
-	s.emitWorld(reference.KindSTWEnd)
+	s.emitP(reference.KindSTWEnd, none, none, reference.WhySTW)
 	var idle []int32 // the highest first
 	for i := len(s.ps) - 1; i >= 0; i-- {
 		p := int32(i)
