@@ -47,11 +47,7 @@ func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)
 		x := next
 		next = q.Next(x)
 		q.unlink(&q.global, x)
-		if after == q.Tail(p) {
-			q.PutTail(p, x)
-		} else {
-			q.InsertAfter(p, after, x)
-		}
+		q.InsertAfter(p, after, x)
 		after = x
 		moved(x)
 	}

@@ -268,35 +268,24 @@ func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSi
 // PutTail puts g at the tail of p's ring, whether or not it is full (runqput).
 func (q *Queues) PutTail(p, g int32) {
 	q.outside("PutTail", g)
-	q.push(&q.local[p].ring, g)
-	q.node[g].setPlace(Place{Queue: QueueLocal, P: p})
+	l := &q.local[p].ring
+	q.insert(l, l.tail, g, Place{Queue: QueueLocal, P: p})
 }
 
 // PutGlobal puts g at the tail of the global queue (globrunqput).
 func (q *Queues) PutGlobal(g int32) {
 	q.outside("PutGlobal", g)
-	q.push(&q.global, g)
 	q.last += orderStep
 	q.node[g].order = q.last
-	q.node[g].setPlace(Place{Queue: QueueGlobal, P: NoP})
+	q.insert(&q.global, q.global.tail, g, Place{Queue: QueueGlobal, P: NoP})
 }
 
 // PutGlobalHead puts g at the head of the global queue (globrunqputhead).
 func (q *Queues) PutGlobalHead(g int32) {
 	q.outside("PutGlobalHead", g)
-	l := &q.global
-	n := &q.node[g]
-	n.next, n.prev = l.head, None
-	if l.head != None {
-		q.node[l.head].prev = g
-	} else {
-		l.tail = g
-	}
-	l.head = g
-	q.grow(l, n)
 	q.first -= orderStep
-	n.order = q.first
-	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
+	q.node[g].order = q.first
+	q.insert(&q.global, None, g, Place{Queue: QueueGlobal, P: NoP})
 }
 
 // PutGlobalAfter puts g behind after, which is in the global queue: an observer
@@ -304,21 +293,17 @@ func (q *Queues) PutGlobalHead(g int32) {
 func (q *Queues) PutGlobalAfter(after, g int32) {
 	q.outside("PutGlobalAfter", g)
 	q.inside("PutGlobalAfter", after, QueueGlobal, NoP)
-	l := &q.global
-	if after == l.tail {
+	if after == q.global.tail {
 		q.PutGlobal(g)
 		return
 	}
-	n, a := &q.node[g], &q.node[after]
+	a := &q.node[after]
 	b := &q.node[a.next]
 	if b.order-a.order < 2 {
 		q.renumber()
 	}
-	n.prev, n.next = after, a.next
-	n.order = a.order + (b.order-a.order)/2
-	a.next, b.prev = g, g
-	q.grow(l, n)
-	n.setPlace(Place{Queue: QueueGlobal, P: NoP})
+	q.node[g].order = a.order + (b.order-a.order)/2
+	q.insert(&q.global, after, g, Place{Queue: QueueGlobal, P: NoP})
 }
 
 // renumber makes room between all that is in the global queue.
@@ -350,23 +335,7 @@ func (q *Queues) InsertAfter(p, after, g int32) {
 	if after != None {
 		q.inside("InsertAfter", after, QueueLocal, p)
 	}
-	l := &q.local[p].ring
-	if after == l.tail {
-		q.PutTail(p, g)
-		return
-	}
-	n := &q.node[g]
-	n.setPlace(Place{Queue: QueueLocal, P: p})
-	n.prev = after
-	if after == None {
-		n.next = l.head
-		l.head = g
-	} else {
-		n.next = q.node[after].next
-		q.node[after].next = g
-	}
-	q.node[n.next].prev = g
-	q.grow(l, n)
+	q.insert(&q.local[p].ring, after, g, Place{Queue: QueueLocal, P: p})
 }
 
 // Remove removes g from wherever it is, if it is in a queue.
@@ -382,16 +351,26 @@ func (q *Queues) Remove(g int32) {
 	}
 }
 
-func (q *Queues) push(l *list, g int32) {
+// insert puts g into a list behind after, or at its head if after is None.
+func (q *Queues) insert(l *list, after, g int32, at Place) {
 	n := &q.node[g]
-	n.next, n.prev = None, l.tail
-	if l.tail != None {
-		q.node[l.tail].next = g
+	n.setPlace(at)
+	n.prev = after
+	if after == None {
+		n.next, l.head = l.head, g
 	} else {
-		l.head = g
+		a := &q.node[after]
+		n.next, a.next = a.next, g
 	}
-	l.tail = g
-	q.grow(l, n)
+	if n.next == None {
+		l.tail = g
+	} else {
+		q.node[n.next].prev = g
+	}
+	l.n++
+	if q.hidden != 0 && n.hidden {
+		l.hidden++
+	}
 }
 
 func (q *Queues) unlink(l *list, g int32) {
@@ -411,14 +390,6 @@ func (q *Queues) unlink(l *list, g int32) {
 	l.n--
 	if n.hidden {
 		l.hidden--
-	}
-}
-
-// grow counts a goroutine that was put into a list.
-func (q *Queues) grow(l *list, n *node) {
-	l.n++
-	if q.hidden != 0 && n.hidden { // else the node need not be in the cache yet
-		l.hidden++
 	}
 }
 

@@ -140,13 +140,8 @@ func findElsewhere(s *scheduler, m int32) {
 func afterPoll(s *scheduler, m int32) {
 	t := s.ms[m]
 	if s.net.nready > 0 && s.net.poller == none {
-		b := s.net.poll(s)
-		g := s.dequeue(&b.waitq)
-		b.n--
 		s.net.lastPoll = s.now
-		injectglist(s, b, t.p, m, reference.WhyNetwork)
-		s.emitReady(g, t.p, m, noG, reference.QueueDirect, reference.WhyNetwork)
-		execute(s, m, g, take{src: reference.SrcNetpoll})
+		runPolled(s, m, s.net.poll(s))
 		return
 	}
 	t.looked = false

@@ -144,15 +144,22 @@ func polled(s *scheduler, m int32) {
 	}
 	acquirep(s, m, p)
 	if b.n > 0 {
-		g := s.dequeue(&b.waitq)
-		b.n--
-		injectglist(s, b, p, m, reference.WhyNetwork)
-		s.emitReady(g, p, m, noG, reference.QueueDirect, reference.WhyNetwork)
-		execute(s, m, g, take{src: reference.SrcNetpoll})
+		runPolled(s, m, b)
 		return
 	}
 	if s.ms[m].wasSpin {
 		becomeSpinning(s, m)
 	}
 	findRunnable(s, m)
+}
+
+// runPolled has a thread run the first of those that a poll gave, and puts the others into
+// the queues (findRunnable).
+func runPolled(s *scheduler, m int32, b batch) {
+	p := s.ms[m].p
+	g := s.dequeue(&b.waitq)
+	b.n--
+	injectglist(s, b, p, m, reference.WhyNetwork)
+	s.emitReady(g, p, m, noG, reference.QueueDirect, reference.WhyNetwork)
+	execute(s, m, g, take{src: reference.SrcNetpoll})
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/gmpscope/gmpscope/reference"
+import (
+	"slices"
+
+	"github.com/gmpscope/gmpscope/reference"
+)
 
 // pidleget removes the P that went idle last, or none (pidleget).
 func pidleget(s *scheduler) int32 {
@@ -25,11 +29,8 @@ func pidlegetSpinning(s *scheduler) int32 {
 // takeIdle removes a certain idle P.
 func takeIdle(s *scheduler, p int32) {
 	s.search(len(s.idleP))
-	for i, x := range s.idleP {
-		if x == p {
-			s.idleP = append(s.idleP[:i], s.idleP[i+1:]...)
-			break
-		}
+	if i := slices.Index(s.idleP, p); i >= 0 {
+		s.idleP = slices.Delete(s.idleP, i, i+1)
 	}
 	endIdle(s, p)
 }

@@ -47,17 +47,12 @@ func (w *world) stopTheWorld(s *scheduler) {
 		return
 	}
 	s.search(len(w.pending) + len(s.ms) + len(s.ps))
-	i := 0
-	for ; i < len(w.pending); i++ {
-		if !w.pending[i].begins || !s.gc.on {
-			break
-		}
-	}
-	if i == len(w.pending) {
+	i := slices.IndexFunc(w.pending, func(r stopRequest) bool { return !r.begins || !s.gc.on })
+	if i < 0 {
 		return
 	}
 	w.req = w.pending[i]
-	w.pending = append(w.pending[:i], w.pending[i+1:]...)
+	w.pending = slices.Delete(w.pending, i, i+1)
 	w.waiting, w.left, w.stopper = true, len(s.ps), none
 	s.res.STWs++
 	if w.req.begins {
@@ -230,10 +225,7 @@ func procresize(s *scheduler, n int) {
 // mgetSpecific removes a certain thread from the idle list (mgetSpecific).
 func mgetSpecific(s *scheduler, m int32) {
 	s.search(len(s.idleM))
-	for i, x := range s.idleM {
-		if x == m {
-			s.idleM = append(s.idleM[:i], s.idleM[i+1:]...)
-			return
-		}
+	if i := slices.Index(s.idleM, m); i >= 0 {
+		s.idleM = slices.Delete(s.idleM, i, i+1)
 	}
 }
