@@ -75,7 +75,10 @@ func (e *eventV1) read(b []byte) verdict {
 		pos += int(size)
 		return b[pos-int(size) : pos]
 	}
-	text := func() { e.size, e.text = pos, part(maxTextV1) }
+	text := func() {
+		e.size = pos // part goes on from there
+		e.text = part(maxTextV1)
+	}
 	switch {
 	case e.kind == evStringV1:
 		e.args = append(e.args, number(math.MaxUint64))
