@@ -36,7 +36,7 @@ type eventV1 struct {
 	raw  []byte // all of it
 	kind byte
 	long bool // its numbers come with their length
-	torn bool // they cannot be read
+	torn bool // not all of them can be read
 	args []uint64
 	size int    // where in raw the length of text begins; 0 if it has none
 	text []byte // of a string or a log
@@ -91,7 +91,7 @@ func (e *eventV1) read(b []byte) verdict {
 		for p := part(maxArgsV1); len(p) > 0; {
 			x, k := binary.Uvarint(p)
 			if k <= 0 {
-				e.args, e.torn = e.args[:0], true
+				e.torn = true
 				break
 			}
 			e.args = append(e.args, x)

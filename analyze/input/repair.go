@@ -106,6 +106,9 @@ func (r *repairer) read(e *eventV1, at int) bool {
 	}
 	v := e.read(r.data[at:])
 	r.left -= 1 + len(e.args)
+	if e.torn {
+		e.args = e.args[:0]
+	}
 	switch want := v1Args[kind]; {
 	case v != good, e.torn && kind != evStackV1, want > 0 && len(e.args) != want:
 		return false
