@@ -34,7 +34,6 @@ func (a *app) analyzeCmd() *cobra.Command {
 		r        readFlags
 		format   *choice
 		timeline bool
-		against  bool
 		top      int
 	)
 	cmd := &cobra.Command{
@@ -71,7 +70,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if _, err := a.configure(ctx, r); err != nil {
 				return err
 			}
-			doc, err := a.document(ctx, args[0], r, against)
+			doc, err := a.document(ctx, args[0], r)
 			if err != nil {
 				return err
 			}
@@ -90,19 +89,10 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			return interrupted(ctx, res)
 		}),
 	}
-	r.flags(cmd.Flags())
-	r.fullFlag(cmd, "names", "path", "findings")
-	r.cpusFlag(cmd.Flags())
-	r.kernelFlags(cmd)
-	r.focusing.flags(cmd.Flags())
-	completeClasses(cmd)
-	r.configFlag(cmd)
-	r.homeFlag(cmd.Flags())
-	r.programFlag(cmd.Flags())
+	r.reportingFlags(cmd, "names", "path", "findings")
 	format = addChoice(cmd, "format", "how to print it", "text", "json")
 	format.moved = map[string]string{"bench": "gmpscope export bench", "openmetrics": "gmpscope export openmetrics"}
 	cmd.Flags().IntVar(&top, "top", 0, "with --format text: only the verdict, and the first `N` kinds of work and findings, a line each")
-	referenceFlag(cmd.Flags(), &against)
 	cmd.Flags().BoolVar(&timeline, "timeline", false, "with --format json: add the picture over time, which is large")
 	return cmd
 }

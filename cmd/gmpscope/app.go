@@ -59,6 +59,7 @@ type readFlags struct {
 	kernel    string
 	cgroup    string
 	picture   bool // the output shows the trace over time
+	reference bool // what waits is held against it
 	homes     []string
 	program   string
 	focusing  focusing
@@ -222,20 +223,29 @@ func (a *app) progress(quiet bool) *term.Progress {
 	return term.NewProgress(a.stderr)
 }
 
-func referenceFlag(f *pflag.FlagSet, asked *bool) {
-	f.BoolVar(asked, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
+// reportingFlags adds the flags of commands that report on a trace.
+func (r *readFlags) reportingFlags(cmd *cobra.Command, full ...string) {
+	r.flags(cmd.Flags())
+	r.fullFlag(cmd, full...)
+	r.cpusFlag(cmd.Flags())
+	r.kernelFlags(cmd)
+	r.focusing.flags(cmd)
+	r.configFlag(cmd)
+	r.homeFlag(cmd.Flags())
+	r.programFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&r.reference, "reference", false, "split the waiting by simulation into capacity, policy and excess; of a long trace, for its beginning")
 }
 
 // document analyses a trace for a report and, if asked, holds it against the reference. If
 // ctx is cancelled meanwhile, the document is about what was read until then.
-func (a *app) document(ctx context.Context, name string, r readFlags, asked bool) (*report.Document, error) {
-	if asked && !r.focus.Whole() {
+func (a *app) document(ctx context.Context, name string, r readFlags) (*report.Document, error) {
+	if r.reference && !r.focus.Whole() {
 		return nil, usagef("--reference simulates the whole trace: leave it out, or --from, --to, --class and --goroutine")
 	}
 	var f *replay.Simulation
 	res, err := a.analyze(ctx, name, r, func(h input.Header, o *analyze.Options) {
 		o.Partial = true
-		if asked {
+		if r.reference {
 			so := replay.SplitOptions()
 			so.Rules, so.MaxMemory = o.Rules, o.MaxMemory
 			f = replay.NewSimulation(h, so)
@@ -247,7 +257,7 @@ func (a *app) document(ctx context.Context, name string, r readFlags, asked bool
 	}
 	r.name(res)
 	var split *replay.Decomposition
-	if asked && !res.Trace.Interrupted {
+	if r.reference && !res.Trace.Interrupted {
 		p := a.progress(r.quiet)
 		defer p.Done()
 		f.OnProgress(p.Simulated)

@@ -58,8 +58,7 @@ func (x *exportFlags) flags(cmd *cobra.Command, usage string) {
 	cmd.Args, cmd.ValidArgsFunction = oneTrace, traceFiles
 	x.readFlags.flags(cmd.Flags())
 	x.fullFlag(cmd, "path")
-	x.focusing.flags(cmd.Flags())
-	completeClasses(cmd)
+	x.focusing.flags(cmd)
 	cmd.Flags().StringVarP(&x.output, "output", "o", "", usage)
 }
 

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/gmpscope/gmpscope/analyze/focus"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
@@ -19,7 +19,8 @@ type focusing struct {
 	traceID    string
 }
 
-func (x *focusing) flags(f *pflag.FlagSet) {
+func (x *focusing) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.DurationVar(&x.from, "from", 0, "measure and judge only from that `time` after the first event on, for example 1.5s")
 	f.DurationVar(&x.to, "to", 0, "measure and judge only up to that `time` after the first event (default: the end)")
 	f.StringArrayVar(&x.classes, "class", nil, "measure only the goroutines of the class called `NAME`: as it is shown, or without the path of its package; * stands for any text; may be given several times")
@@ -27,6 +28,7 @@ func (x *focusing) flags(f *pflag.FlagSet) {
 	f.Int64SliceVar(&x.tasks, "task", nil, "measure only from the begin to the end of the tasks (runtime/trace.NewTask) with those `NUMBERS`, and the goroutines that worked for them; reads the trace twice")
 	f.StringVar(&x.traceID, "trace-id", "", "measure as --task does, the tasks that the program gave the `ID` of a distributed trace, as package capture does; reads the trace twice")
 	f.StringArrayVar(&x.units, "unit", nil, "measure only from the first begin to the last end of the units of work of the kind called `NAME`, in section Work, and the goroutines that did them; * stands for any text; may be given several times; reads the trace twice")
+	completeClasses(cmd)
 }
 
 // twice is the flag that has the trace read twice; "" if none does.

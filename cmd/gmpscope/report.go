@@ -28,7 +28,6 @@ type reportFlags struct {
 	output  string
 	open    bool
 	noFetch bool
-	against bool
 	link    string
 }
 
@@ -60,18 +59,9 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 			return a.writeReport(ctx, args[0], f)
 		}),
 	}
-	f.readFlags.flags(cmd.Flags())
-	f.fullFlag(cmd, "names", "path")
-	f.cpusFlag(cmd.Flags())
-	f.kernelFlags(cmd)
-	f.focusing.flags(cmd.Flags())
-	completeClasses(cmd)
-	f.configFlag(cmd)
-	f.homeFlag(cmd.Flags())
-	f.programFlag(cmd.Flags())
+	f.reportingFlags(cmd, "names", "path")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write the report to `FILE`; - is standard output (default: the name of the trace with .html, in the current directory; with --anonymize, anonymous.html, or anonymous-2.html and so on where that exists)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "open the report in the browser")
-	referenceFlag(cmd.Flags(), &f.against)
 	cmd.Flags().BoolVar(&f.noFetch, "no-fetch", false, "never fetch ECharts from the network")
 	cmd.Flags().StringVar(&f.link, "link", "", "link requests to the page of their distributed trace: an http or https `URL` with {trace_id} in it")
 	must(cmd.MarkFlagFilename("output", "html"))
@@ -109,7 +99,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	f.picture = true
 	var doc *report.Document
 	err := a.output(ctx, "-o", target, func(out *files.Output) (err error) {
-		if doc, err = a.document(ctx, trace, f.readFlags, f.against); err != nil {
+		if doc, err = a.document(ctx, trace, f.readFlags); err != nil {
 			return err
 		}
 		return html.Write(files.Writer(writing(ctx, doc.Result), out), doc, html.Options{ECharts: a.echarts(ctx, f.noFetch), Link: f.link})
