@@ -260,7 +260,7 @@ func after(all, past *[numCauses]int64) [numCauses]int64 {
 	return left
 }
 
-// take takes ns from causes, from the first on, and returns what they have not.
+// take reduces causes by ns in all, from the first on, and returns what they have not.
 func take(ns int64, from []int64) int64 {
 	for i := range from {
 		n := min(ns, from[i])
