@@ -75,12 +75,12 @@ func New() *Ledger {
 type room struct {
 	notes      [blockLen]Note
 	pIntervals [blockLen]PInterval
-	lengths    [blockLen]Length
+	lengths    [2 * blockLen]Length
 	ps         [blockLen / 2]Ps
-	blocked    [blockLen / 4]Blocked
+	blocked    [blockLen / 2]Blocked
 }
 
-// roomsAtOnce is for how many blocks the memory is made at once: 4 MB. Slices that grew one by one would fault for each
+// roomsAtOnce is for how many blocks the memory is made at once: 5 MB. Slices that grew one by one would fault for each
 // page, twice: a quarter of the CPU time of a short trace.
 const roomsAtOnce = 8
 
