@@ -57,7 +57,7 @@ var rules = []rule{
 	{"analyze/kernel", in("reference", "analyze/ledger", "analyze/ids", "analyze/histogram", "analyze/breakdown", "analyze/procs", "analyze/waits", "internal/files", "internal/quantity"), nil},
 	{"analyze/focus", in("reference", "analyze/ledger", "internal/funcname", "internal/names", "internal/quantity"), nil},
 	{"analyze/procs", in("reference", "analyze/ledger"), nil},
-	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram", "internal/quantity"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	{"analyze/waits", in("reference", "analyze/ledger", "analyze/breakdown", "analyze/ids", "analyze/histogram", "analyze/internal/hugepages", "internal/quantity"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/stacks", in("reference", "analyze/ledger", "analyze/waits", "analyze/ids"), nil},
 	{"analyze/fairness", in("reference", "analyze/ledger", "analyze/procs", "analyze/ids", "analyze/histogram"), []string{"github.com/HdrHistogram/hdrhistogram-go"}},
 	{"analyze/breakdown", in("reference", "analyze/ledger", "analyze/ids"), nil},
