@@ -114,7 +114,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		if s.N == 0 {
 			s.place = place
 		}
-		wait := findings.Cell{Class: c.class, N: 1, Ns: ns, Worst: ns, From: c.began, To: c.to, G: c.g, P: reference.NoP, Stack: c.stack}
+		wait := findings.Cell{
+			Class: c.class, N: 1, Ns: ns, Worst: ns, From: c.began, To: c.to, G: c.g, P: reference.NoP, Stack: c.stack,
+		}
 		s.Include(&wait)
 		sum.Merge(&wait)
 	}
@@ -152,8 +154,8 @@ const maxSites = 3
 // os.(*Process).Wait, whose innermost functions differ with the system and the Go version, or is a
 // wait4 of the program's own.
 func waits(frames []string) bool {
-	return findings.Through(frames, "os.(*Process).Wait", "os.(*Process).wait", "os.(*Process).blockUntilWaitable", "os.(*Process).pidfdWait",
-		"syscall.Wait4", "golang.org/x/sys/unix.Wait4", "golang.org/x/sys/unix.Waitid")
+	return findings.Through(frames, "os.(*Process).Wait", "os.(*Process).wait", "os.(*Process).blockUntilWaitable",
+		"os.(*Process).pidfdWait", "syscall.Wait4", "golang.org/x/sys/unix.Wait4", "golang.org/x/sys/unix.Waitid")
 }
 
 // alone is for how long at least one of the calls was under way and no goroutine of the program ran.

@@ -3,8 +3,6 @@
 package goroutinechurn
 
 import (
-	"slices"
-
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -138,8 +136,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Headline = findings.Say("Goroutines are created for next to no work: up to %s a second", rate)
 	x.Title = findings.Say("%s were created that ran for %s (median) in their whole life, up to %s a second",
 		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(median), rate)
-	if i := slices.IndexFunc(x.Actors, func(a findings.Actor) bool { return a.Role == findings.Cause }); i >= 0 {
-		a := &x.Actors[i]
+	if a := x.Cause(); a != nil {
 		x.Headline = findings.Say("%s creates goroutines for next to no work: up to %s a second", a.Short(), rate)
 		x.Title = findings.Say("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
 			a.Doer(), quantity.Count(t.created), findings.Name(x.Actors[0].Class), quantity.Duration(median), rate)

@@ -43,7 +43,7 @@ func New(t Thresholds) findings.Detector {
 		InLine: append(findings.Queued(), waits.CauseOvertaken),
 		Remedy: findings.Remedy{Policy: "no-runnext", Why: "nobody overtakes by runnext, as if the parties did not talk at each step: the most that this advice can give"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, cells: findings.NewTable(findings.MaxKept, func(p parties) cell { return cell{parties: p} })}
+			w := &watcher{t: t, view: view, cells: findings.NewTable(findings.MaxKept, newCell)}
 			view.Slices(findings.SliceFilter{MinNs: t.WaitNs}, w.slice)
 			return w
 		},
@@ -77,6 +77,8 @@ type cell struct {
 	victims findings.Tally
 	yielded int64 // victims that had yielded
 }
+
+func newCell(of parties) cell { return cell{parties: of} }
 
 // maxVictims is how many of a queue are looked at after one slice.
 const maxVictims = 256
