@@ -199,7 +199,7 @@ func (w *wording) computing() (c computing, ok bool) {
 	return c, c.of >= fewPreempted && float64(c.n) >= mostPreempted*float64(c.of)
 }
 
-// preempted says where goroutines compute; "" if no function stands out.
+// preempted reports where goroutines compute; "" if no function stands out.
 func (w *wording) preempted() string {
 	c, ok := w.computing()
 	if !ok {
