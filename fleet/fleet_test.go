@@ -86,7 +86,7 @@ func save(t *testing.T, b []byte) string {
 // summed up before and some of them twice: the summaries and the report are the same.
 func TestOneHash(t *testing.T) {
 	names := smallTraces(t, 200)
-	o := Collecting{Options: Options{Cache: t.TempDir(), Labels: []Label{{"service", "test"}}}, Workers: 2}
+	o := Collecting{Options: Options{Cache: t.TempDir(), Labels: []Label{{Name: "service", Value: "test"}}}, Workers: 2}
 	sums, report := output(t, &Set{}, nil)
 	runs := 10
 	if !tracetest.Long() {
@@ -146,7 +146,7 @@ func output1(t *testing.T, names []string, o Collecting) (sums, report []byte) {
 // TestRecord holds a record against the result that it sums up.
 func TestRecord(t *testing.T) {
 	const name = "../testdata/traces/gc-go1.26-p4.trace.gz"
-	r, err := Summarize(t.Context(), name, Options{Labels: []Label{{"service", "a"}}})
+	r, err := Summarize(t.Context(), name, Options{Labels: []Label{{Name: "service", Value: "a"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func made(n int, labels map[string]string, running, waiting int64) *Record {
 	s := Source{Name: fmt.Sprintf("t%d.trace", n)}
 	for _, name := range []string{"host", "service", "version"} {
 		if v, ok := labels[name]; ok {
-			s.Labels = append(s.Labels, Label{name, v})
+			s.Labels = append(s.Labels, Label{Name: name, Value: v})
 		}
 	}
 	r.Sources = []Source{s}
@@ -530,10 +530,10 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := []Label{{"service", "a"}, {"zone", "b"}}
+	all := []Label{{Name: "service", Value: "a"}, {Name: "zone", Value: "b"}}
 	write("# of this one\nservice = pay\n\nhost=h1\n")
 	got, err := labelsOf(t.Context(), name, all, nil)
-	if want := []Label{{"host", "h1"}, {"service", "pay"}, {"zone", "b"}}; err != nil || !cmp.Equal(got, want) {
+	if want := []Label{{Name: "host", Value: "h1"}, {Name: "service", Value: "pay"}, {Name: "zone", Value: "b"}}; err != nil || !cmp.Equal(got, want) {
 		t.Error(got, err)
 	}
 	for _, bad := range []string{"service", "=x", "gomaxprocs=3", "a b=c", strings.Repeat("x=y\n", MaxSidecar)} {
@@ -549,10 +549,10 @@ func TestPattern(t *testing.T) {
 		pattern, path string
 		want          []Label
 	}{
-		{"{service}-{version}-*.trace.gz", "x/y/checkout-1.0-3.trace.gz", []Label{{"service", "checkout"}, {"version", "1.0"}}},
-		{"{service}/{host}/*", "a/b/c.trace", []Label{{"service", "a"}, {"host", "b"}}},
+		{"{service}-{version}-*.trace.gz", "x/y/checkout-1.0-3.trace.gz", []Label{{Name: "service", Value: "checkout"}, {Name: "version", Value: "1.0"}}},
+		{"{service}/{host}/*", "a/b/c.trace", []Label{{Name: "service", Value: "a"}, {Name: "host", Value: "b"}}},
 		{"{service}/{host}/*", "b/c.trace", nil},
-		{"{a}.b+(c)", "x.b+(c)", []Label{{"a", "x"}}},
+		{"{a}.b+(c)", "x.b+(c)", []Label{{Name: "a", Value: "x"}}},
 		{"{a}.b+(c)", "xxb+(c)", nil},
 	} {
 		p, err := ParsePattern(c.pattern)
@@ -656,7 +656,7 @@ func TestAnonymous(t *testing.T) {
 		return out
 	}
 	plain := classes(Options{})
-	keyed := classes(Options{Anonymize: true, Key: []byte("secret"), Labels: []Label{{"service", "payments"}}})
+	keyed := classes(Options{Anonymize: true, Key: []byte("secret"), Labels: []Label{{Name: "service", Value: "payments"}}})
 	own := classes(Options{Anonymize: true})
 	if !cmp.Equal(plain[0], plain[1]) || !cmp.Equal(keyed[0], keyed[1]) || cmp.Equal(plain, keyed) {
 		t.Errorf("%q as %q", plain, keyed)
@@ -666,7 +666,7 @@ func TestAnonymous(t *testing.T) {
 			t.Errorf("%s means something in both traces", name)
 		}
 	}
-	if _, err := Summarize(t.Context(), names[0], Options{Anonymize: true, Labels: []Label{{"a", "b"}}}); err == nil {
+	if _, err := Summarize(t.Context(), names[0], Options{Anonymize: true, Labels: []Label{{Name: "a", Value: "b"}}}); err == nil {
 		t.Error("a label is shown")
 	}
 }
@@ -699,7 +699,7 @@ func TestCacheKnowsTheSidecar(t *testing.T) {
 // or of other settings.
 func TestCache(t *testing.T) {
 	const name = "testdata/checkout-1.2-0.trace.gz"
-	o := Options{Cache: t.TempDir(), Labels: []Label{{"a", "b"}}}
+	o := Options{Cache: t.TempDir(), Labels: []Label{{Name: "a", Value: "b"}}}
 	first, err := Summarize(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)

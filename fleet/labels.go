@@ -29,7 +29,7 @@ var derived = []string{"gomaxprocs", "go"}
 // ParseLabel reads a label as name=value.
 func ParseLabel(s string) (Label, error) {
 	name, value, ok := strings.Cut(s, "=")
-	l := Label{strings.TrimSpace(name), strings.TrimSpace(value)}
+	l := Label{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
 	switch {
 	case !ok || l.Name == "":
 		return l, fmt.Errorf("%q: must be NAME=VALUE", s)
@@ -100,7 +100,7 @@ func (p *Pattern) labels(path string) (out []Label) {
 		}
 		name, err := hex.DecodeString(group[1:])
 		if err == nil {
-			out = append(out, Label{string(name), cut(found[i])})
+			out = append(out, Label{Name: string(name), Value: cut(found[i])})
 		}
 	}
 	return out
@@ -144,7 +144,7 @@ func joinLabels(lists ...[]Label) ([]Label, error) {
 	}
 	var out []Label
 	for n, v := range of {
-		out = append(out, Label{n, v})
+		out = append(out, Label{Name: n, Value: v})
 	}
 	slices.SortFunc(out, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil

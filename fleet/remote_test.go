@@ -25,7 +25,7 @@ func TestRemoteEqualsLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]Options{
-		"plain":   {Pattern: pattern, Labels: []Label{{Key: "region", Value: "eu"}}},
+		"plain":   {Pattern: pattern, Labels: []Label{{Name: "region", Value: "eu"}}},
 		"keyed":   {Pattern: pattern, Anonymize: true, Key: []byte("0123456789abcdef")},
 		"unkeyed": {Anonymize: true},
 	} {
@@ -59,11 +59,11 @@ func TestRemoteEqualsLocal(t *testing.T) {
 func TestRemoteLabels(t *testing.T) {
 	var got []*Record
 	problems, err := remote("s3://b/x.trace", "testdata/search-1.0-0.trace.gz", "# of this one\nhost=h1\nregion=us\n").Collect(t.Context(),
-		Options{Labels: []Label{{Key: "region", Value: "eu"}}, FullPath: true}, func(r *Record) { got = append(got, r) })
+		Options{Labels: []Label{{Name: "region", Value: "eu"}}, FullPath: true}, func(r *Record) { got = append(got, r) })
 	if err != nil || len(problems) > 0 || len(got) != 1 {
 		t.Fatal(got, problems, err)
 	}
-	if d := cmp.Diff([]Source{{"s3://b/x.trace", []Label{{Key: "host", Value: "h1"}, {Key: "region", Value: "us"}}}}, got[0].Sources); d != "" {
+	if d := cmp.Diff([]Source{{"s3://b/x.trace", []Label{{Name: "host", Value: "h1"}, {Name: "region", Value: "us"}}}}, got[0].Sources); d != "" {
 		t.Error(d)
 	}
 }
