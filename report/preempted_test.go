@@ -15,20 +15,21 @@ func TestPreempted(t *testing.T) {
 	}
 	preempted := stacks.Row{Place: stacks.Stopped, Stack: []int32{0, 1, 2, 3}, Waits: 30}
 	for _, c := range []struct {
-		name, want string
-		rows       []stacks.Row
+		name, headline, want string
+		rows                 []stacks.Row
 	}{
-		{"by a signal", "Where goroutines compute: 100 % of 30 preemptions were in main.search.", []stacks.Row{preempted}},
-		{"at a call", "Where goroutines compute: 75 % of 40 preemptions were in main.search.", []stacks.Row{preempted, {Place: stacks.Stopped, Stack: []int32{8, 3}, Waits: 10}}},
-		{"yields, calls, unlocks, blocks", "Where goroutines compute: 100 % of 30 preemptions were in main.search.", []stacks.Row{
+		{"by a signal", "", "Where goroutines compute: 100 % of 30 preemptions were in main.search.", []stacks.Row{preempted}},
+		{"at a call", "", "Where goroutines compute: 75 % of 40 preemptions were in main.search.", []stacks.Row{preempted, {Place: stacks.Stopped, Stack: []int32{8, 3}, Waits: 10}}},
+		{"yields, calls, unlocks, blocks", "", "Where goroutines compute: 100 % of 30 preemptions were in main.search.", []stacks.Row{
 			preempted, {Place: stacks.Stopped, Stack: []int32{4, 5}, Waits: 99}, {Place: stacks.Stopped, Stack: []int32{6, 5}, Waits: 99},
 			{Place: stacks.Stopped, Stack: []int32{7, 8}, Waits: 99}, {Place: stacks.Stopped, Stack: []int32{8}, Waits: 99, BlockedNs: 1}, {Place: stacks.Created, Stack: []int32{8}, Waits: 99},
 		}},
-		{"few", "", []stacks.Row{{Place: stacks.Stopped, Stack: []int32{0, 2}, Waits: 9}}},
+		{"said", "Runs of main.search hold up short ones", "", []stacks.Row{preempted}},
+		{"few", "", "", []stacks.Row{{Place: stacks.Stopped, Stack: []int32{0, 2}, Waits: 9}}},
 	} {
 		r := &analyze.Result{Stacks: stacks.Result{Frames: frames, Rows: c.rows}}
 		w := wordingOf(r)
-		if got := w.preempted(); got != c.want {
+		if got := w.preempted(c.headline); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

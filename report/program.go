@@ -199,10 +199,10 @@ func (w *wording) computing() (c computing, ok bool) {
 	return c, c.of >= fewPreempted && float64(c.n) >= mostPreempted*float64(c.of)
 }
 
-// preempted reports where goroutines compute; "" if no function stands out.
-func (w *wording) preempted() string {
+// preempted reports where goroutines compute; "" if no function stands out, or a finding's headline names it.
+func (w *wording) preempted(headline string) string {
 	c, ok := w.computing()
-	if !ok {
+	if !ok || strings.Contains(headline, w.names.Function(c.function)) {
 		return ""
 	}
 	return fmt.Sprintf("Where goroutines compute: %s of %s were in %s.", quantity.Part(c.n, c.of), quantity.Plural(c.of, "preemption", "preemptions"), w.names.Function(c.function))

@@ -45,15 +45,16 @@ func (w *wording) verdict() Verdict {
 	fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
 	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding, Blocking: w.AboutBlocking()}
 	program, did := w.program()
+	about := v.Headline
 	if w.Fine() && did != "" {
-		v.Headline, did = did, ""
+		v.Headline, did, about = did, "", ""
 	}
 	if w.Shorter != "" && utf8.RuneCountInString(v.Headline) > headlineLen {
 		v.Headline = fill(w.Shorter)
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
 	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
-	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(about), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 
