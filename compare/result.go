@@ -149,11 +149,11 @@ type Rename struct {
 // Change is what became of a finding.
 type Change string
 
-// The changes.
+// The changes of a finding from the first side to the second.
 const (
 	New    Change = "new"
 	Gone   Change = "gone"
-	Grown  Change = "worse"
+	Grown  Change = "worse" // it costs at least twice as much
 	Shrunk Change = "better"
 	Same   Change = "same" // or less than twice as much
 )

@@ -157,7 +157,7 @@ var sourceNames = [numSources]string{
 
 func (s Source) String() string { return name(sourceNames[:], int(s)) }
 
-// Sources lists all sources, in the order of their constants.
+// Sources lists all places that a goroutine may be started from, in the order of their constants.
 func Sources() []Source {
 	out := make([]Source, numSources)
 	for i := range out {
@@ -335,7 +335,7 @@ var ruleNames = [numRules]string{
 
 func (r Rule) String() string { return name(ruleNames[:], int(r)) }
 
-// Known returns the Basis of a level and a rule.
+// Known returns the [Basis] of a fact that is known with a level of certainty, by a rule.
 func Known(l Level, r Rule) Basis { return Basis(uint8(l)<<5 | uint8(r)) }
 
 // Level returns how well the fact is known.

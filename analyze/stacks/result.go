@@ -241,8 +241,8 @@ type Frames struct {
 	stacks  map[int32][]int32
 }
 
-// NewFrames returns a set without frames. resolve returns the stack with a handle,
-// innermost frame first.
+// NewFrames returns an empty set of frames, in which stacks share those that they have in common.
+// resolve returns the stack with a handle, innermost frame first.
 func NewFrames(resolve func(stack int32) []Frame) *Frames {
 	return &Frames{List: []Frame{}, resolve: resolve, index: map[Frame]int32{}, stacks: map[int32][]int32{}}
 }

@@ -82,12 +82,12 @@ const (
 	WakerSysmon
 )
 
-// Marking is the part of the mark workers that run only on Ps without other work
-// (gcMarkWorkerIdleMode). How much they get is decided by how much others mark,
+// Marking is what those mark workers do in one cycle of the garbage collector that run only on Ps
+// without other work (gcMarkWorkerIdleMode). How much they get is decided by how much others mark,
 // and by how idle the Ps are.
 type Marking struct {
-	Known bool
-	Idle  int64 // ns that idle workers mark, at most
+	Known bool  // whether the trace shows the whole cycle
+	Idle  int64 // ns that idle workers mark in the cycle, at most
 }
 
 // Start returns the arrival of goroutines of class 0 at the beginning.
@@ -99,7 +99,7 @@ func Start(scripts ...Script) Arrivals {
 	return List(list...)
 }
 
-// List returns arrivals that are in order already.
+// List returns arrivals that the caller has sorted by time.
 func List(list ...Arrival) Arrivals {
 	l := arrivals(list)
 	return &l

@@ -22,7 +22,8 @@ const ID = "gc-assist-wait"
 // Thresholds of the detector.
 type Thresholds struct {
 	BlockNs int64 `json:"block_ns"` // a wait for mark work or credit this long is long
-	// Share is of all assists in the running time of the program's goroutines.
+	// Share is that of all assists in the running time of the program's goroutines from which on there is a
+	// finding, be no wait long.
 	Share float64 `json:"share"`
 	// MinCount is the number of long waits from which on they are more than a
 	// note. One as long as AloneNs suffices, and so does the share WarningShare.

@@ -16,11 +16,11 @@ const ID = "global-queue-neglect"
 
 // Thresholds of the detector.
 type Thresholds struct {
-	WaitNs int64 `json:"wait_ns"` // in the global queue
-	// Poll is after how many starts a P looks at the global queue first.
+	WaitNs int64 `json:"wait_ns"` // a goroutine that stood in the global queue this long is neglected
+	// Poll is after how many starts a P looks at the global queue first: a constant of the scheduler, no limit.
 	Poll int64 `json:"poll"`
-	// Ratio is how many times longer it must have stood there than those waited,
-	// on average, that were started from local queues meanwhile.
+	// Ratio is how many times longer a neglected goroutine must have stood there than, on average, those
+	// that were started from local queues meanwhile.
 	Ratio    float64        `json:"ratio"`
 	MinCount int64          `json:"min_count"` // of residencies, from which on it is more than a note
 	Share    float64        `json:"share"`     // of the program's waiting, from which on it is critical
