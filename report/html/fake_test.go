@@ -152,7 +152,7 @@ func fakeDoc(ps, bins int) *report.Document {
 	}
 	return &report.Document{
 		Schema: report.Schema, Tool: "gmpscope devel", Result: r, Split: split,
-		Verdict: report.Verdict{Status: "critical", Headline: "Requests wait up to 48 ms for a processor because index rebuilding does not let go of it.",
+		Verdict: report.Verdict{Status: "critical", Label: "Scheduling delays: critical", Headline: "Requests wait up to 48 ms for a processor because index rebuilding does not let go of it.",
 			Lines: []string{"In 4.2 s goroutines lost 5.1 s to waiting, 62 % of it in line behind runs of search.(*Index).rebuild.func2.", "Suffering: net/http.(*conn).serve, 212 goroutines.", "Try first: split the rebuild into pieces of about 100 µs.", "Sure: waiting times are exact; causes rest on queues of which 99.1 % of starts are explained."}},
 	}
 }
