@@ -298,6 +298,6 @@ The first row has the rates with all hypotheses, the others the change of each r
 
 %[4]s
 They work together: without one, another may find the same. With %[1]s--only NAMES%[1]s the command prints the same by workload.
-[lab/truth/tried.md](../truth/tried.md) has the changes that were tried.
+[lab/truth/tried.md](../truth/tried.md) has what was tried and did not help.
 `, "`", a.Recordings, from, a.Total())
 }
