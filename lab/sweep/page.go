@@ -2,8 +2,11 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -36,14 +39,32 @@ lab/testdata/sweep, where TestSmall checks the same; bigcache, xsync and ratelim
 Checked are: exit codes; CPU time, at most %s and %s an event for analyze, %s and %s an event for each other command;
 peak memory, at most %d MiB; sums and numbers that can be; a replay without a broken invariant; the same
 transitions as the public reader finds; the same result with one worker and with two; less than %g %% of the starts
-unexplained (at most %.2f %% are). CPU time is that of analyze, for small traces mostly of starting; memory is the most of any command. The machine was busy when
-they were recorded on 26 November 2026 (two shared cores, linux/amd64, go1.26.8): many labels are about it.
+unexplained (at most %.2f %% are). The machine was busy when they were recorded on 26 November 2026 (two shared cores, linux/amd64,
+go1.26.8): many labels are about it.
 
-| program | events | ns an event | memory, MiB | label |
-|---|---:|---:|---:|---|
+| label | programs |
+|---|---|
 `, len(all), quantity.Duration(int64(analyzeStart)), quantity.Duration(int64(analyzeCPU)), quantity.Duration(int64(otherStart)), quantity.Duration(int64(otherCPU)), maxMemory>>20, 100*maxUnknown, 100*unexplained)
+	programs := map[string][]string{} // by label
+	var labels []string
 	for _, r := range all {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", r.Name, r.Events, r.Nanos["analyze"], r.Memory>>20, r.Label)
+		if programs[r.Label] == nil {
+			labels = append(labels, r.Label)
+		}
+		programs[r.Label] = append(programs[r.Label], r.Name)
+	}
+	slices.SortStableFunc(labels, func(a, b string) int { return cmp.Compare(len(programs[b]), len(programs[a])) })
+	for _, l := range labels {
+		fmt.Fprintf(&b, "| %s | %s |\n", l, strings.Join(programs[l], ", "))
+	}
+	if len(all) > 0 {
+		slowest := slices.Clone(all)
+		slices.SortStableFunc(slowest, func(a, b result) int { return cmp.Compare(b.Nanos["analyze"], a.Nanos["analyze"]) })
+		largest := slices.MaxFunc(all, func(a, b result) int { return cmp.Compare(a.Memory, b.Memory) })
+		fmt.Fprintf(&b, `
+Analyze takes %d ns of CPU time an event in the median, at most %d (%s, of %d events).
+No command needs more than %d MiB (%s).
+`, slowest[len(slowest)/2].Nanos["analyze"], slowest[0].Nanos["analyze"], slowest[0].Name, slowest[0].Events, largest.Memory>>20, largest.Name)
 	}
 	b.WriteString("\n## What does not hold\n\n")
 	holds := true
