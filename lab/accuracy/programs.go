@@ -111,7 +111,7 @@ simulation does not call untrusted. Both are counted for makespan and waiting to
 
 With two Ps the same work takes 1.05 to 2.0 times as long as with one (busy time, medians; 1.4 in the middle): caches,
 memory and the allocator are shared, and threads lose their CPU while a goroutine runs. So most makespans for two Ps
-come out too short, and those for one too long; by how much, neither trace shows. [replay.md](replay.md) has the simulations by which a what-if notices that.
+come out too short, and those for one too long; by how much, neither trace shows.
 
 raft elects by deadlines of random length, so that with the same GOMAXPROCS it takes 0.7 or 1.2 s: its predictions are refused.
 

@@ -159,7 +159,7 @@ func Examples(ctx context.Context, dirs ...string) ([]*Example, error) {
 }
 
 const (
-	eventsBefore = 4 // events that an example tells before its start
+	eventsBefore = 2 // events that an example tells before its start
 	eventsAfter  = 1 // and after it
 )
 

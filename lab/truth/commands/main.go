@@ -472,7 +472,7 @@ func table(flags *flag.FlagSet) cli.Do {
 		}
 		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.TicksHead, truth.TicksRule)
 		for _, k := range slices.Sorted(maps.Keys(ticks)) {
-			if ticks[k].Open.String() == "0.00" {
+			if few(ticks[k].Open) {
 				continue
 			}
 			fmt.Fprintf(stdout, "| %s | %s |\n", k, ticks[k].Summary())
@@ -481,6 +481,9 @@ func table(flags *flag.FlagSet) cli.Do {
 		if len(lengths) > 0 {
 			fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.LengthsHead, truth.LengthsRule)
 			for _, k := range slices.Sorted(maps.Keys(lengths)) {
+				if few(lengths[k].GLOpen) && few(lengths[k].LLOpen) {
+					continue
+				}
 				fmt.Fprintf(stdout, "| %s | %s |\n", k, lengths[k].Summary())
 			}
 			fmt.Fprintf(stdout, "| **all** | %s |\n", total.Lengths.Summary())
@@ -501,6 +504,9 @@ func table(flags *flag.FlagSet) cli.Do {
 		return nil
 	}
 }
+
+// few reports whether less than 1 % of the starts are open: such a workload has no row.
+func few(open truth.Rate) bool { return 100*open.Right < open.Of }
 
 // scoreOne scores a recording: the reconstruction of this program, or the dump
 // of another one if tool names it.
