@@ -220,7 +220,7 @@ const reasons = `
   changes, makespan and busy time do not. In programs that wait little, a few waits of bgsweep and bgscavenge are most of the sum. The
   phase of a P's 61st tick is known only from a tick that took something, and a single goroutine in the global queue may wait for it: pingpong-starve-*.
 * **p-unavailable**: how late sysmon retakes a P is not in the trace, since its intended sleep is not.
-* **garbage-collector**: a cycle begins where its goroutine is at the same point of its work. The most that idle workers mark in a cycle is taken from the
+* **garbage-collector**: a cycle begins where its goroutine is at the same point of its work. The most that idle workers mark in a cycle is that of the
   trace; when they do is the model's choice. A trace that begins within a cycle does not show its mark workers as such at first: cgo-zstd.
 * **Timers and the network**: when a timer was due, or an answer there, shows only when a P polls. The model takes the middle of the time since
   that P polled last; for what woke an idle P, 55 µs before, the usual delay of the kernel. If a program talks to itself, an answer comes when
@@ -230,18 +230,13 @@ const reasons = `
   that seems unbuffered. Another schedule would have other conflicts. With one P, goroutines meet at a lock only if the holder is preempted or
   blocks: for more Ps such a prediction is a lower bound (lock-limited, lock-asleep). The mutex bound adds up what shows of the lock: the
   share of preemptions, of all, after which the preempted goroutine unlocks it, and waits of goroutines that sleep while they hold it.
-  It is no prediction: handing a mutex to a sleeping thread takes time too, the preemptions are few, and mutexes of one function count as one.
+  It is no prediction: waking a thread takes time too, the preemptions are few, and mutexes of one function count as one.
 * **Loops that wait for the clock or a flag** look like a fixed amount of work: forever-*.
 * **The beginning and the end**: the model begins without threads, and what ran at the end of the trace ends there: it shows in traces of a few ms.
 * **Changes of GOMAXPROCS** come when they came; a what-if with another GOMAXPROCS has it from beginning to end.
-* **Another GOMAXPROCS**: goroutines that run at once may take twice as long for the same work (caches, shared units of cores), and programs ask how
-  many Ps there are. A what-if trusts its makespan and its waiting separately.
-  The makespan is untrusted where the model is out of its band for it; where it changes by more than 10 % in sum if computing takes 1.6 times as long on more
-  Ps, or as much less on fewer (1.05 times in a trace without a GC cycle), if system calls and thread wake-ups take twice as long (wake-ups four times if
-  they are not measured), and if deadlines and polls are over at once (a deadline is a timer that woke a goroutine which waited for something else,
-  too; a poll is a time.Sleep to which a goroutine comes back without an effect on others, as for a file lock; functions run by timers count, too); where goroutines wait for a mutex and more Ps save
-  more than 10 %; where more than 5 % of the waits follow on the network, from outside; and in benchmarks that run as many goroutines as there are Ps.
-  Waiting is untrusted where the makespan is; from one P to more; with a mutex and more Ps; where the model is out of its bands for makespan or
-  waiting; where more than 5 % of the waits follow on the network; where more than 25 % of the time waited is for threads to wake up or
-  for Ps in system calls; and where the longer or shorter computing changes it by more than 25 %.
+* **Another GOMAXPROCS**: [docs/replay.md](../../docs/replay.md#how-far-to-trust-it) says when makespan and waiting are called untrusted. For that the work is
+  simulated again with computing that takes 1.6 times as long on more Ps, or as much less on fewer (1.05 times in a trace without a GC cycle); with system
+  calls and thread wake-ups that take twice as long (wake-ups four times if they are not measured); and with deadlines and polls that are over at
+  once. A deadline is a timer that woke a goroutine which waited for something else, too, or that ran a function; a poll is a time.Sleep to which a
+  goroutine comes back without an effect on others, as for a file lock.
 `
