@@ -149,17 +149,16 @@ func percent(share float64, ok bool) string {
 	return quantity.Percent(share)
 }
 
-// recordings writes the table of the recordings.
+// recordings writes what was found in each recording, by program.
 func (r Result) recordings(b *strings.Builder) {
 	b.WriteString(`
 ## By recording
 
-**Bold** if wanted, in (brackets) if allowed, with ! if false. The comment of a program describes it, and what is wanted at least.
-
-| program | Go/Ps | found |
-|---|---|---|
+For each recording Go version and GOMAXPROCS, and what was found: **bold** if wanted, in (brackets) if allowed, with ! if false. The
+comment of a program describes it, and what is wanted at least.
 `)
 	var silent []string
+	last := ""
 	for _, v := range r {
 		x := v.Recording
 		link := fmt.Sprintf("[%s/%s](../../%s/main.go)", x.Case.Room, x.Case.Name, x.Case.Dir())
@@ -186,7 +185,12 @@ func (r Result) recordings(b *strings.Builder) {
 		if !v.Right() {
 			found = append(found, v.Wrong())
 		}
-		fmt.Fprintf(b, "| %s | %s/%d | %s |\n", link, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS, strings.Join(found, ", "))
+		between := "; "
+		if link != last {
+			between = "\n* " + link + ": "
+		}
+		last = link
+		fmt.Fprintf(b, "%s%s/%d %s", between, strings.TrimPrefix(x.Go, "go"), x.GOMAXPROCS, strings.Join(found, ", "))
 	}
-	fmt.Fprintf(b, "\nNothing is wanted, and nothing found, in recordings of %s.\n", strings.Join(silent, ", "))
+	fmt.Fprintf(b, "\n\nNothing is wanted, and nothing found, in recordings of %s.\n", strings.Join(silent, ", "))
 }
