@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
@@ -19,7 +18,8 @@ else is as in Go 1.26. This page and its pictures are made by
 
     scripts/lab textbook
 
-and a test fails if they are not what the model gives. The times are those of the model with [its costs](#costs).
+and a test fails if they are not what the model gives. The times are those of the model with its default costs: the comments of ` + "`Costs`" + ` in
+[policy.go](../../reference/sim/policy.go) say how each was found.
 `)
 	for _, o := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", o.title, o.about)
@@ -30,25 +30,6 @@ and a test fails if they are not what the model gives. The times are those of th
 	for _, n := range sim.PolicyNames() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", n, sim.About(n))
 	}
-	c := sim.DefaultCosts()
-	b.WriteString("\n## Costs\n\nDefaults; each is a parameter (`sim.Costs`), and its comment says how it was found.\n\n| cost | ns |\n|---|---:|\n")
-	for _, x := range []struct {
-		what string
-		ns   int64
-	}{
-		{"from the end of a run interval to the look at the queues", c.Switch},
-		{"a look at another P's queue", c.Look},
-		{"wake-up of a parked thread", c.ThreadWake},
-		{"start of a new thread", c.ThreadStart},
-		{"the kernel's switch between threads (`thread-per-goroutine` only)", c.ThreadSwitch},
-		{"what the kernel adds to a short sleep", c.Slack},
-		{"an operation under the scheduler's lock", c.Lock},
-		{"from a request to yield to the safe point", c.Preempt},
-		{"sending such a request, for each", c.Signal},
-		{"a system call's return without its P, more", c.Syscall},
-	} {
-		fmt.Fprintf(&b, "| %s | %s |\n", x.what, quantity.Count(x.ns))
-	}
 	b.WriteString(leftOut)
 	return b.String()
 }
@@ -58,8 +39,8 @@ const leftOut = `
 
 * The machine: each P's thread has a core of its own. There are no caches, no NUMA, no other processes, no CPU quota.
 * Races within an operation. An operation on a queue happens at one instant, and threads see each other's at once; only
-  ` + "`sched.lock`" + ` makes one wait for the other. A goroutine that the real scheduler would race for goes to whom comes first.
-* Unsafe points: who is asked to yield does so after a constant time.
+  ` + "`sched.lock`" + ` makes one wait for the other. A goroutine that two Ps would race for goes to the one that comes first.
+* Unsafe points: a goroutine that is asked to yield does so after a constant time.
 * The goroutine that stops the world or starts a cycle of the garbage collector: both come from outside and use no P. Mark
   assists and sweeping are part of the goroutines' own work.
 * The runtime's own goroutines (finalizers, cleanups, scavenger, the tracer) and the tracer's generation switches.
