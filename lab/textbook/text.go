@@ -18,8 +18,8 @@ else is as in Go 1.26. This page and its pictures are made by
 
     scripts/lab textbook
 
-and a test fails if they are not what the model gives. The times are those of the model with its default costs: the comments of ` + "`Costs`" + ` in
-[policy.go](../../reference/sim/policy.go) say how each was found.
+and a test fails if they are not what the model gives. The times are those of the model with its default costs: ` + "`DefaultCosts`" + ` in
+[policy.go](../../reference/sim/policy.go), whose comment says how they were measured.
 `)
 	for _, o := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", o.title, o.about)
