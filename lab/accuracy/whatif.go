@@ -105,7 +105,7 @@ func writeWhatIfs(w io.Writer, fs []whatIfPrediction) {
 	halves := []struct {
 		name           string
 		makespan, both verdicts
-	}{{name: "1 and 2, looked at"}, {name: "3 and later, held out"}}
+	}{{name: "looked at"}, {name: "held out"}}
 	fmt.Fprintln(w, "| program | Ps | makespan, ms | predicted, ms | waited, ms | predicted, ms | right | trusted | why not |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---|")
 	ms := func(ns int64) string { return fmt.Sprintf("%.0f", float64(ns)/1e6) }
