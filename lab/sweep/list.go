@@ -14,7 +14,7 @@ type module struct {
 	run     string // tests to run, a regular expression; "" for none
 	skip    string // tests left out: of the network, or of the paths of source files, which -trimpath changes
 	bench   string // benchmarks to run; "" for none
-	small   bool   // a small trace of it lies in testdata
+	small   bool   // a small trace of it lies in testdata; of the first three, the beginning of one on which analyze once did not end or failed
 }
 
 // modules are recorded with -cpu 2,4, in this order.

@@ -34,7 +34,7 @@ For those who ask what gmpscope makes of programs that were not made for it: %d 
     scripts/sweep check -page lab/docs/sweep.md
 
 [list.go](../sweep/list.go) has commands, versions and what is left out. Small traces of twelve are in
-lab/testdata/sweep, where TestSmall checks the same; bigcache, xsync and ratelimit are the beginnings of recordings on which analyze once did not end or failed.
+lab/testdata/sweep, where TestSmall checks the same.
 
 Checked are: exit codes; CPU time, at most %s and %s an event for analyze, %s and %s an event for each other command;
 peak memory, at most %d MiB; sums and numbers that can be; a replay without a broken invariant; the same

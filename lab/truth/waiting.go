@@ -83,14 +83,14 @@ func (w *Waiting) rates(m map[string]Rate) {
 
 // Summary is the score in one line of a Markdown table; WaitingHead its head.
 func (w *Waiting) Summary() string {
-	return fmt.Sprintf("%.3f | %s | %s | %s", float64(w.Queue.Of)/1e9, w.Queue, w.Place, w.Cause)
+	return fmt.Sprintf("%.3f | %s | %s", float64(w.Queue.Of)/1e9, w.Queue, w.Cause)
 }
 
 // WaitingHead names the columns of Summary, WaitingRule is the line below, for
 // a table with one column before them.
 const (
-	WaitingHead = "waiting time, s | true queue | true place | true cause"
-	WaitingRule = "|---|---:|---:|---:|---:|"
+	WaitingHead = "waiting time, s | true queue | true cause"
+	WaitingRule = "|---|---:|---:|---:|"
 )
 
 func (w *Waiting) print(out io.Writer) {
