@@ -99,7 +99,8 @@ func (a *Accumulator) fold(r *record, g int64, of int32, f reference.Flags, life
 	return c
 }
 
-// Result is the result of an [Accumulator].
+// Result is the time that goroutines spent in each state, summed over the program, over the
+// runtime, and by class.
 type Result struct {
 	Program TimeByState // goroutines of the program's classes
 	Runtime TimeByState // goroutines of the runtime and the tracer

@@ -33,6 +33,7 @@ var reasonNames = [Reasons]string{
 	"gc end", "suspended", "coroutine", "forever", "synctest", "system", "other",
 }
 
+// String returns the name of the reason, as in the JSON.
 func (r Reason) String() string {
 	if int(r) >= Reasons {
 		return "invalid"

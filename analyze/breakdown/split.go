@@ -5,8 +5,8 @@ type TimeByState struct {
 	RunningNs  int64
 	RunnableNs int64
 	SyscallNs  int64
-	UnknownNs  int64          // not known
-	BlockedNs  [Reasons]int64 // by Reason
+	UnknownNs  int64          // not in the trace: before the first event of a goroutine, and in gaps
+	BlockedNs  [Reasons]int64 // indexed by Reason
 }
 
 // LifeNs returns the sum of all states, in ns.
@@ -23,7 +23,7 @@ func (s *TimeByState) Blocked() int64 {
 	return sum
 }
 
-// Add adds the times of t to those of s.
+// Add adds the times of t to those of s, state by state.
 func (s *TimeByState) Add(t *TimeByState) {
 	s.RunningNs += t.RunningNs
 	s.RunnableNs += t.RunnableNs
