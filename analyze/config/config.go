@@ -31,7 +31,8 @@ const (
 	maxHomes        = 100
 )
 
-// Config is the content of a configuration file. Its JSON is such a file.
+// Config is the content of a configuration file. It encodes as JSON in the form of such a
+// file.
 type Config struct {
 	Schema     string                 `json:"$schema,omitempty"` // URL of the JSON Schema, for editors
 	Thresholds all.Thresholds         `json:"thresholds"`        // thresholds of the detectors, by ID; unset ones keep their defaults
@@ -39,7 +40,7 @@ type Config struct {
 	Suppress   []findings.Suppression `json:"suppress"`          // findings that are known and accepted
 }
 
-// Work configures how units of work are found.
+// Work configures how units of work, such as requests and jobs, are found.
 type Work struct {
 	Homes []string `json:"homes"` // where goroutines wait for something to do, as CLASS@FUNCTION: their start function, and one that they wait in
 }
@@ -56,6 +57,7 @@ type Error struct {
 	Why  string // what is wrong, and how to mend it
 }
 
+// Error returns the file, the line and the mistake in one line.
 func (e *Error) Error() string {
 	return fmt.Sprintf("configuration %s, line %d: %s", e.Name, e.Line, e.Why)
 }

@@ -17,7 +17,8 @@ var schema []byte
 // Schema returns the JSON Schema of a configuration file.
 func Schema() []byte { return schema }
 
-// Threshold is a threshold of a detector.
+// Threshold describes one number that decides when a detector reports a finding, and that a
+// configuration file can set.
 type Threshold struct {
 	Key     string // below the detector's, as in grade.note_ns
 	Default string // as in JSON
