@@ -37,18 +37,18 @@ package events
 // Event is one event, without pointers. Goroutine, thread and processor are
 // those of the context before the event; None where there was none.
 type Event struct {
-	Time   int64 // ns since the first event of the trace; never falls within a stream
-	G      int64 // context
-	M      int64 // operating-system thread; the runtime's M number in v1 traces
-	Res    int64 // Go, Range, Label: the goroutine; Proc, Sweep: the processor; Procs: GOMAXPROCS; Heap: bytes; of a task, region or log: the task
-	P      int32 // context
-	Stack  Handle
+	Time   int64  // ns since the first event of the trace; never falls within a stream
+	G      int64  // goroutine of the context: the one that ran on the thread; None if none did
+	M      int64  // thread of the context: the operating system's ID, before Go 1.22 the runtime's
+	Res    int64  // Go, Range, Label: the goroutine; Proc, Sweep: the processor; Procs: GOMAXPROCS; Heap: bytes; of a task, region or log: the task
+	P      int32  // processor of the context: the one that the thread had; None if it had none
+	Stack  Handle // stack of the context
 	TStack Handle // Go: the stack of Res; for a creation, its start function
 	Reason Handle // Go: reason of the transition; STW: reason; Label: text; of a task or region: type; Log: category and message
 	Kind   Kind
-	From   State
-	To     State
-	late   bool // its time may be later than when it was so: see Stream.place
+	From   State // Go, Proc: state of Res before the event
+	To     State // Go, Proc: state of Res after it
+	late   bool  // its time may be later than when it was so: see Stream.place
 }
 
 // lateStatus reports whether e only states what a goroutine was doing all along,
@@ -58,7 +58,7 @@ func (e *Event) lateStatus() bool {
 		(e.M == None || e.To == Syscall)
 }
 
-// None marks an absent goroutine, thread or processor.
+// None is the G, M, P or Res of an [Event] where there is no goroutine, thread or processor.
 const None = -1
 
 // Handle names a stack or a string of the stream's Tables. 0 is none.
@@ -97,7 +97,7 @@ const (
 	numKinds
 )
 
-// State of a goroutine or a processor.
+// State is the state of a goroutine or a processor before or after an event.
 type State uint8
 
 // The states. Undetermined is the state of what the trace has not mentioned.
@@ -113,13 +113,15 @@ const (
 
 // Frame is one frame of a stack.
 type Frame struct {
-	Func string
-	File string
-	Line uint64
+	Func string // full name of the function
+	File string // path of the source file
+	Line uint64 // in File, from 1
 	PC   uint64 // not compared: of stacks that differ in nothing else, that of the first
 }
 
-// Reasons with a fixed handle, in the order of their constants.
+// The handles that reasons and labels have in every [Tables]: why a goroutine stopped
+// (Reason…), and in which mode a mark worker runs (Label…). Each stands for the text that the
+// runtime writes.
 const (
 	ReasonNone Handle = iota
 	ReasonPreempted

@@ -16,7 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
-// Options of a Stream. The zero value is usable.
+// Options configure how a [Stream] decodes. The zero value is usable.
 type Options struct {
 	// Workers is the number of generations decoded at once; 0 means GOMAXPROCS.
 	Workers int
@@ -26,21 +26,21 @@ type Options struct {
 
 // Stats reports what a Stream has seen so far.
 type Stats struct {
-	Events       int64 // as the reader returned them, with one Sync per generation and a last one
-	Generations  int
-	Start        int64     // raw trace time of the first event
-	End          int64     // ns since the first event: the latest time seen
-	Wall         time.Time // wall clock at the first event; zero if the trace has none
-	ByKind       [numKinds]int64
-	Failures     []Failure
-	FailCount    int
-	Salvages     []Salvage // in order, the first 100
-	SalvageCount int       // all of them
-	LostBytes    int64     // of generations that were given: those that hold what was not used
-	Gaps         []Gap     // in order, the first 100
-	GapCount     int       // all of them
-	LostNs       int64     // their sum: ns without events, because they are lost
-	LeftAt       int64     // offset in the trace from which on all was omitted as too much work; 0 if nothing was
+	Events       int64           // as the reader returned them, with one Sync per generation and a last one
+	Generations  int             // how many were decoded, whole or in part
+	Start        int64           // time of the first event by the trace's own clock, ns
+	End          int64           // ns since the first event: the latest time seen
+	Wall         time.Time       // wall clock at the first event; zero if the trace has none
+	ByKind       [numKinds]int64 // number of events, indexed by Kind
+	Failures     []Failure       // generations that were not decoded to their end
+	FailCount    int             // all of them
+	Salvages     []Salvage       // in order, the first 100
+	SalvageCount int             // all of them
+	LostBytes    int64           // of generations that were given: those that hold what was not used
+	Gaps         []Gap           // in order, the first 100
+	GapCount     int             // all of them
+	LostNs       int64           // their sum: ns without events, because they are lost
+	LeftAt       int64           // offset in the trace from which on all was omitted as too much work; 0 if nothing was
 }
 
 // Failure is a generation that could not be decoded to its end.
