@@ -93,5 +93,6 @@ func (c *Clipper) begin() {
 	c.past.Emit(c.from, c.emit)
 }
 
-// Live returns the goroutines that are alive at the end of the window.
+// Live returns the goroutines that are alive at the end of the window, for the accumulators
+// that take [ledger.Ledger.Live].
 func (c *Clipper) Live() []ledger.Live { return c.ledger.Live() }

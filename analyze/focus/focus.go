@@ -88,7 +88,7 @@ func glob(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A` + quoted + `\z`)
 }
 
-// Has reports whether a goroutine of a class is selected.
+// Has reports whether the goroutine with ID g, of a class, is selected. class is a handle.
 func (s *Selection) Has(g int64, class int32) bool {
 	ofClass := len(s.patterns) == 0 || s.hasClass(class)
 	if len(s.focus.Goroutines) == 0 {
