@@ -31,20 +31,24 @@ func New(highest int64) *Histogram {
 	return &Histogram{low: make([]uint8, Bucket(highest, octaveBits)+1), highest: highest}
 }
 
-// Bucket returns the index of the bucket of a non-negative value, with 2^fine buckets an
-// octave: values below 2^(fine+1) have one each.
+// Bucket returns the index, from 0, of the bucket that counts v, which must not be negative.
+// Each range from a power of two to the next is divided into 2^fine buckets of equal width;
+// values below 2^(fine+1) have a bucket each.
 func Bucket(v int64, fine int) int {
 	shift := max(0, bits.Len64(uint64(v))-fine-1)
 	return shift<<fine + int(uint64(v)>>shift)
 }
 
-// Least returns the least value in a bucket of [Bucket].
+// Least returns the least value that [Bucket], with the same fine, puts into the bucket with
+// an index.
 func Least(bucket, fine int) int64 {
 	shift := max(0, bucket>>fine-1)
 	return int64(bucket-shift<<fine) << shift
 }
 
-// Halve makes one bin of each two, in place.
+// Halve merges each two neighbouring bins into one by plus, in place, and returns the
+// shortened slice: a picture over time then has bins of twice the width. The last of an odd
+// number of bins stays as it is.
 func Halve[T any](bins []T, plus func(x, y T) T) []T {
 	n := (len(bins) + 1) / 2
 	for i := range n {
