@@ -12,10 +12,10 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/internal/hugepages"
 )
 
-// Index maps ids to places. The ids of what lives at the same time mostly differ in their
-// low bits, so a table by these serves nearly always; a map, whose hash nobody can aim
-// at, holds the rest. Memory follows the most ids that were in it at one time. The zero
-// value is not ready: use [New].
+// Index maps ids, such as those of goroutines, to places: indices in a table of the caller.
+// The ids of what lives at the same time mostly differ in their low bits, so a table by these
+// serves nearly always; a map, whose hash nobody can aim at, holds the rest. Memory follows
+// the most ids that were in it at one time. The zero value is not ready: use [New].
 type Index struct {
 	table []entry         // of a power of two entries
 	rest  map[int64]int32 // place plus 1
@@ -35,7 +35,7 @@ type entry struct {
 	place int32
 }
 
-// None is the place that Find returns for an id that is not in the index.
+// None is what [Index.Find] returns for an id that is not in the index.
 const None = int32(-1)
 
 // lowBits is how many bits choose an entry of a new table, which is larger than most
@@ -47,7 +47,7 @@ func New() Index {
 	return Index{table: make([]entry, 1<<lowBits), rest: map[int64]int32{}, crowd: new([crowds]uint32)}
 }
 
-// Find returns the place of id, or [None].
+// Find returns the place that [Index.Add] was given for id, or [None].
 func (x *Index) Find(id int64) int32 {
 	if e := x.entry(id); uint64(e.high) == high(id) {
 		return e.place

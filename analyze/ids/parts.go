@@ -1,6 +1,7 @@
 package ids
 
-// Parts is an array of T that grows in parts, without copying. The zero value is ready.
+// Parts is an array of T that grows in parts, without copying, so that pointers to its
+// elements stay valid. Elements are numbered from 0. The zero value is ready.
 type Parts[T any] struct {
 	first *[partLen]T // parts[0]
 	parts []*[partLen]T
@@ -42,7 +43,8 @@ func (p *Parts[T]) Grow(n int32) {
 	}
 }
 
-// Find is At, or nil if the part does not exist.
+// Find returns the element with a number, as [Parts.At] does, or nil if nothing was made near
+// that number.
 func (p *Parts[T]) Find(i int32) *T {
 	if part := int(i >> partBits); part >= len(p.parts) || p.parts[part] == nil {
 		return nil
