@@ -10,11 +10,11 @@ import (
 // A Repaired is a trace of Go 1.21 or older without what the reader, which reads all or nothing of
 // such a trace, would refuse.
 type Repaired struct {
-	Data            []byte
-	Stacks, Strings wire.Entries
-	Lost            int64 // bytes of the trace that are not in Data
-	Cut             bool  // the events end early: a P's next ones could not be read
-	CutNames        int   // names behind the first damage that were longer than others may be
+	Data            []byte       // the trace as a whole input for trace.NewReader
+	Stacks, Strings wire.Entries // entries of the tables that were found and lost
+	Lost            int64        // bytes of the trace that are not in Data
+	Cut             bool         // the events end early: a P's next ones could not be read
+	CutNames        int          // names behind the first damage that were longer than others may be
 }
 
 // resumeFactor bounds the search for where events go on: it ends when as many bytes and numbers as
