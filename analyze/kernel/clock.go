@@ -10,11 +10,10 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Point is a time at which a thread had an event, and so was on a CPU. Time is raw trace
-// time, in ns.
+// Point is a time at which a thread had an event in the trace, and so was on a CPU.
 type Point struct {
-	Time int64
-	TID  int32
+	Time int64 // raw trace time, ns
+	TID  int32 // ID of the thread in the trace
 }
 
 // Clock relates the clock of the records to that of the trace: since Go 1.22 both are

@@ -10,15 +10,15 @@ const (
 	Lost               // records of CPU are missing before this point
 )
 
-// NoCPU is the CPU of a Wake without a target CPU.
+// NoCPU is Record.CPU of a [Wake] that does not say on which CPU the thread is to run.
 const NoCPU = int32(-1)
 
 // Record is one record of the kernel's scheduler. Thread 0 is the idle loop of each CPU.
 type Record struct {
 	Time  int64 // ns of the clock of the records
-	CPU   int32
-	TID   int32
-	Next  int32
+	CPU   int32 // on which it happened; for Wake the CPU that the thread is to run on, or NoCPU
+	TID   int32 // thread that left the CPU, or that is woken
+	Next  int32 // Switch: thread that got the CPU
 	Group int32 // process (thread group) of TID, 0 if the records do not say
 	Comm  Comm  // name of TID
 	Into  Comm  // name of Next
@@ -26,7 +26,8 @@ type Record struct {
 	State byte // of TID when it left the CPU: R runnable, S and D asleep, T stopped, as in proc_pid_stat(5)
 }
 
-// Comm is a handle of a thread's name.
+// Comm is a handle of the name of a thread (the kernel's comm); [Reader.Name] returns the
+// name.
 type Comm int32
 
 // maxComms bounds the names that are told apart. Comm 0 stands for all others.

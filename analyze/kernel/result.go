@@ -171,9 +171,9 @@ const maxProcesses = 16
 
 // Facts are the other inputs of [Accumulator.Finish].
 type Facts struct {
-	EndNs      int64 // time of the last event
-	RecordedNs int64 // of the window
-	Live       []ledger.Live
+	EndNs      int64         // time of the last event
+	RecordedNs int64         // recorded time of the window, without gaps
+	Live       []ledger.Live // goroutines alive at the end: ledger.Ledger.Live
 	Breakdown  *breakdown.Result
 	Procs      *procs.Result
 	// Process, if set, returns the name of a process for outputs.
