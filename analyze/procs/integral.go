@@ -21,7 +21,7 @@ func (i *Integral) add(level, ns uint64) {
 	i.hi, _ = bits.Add64(i.hi, hi, carry)
 }
 
-// Plus adds another integral.
+// Plus adds the integral of another level, or of the same level over another time.
 func (i *Integral) Plus(j Integral) {
 	var carry uint64
 	i.lo, carry = bits.Add64(i.lo, j.lo, 0)

@@ -66,8 +66,8 @@ func (r *Result) InUse() (ns, of int64) {
 	return ns, of
 }
 
-// Host moves ns of the time in which Ps ran goroutines of the runtime to idle, since the host of the
-// program (js/wasm) had control.
+// Host moves ns, in nanoseconds, of the time in which Ps ran goroutines of the runtime to
+// their idle time: under js/wasm the host of the program had control then.
 func (r *Result) Host(ns int64) {
 	for i := range r.Ps {
 		p := &r.Ps[i]
@@ -89,14 +89,14 @@ func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	return max(0, ns)
 }
 
-// Steals counts steals.
+// Steals counts how often Ps took goroutines from other Ps' local run queues.
 type Steals struct {
 	Count  int64     `json:"count"`            // steals
 	Moved  int64     `json:"moved"`            // goroutines moved
 	Matrix [][]int64 `json:"matrix,omitempty"` // steals by thief, then victim; absent with more than 512 Ps
 }
 
-// Counts is a number of decisions.
+// Counts is a number of decisions of one kind, such as handoffs, in all and by cause.
 type Counts struct {
 	Count   int64            `json:"count"`    // how many
 	ByCause map[string]int64 `json:"by_cause"` // by "why" of dump
