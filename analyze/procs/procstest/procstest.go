@@ -15,7 +15,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of a stream. The zero value means the defaults in parentheses.
+// Options select what stream [Generate] makes. The zero value means the defaults in
+// parentheses.
 type Options struct {
 	Ps      int  // most Ps at any time (5)
 	Steps   int  // actions; each is one to a few dozen decisions (200)
@@ -26,32 +27,33 @@ type Options struct {
 	Gaps    bool // now and then the stream has a gap
 }
 
-// Stream is a stream with its truth.
+// Stream is a random stream of decisions together with the state of the scheduler at each
+// time, by which a test checks an accumulator.
 type Stream struct {
 	Decisions []reference.Decision
 	Moments   []Moment // consecutive, from 0 to End
-	Known     []bool   // by P, at the end
-	End       int64
+	Known     []bool   // by P: whether the stream named it by its end
+	End       int64    // ns, the end of the stream
 }
 
 // Moment is an interval in which nothing changed.
 type Moment struct {
-	From, To int64
-	Procs    int
+	From, To int64          // ns
+	Procs    int            // GOMAXPROCS
 	States   []ledger.State // by P; Unused for those that were never known
-	Known    []bool         // by P
-	Local    []int          // by P
-	Global   int
-	Gs       []G  // alive
-	Gap      bool // nothing of it is recorded
+	Known    []bool         // by P: whether the stream has named it
+	Local    []int          // by P: length of its local run queue
+	Global   int            // length of the global run queue
+	Gs       []G            // alive
+	Gap      bool           // nothing of it is recorded
 }
 
 // G is a goroutine in a Moment.
 type G struct {
-	ID       int64
-	Class    int32
-	Life     int // tells apart goroutines that had the same ID one after the other
-	User     bool
+	ID       int64 // as in the decisions
+	Class    int32 // handle, as in the decisions
+	Life     int   // tells apart goroutines that had the same ID one after the other
+	User     bool  // it belongs to the program, not to the runtime
 	Runnable bool
 	Running  bool
 }
