@@ -58,17 +58,18 @@ type choice struct {
 	then  then
 }
 
-// Answer is the decision of forks about the choices of a hypothesis.
+// Answer is how a question about the trace was decided: the forks of a hypothesis each went on
+// with one choice, and one of them had the most evidence.
 type Answer struct {
-	Hypothesis string
-	Time       int64 // ns, of the event that raised the question
-	Choices    []Choice
-	Chosen     int // of them
+	Hypothesis string   // its name, as in Hypotheses
+	Time       int64    // ns, of the event that raised the question
+	Choices    []Choice // in the order in which they were proposed
+	Chosen     int      // index in Choices
 }
 
 // Choice is one of the answers that a hypothesis proposed.
 type Choice struct {
-	Says string
+	Says string        // what would have happened, in words
 	Lead evidence.Nats // how much more evidence it has than the best choice before it; 0 for the first
 }
 

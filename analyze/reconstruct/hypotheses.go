@@ -10,7 +10,7 @@ import (
 // reconstruction looks for where the plain rules leave the order of operations open. [Options].Without
 // leaves some out, to see what they are worth.
 type Hypothesis struct {
-	Name  string
+	Name  string // by which Without knows it
 	Claim string // what may have happened
 	Cites string // the functions of the runtime that do it, and their Go versions
 	File  string // of this package, that looks for it
@@ -128,16 +128,16 @@ var hypotheses = [...]Hypothesis{
 	},
 }
 
-// Hypotheses returns all hypotheses.
+// Hypotheses returns all hypotheses that the reconstruction looks for.
 func Hypotheses() []Hypothesis { return hypotheses[:] }
 
-// Set is a set of hypotheses.
+// Set is a set of hypotheses, for Options.Without.
 type Set uint32
 
 // has reports whether a hypothesis is in the set.
 func (w Set) has(h hypothesis) bool { return w>>h&1 != 0 }
 
-// Without returns the set of hypotheses with the given names.
+// Without returns the set of the hypotheses with the given names; an unknown name is an error.
 func Without(names ...string) (w Set, err error) {
 	for _, name := range names {
 		h := slices.IndexFunc(hypotheses[:], func(h Hypothesis) bool { return h.Name == name })

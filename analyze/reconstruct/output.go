@@ -42,9 +42,9 @@ var (
 // nothing.
 const patience = 1 << 16
 
-// BlockLen is the number of decisions emitted at once, 320 KB: the receiver is mostly asleep by then,
-// and waking a thread should cost little beside the work. With a quarter of this a tenth of the time of
-// two Ps went into that.
+// BlockLen is the number of decisions that Options.Emit gets at once, 320 KB: the receiver is
+// mostly asleep by then, and waking a thread should cost little beside the work. With a
+// quarter of this a tenth of the time of two Ps went into that.
 const BlockLen = 4096
 
 // blocksAtOnce is of how many blocks the memory is made at once: 5 MB.

@@ -10,8 +10,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of a Reconstructor.
+// Options select how a [Reconstructor] reads the events and where its decisions go.
 type Options struct {
+	// Rules are those of the Go release that wrote the trace.
 	Rules reference.Rules
 	// Reduced is for traces of Go 1.21 and older: they lack threads and the reasons that the rules
 	// need, so queues are not rebuilt.
@@ -27,19 +28,19 @@ type Options struct {
 
 // Summary counts what was reconstructed, and how well.
 type Summary struct {
-	Starts      int64
-	Explained   int64 // one rule accounts for the start
-	Ambiguous   int64 // several do, or the model was corrected by it
-	Unexplained int64
-	BySource    map[string]int64
-	ByBasis     map[string]int64
-	Corrections int64 // goroutines moved in the model against its rules
-	Violations  int64 // times that the model contradicted itself: it was built again from the events, or a hypothesis given up
-	Goroutines  int64
-	Threads     int64
-	TracerNs    int64
-	Procs       int // largest GOMAXPROCS
-	MainFunc    string
+	Starts      int64            // times that a goroutine went from runnable to running
+	Explained   int64            // one rule accounts for the start
+	Ambiguous   int64            // several do, or the model was corrected by it
+	Unexplained int64            // no rule does
+	BySource    map[string]int64 // starts, by the name of a reference.Source
+	ByBasis     map[string]int64 // starts, by the text of a reference.Basis
+	Corrections int64            // goroutines moved in the model against its rules
+	Violations  int64            // times that the model contradicted itself: it was built again from the events, or a hypothesis given up
+	Goroutines  int64            // how many were seen
+	Threads     int64            // how many were seen
+	TracerNs    int64            // running time of the tracer's goroutines
+	Procs       int              // largest GOMAXPROCS
+	MainFunc    string           // start function of goroutine 1; empty if unknown
 }
 
 // Reconstructor turns events into decisions. It is not safe for concurrent use, and deterministic.
