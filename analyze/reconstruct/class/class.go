@@ -84,7 +84,7 @@ func NewTable(t *events.Tables) *Table {
 // Len returns the number of classes; their numbers are below it.
 func (c *Table) Len() int32 { return int32(len(c.list)) }
 
-// Describe returns what is known so far of a class.
+// Describe returns what is known so far of the class with number id.
 func (c *Table) Describe(id int32) Class {
 	if id < 0 || int(id) >= len(c.list) {
 		return Class{}
@@ -167,7 +167,8 @@ func lends(fn string) bool {
 	return false
 }
 
-// Shown returns the class of a goroutine of class id after a stack of it.
+// Shown returns the class of a goroutine of class id after one of its stacks was seen: id
+// itself, or a more precise class.
 func (c *Table) Shown(id int32, stack events.Handle) int32 {
 	f := c.tables.Frames(stack)
 	if len(f) == 0 {
@@ -288,7 +289,8 @@ func (c *Table) id(k classKey) int32 {
 	return id
 }
 
-// Grow processes new stacks, and reopens classes that turn out to be wrappers.
+// Grow processes the stacks that were added to the trace's tables since the last call, and
+// reopens classes whose start function turns out to be a wrapper.
 func (c *Table) Grow() {
 	if !c.look() {
 		return
@@ -319,7 +321,8 @@ func flagsOf(name string) reference.Flags {
 	return 0
 }
 
-// Open reports whether a further stack may refine the class of a goroutine.
+// Open reports whether a further stack of one of its goroutines may put it into a more precise
+// class: see [Table.Shown].
 func (c *Table) Open(id int32) bool { return c.list[id].open }
 
 // Flags returns the flags of the goroutines of a class.
