@@ -41,28 +41,31 @@ var behind = [...][7]float64{
 const (
 	rest = 30
 
-	// Distant is the number of places in that list from which on more make no difference.
+	// Distant is the number of places, in the list of idle Ps, from which on a greater
+	// distance makes no difference to [Young].
 	Distant = len(behind) - 1
 
-	// Alone, in the place of a number of places, is the only P. It has run all that began the
-	// program: n starts with a probability like 1/(n+began)², and hardly more than many. Half or
-	// twice: nothing, but of many, 0.8 points less or 1.4 more of locked that are uncertain.
+	// Alone, given to [Young] as the number of places, stands for the P of a process with no
+	// other. That P has run all goroutines that began the program: n starts with a probability
+	// like 1/(n+began)², and hardly more than many. Half or twice: nothing, but of many, 0.8
+	// points less or 1.4 more of locked that are uncertain.
 	Alone   = -1
 	began   = 3
 	many    = 30
 	unusual = 0.02 // how often it had more than many
 )
 
-// Probabilities from which on conclusions are drawn. They were chosen. Half or twice of Perhaps,
-// Open and rival: nothing. Half of Never makes up to 4 points more uncertain (ristretto), twice
-// 1.7 less. Half of Likely: nothing; without it exact of bbolt falls by 1. Certain
-// with twice the room for doubt: nothing; with half of it ll falls by 0.01 and gl by 0.02.
+// Probabilities that the tick is now, or at a certain start, from which on the reconstruction
+// draws a conclusion. They were chosen. Half or twice of Perhaps, Open and rival: nothing.
+// Half of Never makes up to 4 points more uncertain (ristretto), twice 1.7 less. Half of
+// Likely: nothing; without it exact of bbolt falls by 1. Certain with twice the room for
+// doubt: nothing; with half of it ll falls by 0.01 and gl by 0.02.
 const (
-	Perhaps = 0.002  // it may be the tick
-	Open    = 0.01   // it is worth a fork whether it is
-	Likely  = 0.65   // it is
-	Certain = 0.999  // it is, for certain
-	Never   = 0.0003 // it is not, for certain
+	Perhaps = 0.002  // from here on it may be the tick
+	Open    = 0.01   // from here on it is worth a fork to find out whether it is
+	Likely  = 0.65   // from here on it is taken for the tick
+	Certain = 0.999  // from here on it is the tick for certain
+	Never   = 0.0003 // below this it is not the tick for certain
 
 	rival = 0.1 // of the most likely candidate's probability: one with less is no rival of it
 )
@@ -101,18 +104,19 @@ func Young(period, places int) Posterior {
 	return p
 }
 
-// Next counts a start that does not inherit the time slice.
+// Next counts a start of a goroutine that does not inherit the time slice, which brings the
+// tick nearer by one.
 func (p *Posterior) Next() {
 	if p.now++; int(p.now) >= len(p.weight) {
 		p.now = 0
 	}
 }
 
-// Candidate returns the number of the candidate "the tick is now". It stays valid later: see
-// [Posterior.Of].
+// Candidate returns the number of the candidate "the tick is now", for a later call of
+// [Posterior.Of]: the number stays valid when starts are counted.
 func (p *Posterior) Candidate() uint16 { return p.now }
 
-// Of returns the probability of a candidate.
+// Of returns the probability, from 0 to 1, of a candidate that [Posterior.Candidate] returned.
 func (p *Posterior) Of(candidate uint16) float64 {
 	if int(candidate) >= len(p.weight) {
 		return 0
