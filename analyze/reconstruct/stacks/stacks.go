@@ -49,7 +49,7 @@ func Given(traits ...Trait) Traits {
 // Has reports whether a stack has one of the wanted traits.
 func (s *Traits) Has(stack events.Handle, wanted Trait) bool { return s.Of(stack)&wanted != 0 }
 
-// Of returns the traits of a stack.
+// Of returns the traits that the stack with a handle has.
 func (s *Traits) Of(stack events.Handle) Trait {
 	if t := s.known[stack]; t != 0 {
 		return t
@@ -57,7 +57,7 @@ func (s *Traits) Of(stack events.Handle) Trait {
 	return s.look(stack)
 }
 
-// Grow makes room for the stacks that there are now.
+// Grow makes room for the stacks that were added to the tables since New or the last Grow.
 func (s *Traits) Grow() {
 	if n := s.tables.Stacks(); n > len(s.known) {
 		s.known = append(s.known, make([]Trait, n-len(s.known))...)
