@@ -341,9 +341,9 @@ func (s *Segment) add(stack int32, ns int64) {
 	}
 }
 
-// Finish returns the account of a stream that ended at endNs. all yields at least the
-// live goroutines with their classes, in a deterministic order. The Accumulator cannot be
-// used afterwards.
+// Finish returns the result for a stream that ended at endNs, in ns. all yields at least the
+// live goroutines, each with the handle of its class, in a deterministic order. The
+// Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(endNs int64, all iter.Seq2[int32, *Node]) Result {
 	a.Pass(endNs)
 	a.settle()
