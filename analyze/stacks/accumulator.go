@@ -6,7 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of an [Accumulator]. The zero value of a field means its default.
+// Options bound the memory of an [Accumulator] and select what it counts. The zero value of a
+// field means its default.
 type Options struct {
 	// Pairs is the number of pairs of a class and a stack that have an account of their
 	// own. Default 1<<14.

@@ -56,7 +56,7 @@ const (
 	mostFrames = 4096
 )
 
-// Resolver resolves the handles in decisions.
+// Resolver resolves the handles of stacks and classes that decisions have.
 type Resolver struct {
 	// Frames returns a stack, innermost frame first.
 	Frames func(stack int32) []Frame
@@ -233,16 +233,16 @@ func (a *Accumulator) mostOf(class func(int32) int32, t *Frames) []Woken {
 	return out
 }
 
-// Frames are the frames of some stacks, each once, and at most 4096.
+// Frames is the set of the distinct frames of some stacks, at most 4096 of them.
 type Frames struct {
-	List    []Frame
+	List    []Frame // the distinct frames; stacks refer to them by index
 	resolve func(stack int32) []Frame
 	index   map[Frame]int32
 	stacks  map[int32][]int32
 }
 
-// NewFrames returns an empty set of frames, in which stacks share those that they have in common.
-// resolve returns the stack with a handle, innermost frame first.
+// NewFrames returns an empty set of frames, each of which is kept once however many stacks
+// have it. resolve returns the stack with a handle, innermost frame first.
 func NewFrames(resolve func(stack int32) []Frame) *Frames {
 	return &Frames{List: []Frame{}, resolve: resolve, index: map[Frame]int32{}, stacks: map[int32][]int32{}}
 }
