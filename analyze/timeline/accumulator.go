@@ -14,8 +14,8 @@ import (
 
 // Options are the limits of the timeline. The zero value means defaults.
 type Options struct {
-	// MaxBins is the most bins that the result may have, from 16 on. With more
-	// than 128 Ps it is halved until lanes x bins fits DefaultMaxCells.
+	// MaxBins is the most bins that the result may have, from 16 on; 0 means [DefaultMaxBins].
+	// With more than 128 Ps it is halved until lanes x bins fits [DefaultMaxCells].
 	MaxBins int
 	// Brief limits windows to the last 64 Ki intervals of Ps, instead of 256 Ki, for 10 MB of
 	// memory instead of 40.
@@ -24,7 +24,8 @@ type Options struct {
 	From int64
 }
 
-// The defaults.
+// The bounds of a timeline unless Options say otherwise: its number of bins, and of its bins
+// times its lanes, which are the Ps.
 const (
 	DefaultMaxBins  = 1024
 	DefaultMaxCells = 128 * 1024
@@ -119,9 +120,9 @@ func New(o Options) *Accumulator {
 
 // Marked is a call of [Accumulator.Mark] to be made after decision At of a block.
 type Marked struct {
-	At       int
-	From, To int64
-	Title    string
+	At       int    // index of the decision in the block
+	From, To int64  // arguments of Mark, in ns
+	Title    string // argument of Mark: why the window is kept
 }
 
 // Add processes the next block of the stream, the waits that ended in it, and the marks in
@@ -457,7 +458,8 @@ func (a *Accumulator) local(l *lane, p, n int32) {
 	}
 }
 
-// Names resolve handles.
+// Names holds the functions that turn the handles in a stream into the stacks and names of a
+// [Result].
 type Names struct {
 	Frames  func(stack int32) []stacks.Frame // a stack, innermost frame first
 	Process func(name int32) string          // a thread of the machine, by its name; needed where there are records of the kernel
