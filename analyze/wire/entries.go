@@ -3,7 +3,7 @@ package wire
 // Entries counts the found, damaged and missing entries of a table of a damaged trace.
 type Entries struct {
 	Found   int // entries that are there, damaged or not
-	Damaged int
+	Damaged int // those of them that cannot be read
 	Missing int // entries that something refers to and that are not there, or damaged
 
 	missing map[uint64]struct{}

@@ -2,7 +2,7 @@ package wire
 
 import "math/bits"
 
-// MaxVarint is the number of bytes of the longest varint.
+// MaxVarint is the length of the longest varint, in bytes.
 const MaxVarint = 10
 
 // Uvarint reads a varint, minimal or not: the runtime pads sizes to ten bytes. It returns the

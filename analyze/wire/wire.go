@@ -6,7 +6,8 @@
 // It serves this module and is not stable: see package gmpscope.
 package wire
 
-// Types of events, and of what stands between them.
+// The types of events, of batches and of the entries of tables: the byte with which each
+// begins.
 const (
 	EventBatch          = 1
 	Stacks              = 2
@@ -79,11 +80,13 @@ const (
 	MaxStringSize = 1 << 10  // bytes of a string of the table
 )
 
-// AllocFree is the only experiment there is.
+// AllocFree is the number of the only experiment that the format has: it follows what is
+// allocated and freed.
 const AllocFree = 1
 
-// TimedArgs is the number of arguments of each type of event of a thread, the first of
-// which is the time since the event before; 0 for types that are not in a thread's batch.
+// TimedArgs is, by type of event, how many arguments an event in a thread's batch has. The
+// first argument is the time since the event before, in ticks of the trace's clock. It is 0
+// for types that are not in a thread's batch.
 var TimedArgs = [256]uint8{
 	ProcsChange: 3, ProcStart: 3, ProcStop: 1, ProcSteal: 4, ProcStatus: 3,
 	GoCreate: 4, GoCreateSyscall: 2, GoStart: 3, GoDestroy: 1, GoDestroySyscall: 1,
