@@ -57,13 +57,17 @@ func varianceOf(kind, metric string, busy bool) variance {
 	return best
 }
 
-// Number is one side of a metric that decides, for estimates of variances.
+// Number is the value of a metric that decides the verdict, on the after side, for estimates
+// of the variance between recordings.
 type Number struct {
+	// Kind is what the metric is about: "whole" for whole traces, else how the kind of units
+	// was found. Metric is the last part of the metric's name.
 	Kind, Metric string
 	Value        float64 // mean over the traces after the change, on the scale of comparison
 }
 
-// Decided returns the numbers of the after side that decide, by name of the metric.
+// Decided returns the numbers of the after side that decide the verdict, by the name of their
+// metric.
 func (r *Result) Decided() map[string]Number {
 	out := map[string]Number{}
 	add := func(m *Metric, kind string) {

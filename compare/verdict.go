@@ -394,8 +394,8 @@ func fromTo(m *Metric) string {
 	return Value(m.Before.Value, m.Unit) + " → " + Value(m.After.Value, m.Unit)
 }
 
-// Value formats a metric's value for people, shares with one more digit than elsewhere,
-// to show differences.
+// Value formats the value v of a metric for people. unit is that of [Metric]: "ns", "share",
+// "1/s" or empty. Shares have one digit more than elsewhere, to show differences.
 func Value(v float64, unit string) string {
 	switch unit {
 	case "ns":
