@@ -16,7 +16,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Document is the decoded JSON document of one analysis.
+// Document is the decoded JSON document of one analysis, as of gmpscope analyze --format json,
+// by its top-level keys.
 type Document map[string]any
 
 const maxDocument = 1 << 30
@@ -40,8 +41,8 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 	return d, nil
 }
 
-// Only returns the small part of a document that Check, with these rules, and Propose
-// need, so that many can be kept.
+// Only returns the small part of a document that [Check], with these rules, and [Propose]
+// need, so that many documents fit in memory.
 func (d Document) Only(rules []Rule) Document {
 	paths := make([][]step, 0, len(rules)+len(proposed)+len(proposedOfKinds))
 	for i := range rules {

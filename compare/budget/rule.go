@@ -58,13 +58,14 @@ const (
 	maxLine  = 4096
 )
 
-// Error is an invalid line of a budget.
+// Error is an invalid line of a budget: which line it is, and what is wrong with it.
 type Error struct {
-	Name string
-	Line int
-	Why  string
+	Name string // of the budget, as given to Parse
+	Line int    // from 1
+	Why  string // what is wrong
 }
 
+// Error returns the name, the line and the mistake in one line.
 func (e *Error) Error() string {
 	return fmt.Sprintf("budget %s, line %d: %s", e.Name, e.Line, e.Why)
 }
