@@ -20,12 +20,12 @@ type View struct {
 // unknown is the name of what the trace does not name.
 const unknown = "(unknown function)"
 
-// Begin implements [analyze.Observer].
+// Begin stores the functions that resolve handles. It implements [analyze.Observer].
 func (v *View) Begin(l analyze.Lookup) {
 	*v = View{l, map[int32]string{0: unknown, waits.ClassOthers: "(other classes)"}}
 }
 
-// Class returns the name of a class.
+// Class returns the name of the class with a handle, safe to display.
 func (v *View) Class(class int32) string {
 	name, ok := v.known[class]
 	if !ok {
@@ -35,11 +35,12 @@ func (v *View) Class(class int32) string {
 	return name
 }
 
-// Has reports whether an instant lies in the window, [From, To) of the focus; To of 0 is the end.
+// Has reports whether t, in ns, lies in the window, [From, To) of the focus; To of 0 is the
+// end.
 func (v *View) Has(t int64) bool { return t >= v.Focus.From && (v.Focus.To <= 0 || t < v.Focus.To) }
 
-// Cut returns the part of an interval in the window, and whether there is one. An empty
-// interval is in the window if its instant is.
+// Cut returns the part of [from, to), in ns, that lies in the window, and whether there is
+// one. An empty interval is in the window if its instant is.
 func (v *View) Cut(from, to int64) (int64, int64, bool) {
 	if from == to {
 		return from, to, v.Has(from)
@@ -51,8 +52,8 @@ func (v *View) Cut(from, to int64) (int64, int64, bool) {
 	return from, to, from < to
 }
 
-// NoWaker returns the replacement for the class of a waker that was no goroutine, by
-// "why" of the decision.
+// NoWaker returns what an export shows in place of the waker's class if no goroutine was the
+// waker, such as for a timer; why is that of the decision that made the goroutine runnable.
 func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
 
 // Shown returns a text of the trace, safe to display.
@@ -66,8 +67,8 @@ func Function(name string) string {
 	return Shown(name)
 }
 
-// Comments returns lines about a result for each export: its trace, its rules, and what
-// is missing.
+// Comments returns lines of text that each export carries about a result: the name of its
+// trace, the rules by which it was analysed, and what is missing.
 func Comments(res *analyze.Result) []string {
 	t := &res.Trace
 	out := []string{"trace: " + Shown(t.Name), "rules: Go " + t.Rules.GoVersion}
@@ -77,7 +78,7 @@ func Comments(res *analyze.Result) []string {
 	return out
 }
 
-// Evidence returns lines about the numbers of a finding.
+// Evidence returns lines of text with the numbers that led to a finding, a line each.
 func Evidence(f *findings.Finding) []string {
 	out := make([]string, len(f.Evidence))
 	for i, e := range f.Evidence {
