@@ -2,17 +2,18 @@ package parquet
 
 import "github.com/gmpscope/gmpscope/analyze/waits"
 
-// Causes is time by cause, ns.
+// Causes is the part of a waiting time that each cause accounts for, in ns: a row of the
+// tables has a column for each.
 type Causes struct {
-	STW          int64 `parquet:"world_stopped_ns"`
-	PUnavailable int64 `parquet:"p_unavailable_ns"`
-	GC           int64 `parquet:"garbage_collector_ns"`
-	IdlePWaking  int64 `parquet:"p_waking_up_ns"`
-	IdlePMissed  int64 `parquet:"idle_p_available_ns"`
-	Behind       int64 `parquet:"queueing_ns"`
-	Overtaken    int64 `parquet:"overtaken_ns"`
-	Tracer       int64 `parquet:"tracer_ns"`
-	Residue      int64 `parquet:"scheduler_overhead_ns"`
+	STW          int64 `parquet:"world_stopped_ns"`      // the world was stopped
+	PUnavailable int64 `parquet:"p_unavailable_ns"`      // its P was in a system call, or being handed to a locked thread
+	GC           int64 `parquet:"garbage_collector_ns"`  // its P ran a mark worker
+	IdlePWaking  int64 `parquet:"p_waking_up_ns"`        // the P that ran it in the end had been started, and looked for work
+	IdlePMissed  int64 `parquet:"idle_p_available_ns"`   // a P was idle and did not take it
+	Behind       int64 `parquet:"queueing_ns"`           // goroutines that became runnable earlier ran
+	Overtaken    int64 `parquet:"overtaken_ns"`          // goroutines that became runnable later ran
+	Tracer       int64 `parquet:"tracer_ns"`             // the tracer's goroutines ran
+	Residue      int64 `parquet:"scheduler_overhead_ns"` // between goroutines: scheduler, thread wake-up, operating system
 }
 
 // of fills c with time in the order of [waits.Causes].
@@ -43,11 +44,11 @@ type Wait struct {
 
 // Start is a row of starts.parquet: a goroutine went from runnable to running, or is First.
 type Start struct {
-	TimeNs    int64  `parquet:"t_ns"`
+	TimeNs    int64  `parquet:"t_ns"` // when it started
 	Goroutine int64  `parquet:"goroutine"`
 	Class     string `parquet:"class,dict"`
-	ClassID   int32  `parquet:"class_id"`
-	P         int32  `parquet:"p"`
+	ClassID   int32  `parquet:"class_id"`         // of its class, as in classes.parquet
+	P         int32  `parquet:"p"`                // on which it started
 	M         *int64 `parquet:"m,optional"`       // thread; null if it is not known
 	Source    string `parquet:"source,dict"`      // "src" of dump
 	Victim    *int32 `parquet:"victim,optional"`  // P that it was stolen from; null if it was not
@@ -70,40 +71,40 @@ type Run struct {
 	ClassID   int32  `parquet:"class_id"`
 	P         int32  `parquet:"p"`
 	M         *int64 `parquet:"m,optional"` // thread; null if it is not known
-	FromNs    int64  `parquet:"from_ns"`
-	ToNs      int64  `parquet:"to_ns"`
-	RunNs     int64  `parquet:"run_ns"`    // the time between them
-	Started   bool   `parquet:"started"`   // it began with a start, not with the return from a system call
-	Stop      string `parquet:"stop,dict"` // why it ended, as "why" of dump; "unknown" at the end of the trace, too
+	FromNs    int64  `parquet:"from_ns"`    // when it began
+	ToNs      int64  `parquet:"to_ns"`      // when it ended
+	RunNs     int64  `parquet:"run_ns"`     // the time between them
+	Started   bool   `parquet:"started"`    // it began with a start, not with the return from a system call
+	Stop      string `parquet:"stop,dict"`  // why it ended, as "why" of dump; "unknown" at the end of the trace, too
 }
 
 // Class is a row of classes.parquet: goroutines of one start function and creator.
 type Class struct {
-	ClassID    int32  `parquet:"class_id"`
-	Class      string `parquet:"class"`
-	Creator    string `parquet:"creator"`
-	StartedBy  string `parquet:"started_by"`
-	System     bool   `parquet:"system"`
-	Goroutines int64  `parquet:"goroutines"`
-	Starts     int64  `parquet:"starts"`
-	RunningNs  int64  `parquet:"running_ns"`
-	Waits      int64  `parquet:"waits"`
-	WaitNs     int64  `parquet:"wait_ns"`
+	ClassID    int32  `parquet:"class_id"`   // handle, as in the other tables
+	Class      string `parquet:"class"`      // its name: the start function
+	Creator    string `parquet:"creator"`    // function that executed the go statement
+	StartedBy  string `parquet:"started_by"` // start function, where Class is a function that was given to it
+	System     bool   `parquet:"system"`     // it belongs to the runtime
+	Goroutines int64  `parquet:"goroutines"` // how many
+	Starts     int64  `parquet:"starts"`     // times that one went from runnable to running
+	RunningNs  int64  `parquet:"running_ns"` // running time, summed
+	Waits      int64  `parquet:"waits"`      // waits for a P that ended
+	WaitNs     int64  `parquet:"wait_ns"`    // their sum, and the sum of the next nine
 	Causes
 }
 
-// Finding is a row of findings.parquet.
+// Finding is a row of findings.parquet: what a detector found. Times are in ns.
 type Finding struct {
-	ID       string   `parquet:"id"`
+	ID       string   `parquet:"id"` // of the detector
 	Kind     string   `parquet:"kind"`
 	Severity string   `parquet:"severity"`
 	Title    string   `parquet:"title"`
-	CostNs   int64    `parquet:"cost_ns"`
-	FromNs   int64    `parquet:"from_ns"`
-	ToNs     int64    `parquet:"to_ns"`
-	Basis    string   `parquet:"basis"`
-	Victims  []string `parquet:"victims,list"` // classes
-	Causes   []string `parquet:"causes,list"`  // classes
-	Evidence []string `parquet:"evidence,list"`
-	Advice   []string `parquet:"advice,list"`
+	CostNs   int64    `parquet:"cost_ns"`       // goroutine-time or P-time that was lost
+	FromNs   int64    `parquet:"from_ns"`       // window in which it is worst: its beginning
+	ToNs     int64    `parquet:"to_ns"`         // and its end
+	Basis    string   `parquet:"basis"`         // how it is known
+	Victims  []string `parquet:"victims,list"`  // classes
+	Causes   []string `parquet:"causes,list"`   // classes
+	Evidence []string `parquet:"evidence,list"` // lines with the numbers behind it
+	Advice   []string `parquet:"advice,list"`   // what to try, a sentence each
 }

@@ -10,10 +10,10 @@ import (
 
 // Unit is a row of units.parquet: a unit of work that was found whole.
 type Unit struct {
-	Kind      string `parquet:"kind,dict"`
+	Kind      string `parquet:"kind,dict"`  // name of the kind
 	Class     string `parquet:"class,dict"` // start function of the goroutine
-	How       string `parquet:"how,dict"`
-	Goroutine int64  `parquet:"goroutine"`
+	How       string `parquet:"how,dict"`   // how units of that kind are found
+	Goroutine int64  `parquet:"goroutine"`  // that did it
 	BeginNs   int64  `parquet:"begin_ns"`
 	EndNs     int64  `parquet:"end_ns"`
 	LatencyNs int64  `parquet:"latency_ns"` // the time between them
@@ -22,16 +22,16 @@ type Unit struct {
 // Path is a row of paths.parquet: a part of the time of the units of work of a kind, as
 // work.TimePart. Times are in ns: Ns of all units, TypicalNs of a typical one, SlowNs of a slow one.
 type Path struct {
-	Kind        string `parquet:"kind"`
-	Class       string `parquet:"class"`
-	How         string `parquet:"how"`
-	Via         string `parquet:"via"` // what the unit's own goroutine waited for; empty if it did not wait
-	ViaFunction string `parquet:"via_function"`
-	Who         string `parquet:"who"`
-	What        string `parquet:"what"`
-	Cause       string `parquet:"cause"`
-	Function    string `parquet:"function"`
-	Hops        int64  `parquet:"hops"`
+	Kind        string `parquet:"kind"`         // of the units
+	Class       string `parquet:"class"`        // start function of their goroutines
+	How         string `parquet:"how"`          // how units of that kind are found
+	Via         string `parquet:"via"`          // what the unit's own goroutine waited for; empty if it did not wait
+	ViaFunction string `parquet:"via_function"` // where it waited for that
+	Who         string `parquet:"who"`          // class of the goroutine that did What
+	What        string `parquet:"what"`         // what was done meanwhile
+	Cause       string `parquet:"cause"`        // of waiting for a P, where that is What
+	Function    string `parquet:"function"`     // where
+	Hops        int64  `parquet:"hops"`         // largest number of goroutines through which the awaited thing passed
 	Ns          int64  `parquet:"ns"`
 	TypicalNs   int64  `parquet:"typical_ns"`
 	SlowNs      int64  `parquet:"slow_ns"`
@@ -47,7 +47,8 @@ type heldUnits struct {
 	units []work.Unit
 }
 
-// Unit processes a unit of work: it is for [analyze.Options.OnUnit].
+// Unit writes a unit of work, or holds it until Finish if names are replaced. It is for
+// [analyze.Options].OnUnit.
 func (w *Writer) Unit(u work.Unit) {
 	h := &w.units
 	switch {

@@ -24,7 +24,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Files are the names of the files.
+// Files returns the names of the files, in the order in which [NewWriter] takes their writers.
 func Files() []string {
 	return []string{"waits.parquet", "starts.parquet", "runs.parquet", "classes.parquet", "findings.parquet", "units.parquet", "paths.parquet"}
 }
@@ -55,7 +55,8 @@ func NewWriter(files [7]io.Writer, names *analyze.Pseudonyms) *Writer {
 	}
 }
 
-// Observe implements [analyze.Observer].
+// Observe writes the waits, starts and run intervals of a block. It implements
+// [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range ended {
 		w.wait(b, &ended[i])
