@@ -78,7 +78,7 @@ func NewWriter(out io.Writer) *Writer {
 	}
 }
 
-// Observe implements [analyze.Observer].
+// Observe writes the decisions of a block. It implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, _ []waits.EndedWait) error {
 	if !w.out.begun {
 		w.describe()
