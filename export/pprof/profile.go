@@ -20,7 +20,7 @@ import (
 	"github.com/gmpscope/gmpscope/export"
 )
 
-// Options of a [Writer]. The zero value is usable.
+// Options select what the profile of a [Writer] counts. The zero value is usable.
 type Options struct {
 	// All adds the waits of the runtime's and the tracer's goroutines, and those after
 	// runtime.Gosched.
@@ -50,10 +50,10 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	return &Writer{out: out, opt: o, accounts: newAccounts(o.Accounts), gap: -1}
 }
 
-// Begin implements [analyze.Observer].
+// Begin stores the functions that resolve handles. It implements [analyze.Observer].
 func (w *Writer) Begin(l analyze.Lookup) { w.lookup = l }
 
-// Observe implements [analyze.Observer].
+// Observe counts the waits that ended in a block. It implements [analyze.Observer].
 func (w *Writer) Observe(b *ledger.Block, ended []waits.EndedWait) error {
 	for i := range ended {
 		e := &ended[i]
