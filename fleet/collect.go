@@ -35,7 +35,7 @@ func compareProblems(a, b Problem) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Why, b.Why))
 }
 
-// Collecting are the options of Collect.
+// Collecting is the options of [Collect]: those for each trace, and how many at once.
 type Collecting struct {
 	Options
 	Workers int                   // traces analysed at once; at least 1 are

@@ -58,7 +58,7 @@ func (w *Writer) line(v any) {
 	w.err = err
 }
 
-// Write writes a record, whose key must be greater than that of the one before.
+// Write writes a record. Its key must be greater than that of the record before.
 func (w *Writer) Write(r *Record) error {
 	if w.err == nil && r.Key <= w.last {
 		w.err = errors.New("summaries are not in the order of their keys")

@@ -16,14 +16,14 @@ const bucketBits = 4
 // maxBuckets is how many buckets values up to math.MaxInt64 fill.
 const maxBuckets = (63-bucketBits)<<bucketBits + 1<<bucketBits
 
-// Histogram counts non-negative values by bucket, smallest first, without empty buckets.
-// The zero value is empty.
+// Histogram counts non-negative values, such as waits in ns, by bucket, smallest first,
+// without empty buckets. A value is known within 6 %. The zero value is empty.
 type Histogram []Bucket
 
-// Bucket is a bucket of a [Histogram] with its count.
+// Bucket is the number of values of a [Histogram] that lie in one range.
 type Bucket struct {
-	At    int32
-	Count int64
+	At    int32 // index of the range, as of histogram.Bucket with 16 ranges an octave
+	Count int64 // values in it
 }
 
 func bucketOf(v int64) int32 { return int32(histogram.Bucket(v, bucketBits)) }
@@ -67,7 +67,8 @@ func (h Histogram) Total() int64 {
 	return n
 }
 
-// Quantile returns the quantile q of the values; 0 if there are none.
+// Quantile returns the quantile q, from 0 to 1, of the values, in their unit; 0 if there are
+// none.
 func (h Histogram) Quantile(q float64) int64 {
 	want, n := q*float64(h.Total()), 0.0
 	for i, b := range h {
@@ -93,8 +94,8 @@ func (h Histogram) TimeQuantile(q float64) int64 {
 	return 0
 }
 
-// Deviation returns the median distance of the values from v: for their median, the
-// median absolute deviation.
+// Deviation returns the median distance of the values from v, in their unit: for v the median,
+// the median absolute deviation.
 func (h Histogram) Deviation(v int64) int64 {
 	var d Histogram
 	for _, b := range h {

@@ -53,22 +53,22 @@ type Row struct {
 	Findings    []FindingRow      `parquet:"findings,list"`
 }
 
-// ClassRow is a class of goroutines in a [Row].
+// ClassRow is what a class of goroutines did in the trace of a [Row]. Times are ns.
 type ClassRow struct {
-	Name      string `parquet:"name"`
-	Creator   string `parquet:"creator"`
+	Name      string `parquet:"name"`    // start function
+	Creator   string `parquet:"creator"` // function that executed the go statement
 	RunningNs int64  `parquet:"running_ns"`
-	Waits     int64  `parquet:"waits"`
-	WaitingNs int64  `parquet:"waiting_ns"`
+	Waits     int64  `parquet:"waits"`      // how many
+	WaitingNs int64  `parquet:"waiting_ns"` // sum of the waits
 }
 
-// FindingRow is a finding in a [Row].
+// FindingRow is what a detector found in the trace of a [Row]. Times are ns.
 type FindingRow struct {
-	ID       string `parquet:"id"`
+	ID       string `parquet:"id"` // of the detector
 	Severity string `parquet:"severity"`
-	Class    string `parquet:"class"`
-	CostNs   int64  `parquet:"cost_ns"`
-	FromNs   int64  `parquet:"from_ns"`
+	Class    string `parquet:"class"`   // class that it is about; empty for none
+	CostNs   int64  `parquet:"cost_ns"` // time that was lost
+	FromNs   int64  `parquet:"from_ns"` // window in which it is worst
 	ToNs     int64  `parquet:"to_ns"`
 }
 

@@ -58,75 +58,77 @@ type Content struct {
 	OwnNames bool `json:"own_names,omitempty"`
 }
 
-// Source is a name and labels of a trace.
+// Source is one name under which a trace was found, and the labels that it has there.
 type Source struct {
-	Name   string  `json:"name"`
+	Name   string  `json:"name"`             // of the file, or its path
 	Labels []Label `json:"labels,omitempty"` // sorted by name
 }
 
-// Label is a label of a trace given by a user, such as its service.
+// Label is a label of a trace given by a user, such as its service: a name and a value.
 type Label = jsondoc.FleetLabel
 
 // Trace describes a trace, and how much of it could be read.
 type Trace struct {
-	Format     string `json:"format"`
-	GoVersion  string `json:"go_version"`
-	Rules      string `json:"rules"` // release whose rules were applied
+	Format     string `json:"format"`     // of the file
+	GoVersion  string `json:"go_version"` // of the program
+	Rules      string `json:"rules"`      // release whose rules were applied
 	GOMAXPROCS int64  `json:"gomaxprocs"`
 	WallUnix   int64  `json:"wall_unix,omitempty"` // seconds since 1970 at its start; 0 if unknown
 	DurationNs int64  `json:"duration_ns"`
-	LostNs     int64  `json:"lost_ns,omitempty"`
+	LostNs     int64  `json:"lost_ns,omitempty"` // length of its gaps
 	Bytes      int64  `json:"bytes"`
 	LostBytes  int64  `json:"lost_bytes,omitempty"`
-	Events     int64  `json:"events"`
-	Goroutines int64  `json:"goroutines"`
-	Incomplete bool   `json:"incomplete,omitempty"`
-	Reduced    bool   `json:"reduced,omitempty"` // of Go 1.21 or before: queues are not rebuilt
+	Events     int64  `json:"events"`               // how many
+	Goroutines int64  `json:"goroutines"`           // how many
+	Incomplete bool   `json:"incomplete,omitempty"` // parts are lost or damaged
+	Reduced    bool   `json:"reduced,omitempty"`    // of Go 1.21 or before: queues are not rebuilt
 }
 
-// Starts counts starts by whether the rules of the scheduler explain them.
+// Starts counts the times that goroutines went from runnable to running, by whether the rules
+// of the scheduler explain them.
 type Starts struct {
-	Count       int64 `json:"count"`
-	Explained   int64 `json:"explained"`
-	Ambiguous   int64 `json:"ambiguous"`
-	Unexplained int64 `json:"unexplained"`
+	Count       int64 `json:"count"`       // all
+	Explained   int64 `json:"explained"`   // by one rule
+	Ambiguous   int64 `json:"ambiguous"`   // by several
+	Unexplained int64 `json:"unexplained"` // by none
 }
 
-// Waits summarizes waits. Causes add up to TotalNs.
+// Waits sums up waits for a P. Causes add up to TotalNs.
 type Waits struct {
-	Count     int64     `json:"count"`
-	TotalNs   int64     `json:"total_ns"`
-	MaxNs     int64     `json:"max_ns"`
+	Count     int64     `json:"count"`                // waits that ended
+	TotalNs   int64     `json:"total_ns"`             // their sum
+	MaxNs     int64     `json:"max_ns"`               // longest
 	OpenCount int64     `json:"open_count,omitempty"` // not over when the trace ended; not in Count
-	OpenNs    int64     `json:"open_ns,omitempty"`
-	CutNs     int64     `json:"cut_ns,omitempty"` // whose end a gap hides
+	OpenNs    int64     `json:"open_ns,omitempty"`    // their sum so far
+	CutNs     int64     `json:"cut_ns,omitempty"`     // sum of waits whose end a gap hides
 	Causes    Causes    `json:"causes"`
-	Histogram Histogram `json:"histogram"` // of their lengths
+	Histogram Histogram `json:"histogram"` // of their lengths, ns
 }
 
 // Causes is waiting by cause, in the order of [waits.Causes], ns.
 type Causes [waits.NumCauses]int64
 
-// Ps sums the states of the Ps, in ns, and counts movements of work.
+// Ps is, summed over the Ps of a trace, the time in each state, in ns, and how often work
+// moved between them.
 type Ps struct {
-	LifetimeNs    int64 `json:"lifetime_ns"`
-	RunningNs     int64 `json:"running_ns"` // goroutines of the program
-	SystemNs      int64 `json:"system_ns"`
-	GCNs          int64 `json:"gc_ns"`
-	TracerNs      int64 `json:"tracer_ns"`
-	SyscallNs     int64 `json:"syscall_ns"`
-	SchedNs       int64 `json:"sched_ns"`
-	IdleNs        int64 `json:"idle_ns"`
-	StoppedNs     int64 `json:"stopped_ns"`
-	UnusedNs      int64 `json:"unused_ns"`
-	NotRecordedNs int64 `json:"not_recorded_ns"`
-	Steals        int64 `json:"steals"`
-	Stolen        int64 `json:"stolen"` // goroutines that they moved
-	Handoffs      int64 `json:"handoffs"`
-	Retakes       int64 `json:"retakes"`
-	Preemptions   int64 `json:"preemptions"`
-	Overflows     int64 `json:"overflows"`
-	GlobalTakes   int64 `json:"global_takes"`
+	LifetimeNs    int64 `json:"lifetime_ns"`     // the sum of the following times
+	RunningNs     int64 `json:"running_ns"`      // goroutines of the program
+	SystemNs      int64 `json:"system_ns"`       // goroutines of the runtime
+	GCNs          int64 `json:"gc_ns"`           // mark workers
+	TracerNs      int64 `json:"tracer_ns"`       // goroutines of the tracer
+	SyscallNs     int64 `json:"syscall_ns"`      // goroutine in a system call, P not retaken
+	SchedNs       int64 `json:"sched_ns"`        // with a thread but no goroutine
+	IdleNs        int64 `json:"idle_ns"`         // without a thread
+	StoppedNs     int64 `json:"stopped_ns"`      // stopped for a stop-the-world
+	UnusedNs      int64 `json:"unused_ns"`       // at or above GOMAXPROCS
+	NotRecordedNs int64 `json:"not_recorded_ns"` // in gaps of the trace
+	Steals        int64 `json:"steals"`          // how many
+	Stolen        int64 `json:"stolen"`          // goroutines that they moved
+	Handoffs      int64 `json:"handoffs"`        // Ps handed to another thread
+	Retakes       int64 `json:"retakes"`         // Ps taken from threads in system calls
+	Preemptions   int64 `json:"preemptions"`     // goroutines made to yield
+	Overflows     int64 `json:"overflows"`       // puts on a full ring
+	GlobalTakes   int64 `json:"global_takes"`    // takes from the global queue, batches counted once
 }
 
 // Spread holds the numbers that do not add up over traces, in millionths: many traces
@@ -137,33 +139,33 @@ type Spread struct {
 	Parallelism int64 `json:"parallelism"` // work by critical path
 }
 
-// Class is the goroutines of one start function and creator.
+// Class is, in a record, what the goroutines of one start function and creator did.
 type Class struct {
-	Name       string `json:"name"`
-	Creator    string `json:"creator,omitempty"`
-	Goroutines int64  `json:"goroutines"`
-	RunningNs  int64  `json:"running_ns"`
-	Waits      Waits  `json:"waits"`
+	Name       string `json:"name"`              // start function
+	Creator    string `json:"creator,omitempty"` // function that executed the go statement
+	Goroutines int64  `json:"goroutines"`        // how many
+	RunningNs  int64  `json:"running_ns"`        // running time, summed
+	Waits      Waits  `json:"waits"`             // for a P
 }
 
-// Finding is a finding in a record.
+// Finding is what a detector found in the trace of a record. Times are ns.
 type Finding struct {
-	ID       string `json:"id"`
+	ID       string `json:"id"` // of the detector
 	Severity string `json:"severity"`
 	Class    string `json:"class,omitempty"` // class that it is about
-	CostNs   int64  `json:"cost_ns"`
-	FromNs   int64  `json:"from_ns"` // window in which it is worst
+	CostNs   int64  `json:"cost_ns"`         // time that was lost
+	FromNs   int64  `json:"from_ns"`         // window in which it is worst
 	ToNs     int64  `json:"to_ns"`
-	Basis    string `json:"basis"`
+	Basis    string `json:"basis"` // how it is known
 }
 
-// LongWait is one long wait.
+// LongWait is one of the longest waits of a trace. Times are ns.
 type LongWait struct {
-	G      int64  `json:"g"`
-	Class  string `json:"class"`
-	FromNs int64  `json:"from_ns"`
-	WaitNs int64  `json:"wait_ns"`
-	Source string `json:"source"` // where it was taken from in the end
+	G      int64  `json:"g"`       // goroutine
+	Class  string `json:"class"`   // start function of its class
+	FromNs int64  `json:"from_ns"` // when it became runnable
+	WaitNs int64  `json:"wait_ns"` // length of the wait
+	Source string `json:"source"`  // where it was taken from in the end
 	Causes Causes `json:"causes"`
 }
 

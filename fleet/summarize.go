@@ -16,7 +16,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/files"
 )
 
-// Options of Summarize and Collect. The zero value is usable.
+// Options are those of [Summarize] and [Collect]. The zero value is usable.
 type Options struct {
 	// Analyze are the options for each trace. Workers and MaxMemory apply to one trace;
 	// Anonymize and functions are ignored.

@@ -20,18 +20,20 @@ const (
 	otherKinds     = "(other kinds)"
 )
 
-// Kind is the units of work of one kind. Parts add up to TotalNs.
+// Kind is the units of work of one kind in a trace: how many there were, and what their time
+// consists of. Parts add up to TotalNs.
 type Kind struct {
-	Name      string    `json:"name"`
-	How       string    `json:"how"`
-	Count     int64     `json:"count"`
-	TotalNs   int64     `json:"total_ns"`
-	MaxNs     int64     `json:"max_ns"`
-	Histogram Histogram `json:"histogram"` // of latencies
+	Name      string    `json:"name"`      // handler, test function or annotation; else the class
+	How       string    `json:"how"`       // how they were found
+	Count     int64     `json:"count"`     // whole units
+	TotalNs   int64     `json:"total_ns"`  // sum of latencies
+	MaxNs     int64     `json:"max_ns"`    // longest latency
+	Histogram Histogram `json:"histogram"` // of latencies, ns
 	Parts     []Part    `json:"parts"`     // of the time, most first; at most 8, and the rest
 }
 
-// Part is a part of the time of units.
+// Part is a part of the time of units of work: what was done meanwhile, where, and for how
+// many ns.
 type Part = jsondoc.FleetPart
 
 // kindsOf sums up the kinds of units that were found whole.
