@@ -29,7 +29,7 @@ type event struct {
 	Elapsed float64 // seconds
 }
 
-// Test is one run of a test.
+// Test is one run of a test, by go test's output.
 type Test struct {
 	Package, Name string
 	Outcome       string // "pass", "fail" or "skip"; "" if it did not end
@@ -41,7 +41,7 @@ type Test struct {
 	out           output
 }
 
-// Output returns what the test printed: the beginning and the end, if it was much.
+// Output returns what the test printed: if it was much, the beginning and the end.
 func (t *Test) Output() string { return t.out.String() }
 
 // output keeps the beginning and the end of a text.

@@ -23,7 +23,7 @@ const (
 // Judged is a run of a test that failed or was slow, and what it waited for. Times are ns.
 type Judged struct {
 	*Test
-	Ns      int64
+	Ns      int64              // duration of the run
 	Found   bool               // the trace shows the test; if not, its time is that of go test's output
 	Path    []jsondoc.TestPart // what its time consists of, the most first
 	Wait    Wait               // of the one of its goroutines that waited longest
@@ -32,7 +32,7 @@ type Judged struct {
 
 	Verdict Verdict // "" if it did not fail
 	Basis   string  // "certain": the kernel counted what it lacked, or the trace shows it; "suspected"
-	Why     string
+	Why     string  // the verdict's reason, in words
 	cpus    int
 
 	workNs     int64 // for which its goroutines ran or were runnable, summed
@@ -41,7 +41,8 @@ type Judged struct {
 	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable, and Ps were idle
 }
 
-// Wait is the time that a goroutine was runnable, in ns.
+// Wait is the time, in ns, that one goroutine of a test was runnable, and how much of it is
+// due to the machine.
 type Wait = jsondoc.TestWait
 
 // A test is starved if what it lacked is at least so much of its time; a single lack may be less of it,

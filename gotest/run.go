@@ -14,36 +14,37 @@ import (
 	"time"
 )
 
-// Options of Run.
+// Options say which tests [Run] runs, and where their output and recordings go.
 type Options struct {
-	Args   []string  // of go test
-	Exec   []string  // the command that calls Exec, but for the folders and what go test adds
-	Counts string    // folder for what the kernel counts, which is empty
-	Traces string    // folder for the traces
-	Stdin  io.Reader // of the tests
-	Stdout io.Writer // for what go test prints
-	Stderr io.Writer
-	Slow   time.Duration // from when on a test is slow
+	Args   []string      // of go test
+	Exec   []string      // the command that calls Exec, but for the folders and what go test adds
+	Counts string        // folder for what the kernel counts, which is empty
+	Traces string        // folder for the traces
+	Stdin  io.Reader     // of the tests
+	Stdout io.Writer     // for what go test prints
+	Stderr io.Writer     // for errors of go test
+	Slow   time.Duration // duration from which on a test counts as slow, and is explained
 	// Together has the end of the context end a command with all that it starts; reap ends what is left
 	// after that.
 	Together func(cmd *exec.Cmd) (reap func())
 }
 
-// Result is the result of a run of go test.
+// Result is what became of the packages that [Run] tested.
 type Result struct {
-	ExitCode int
-	Packages []Package
+	ExitCode int       // of go test
+	Packages []Package // in the order in which they began
 }
 
-// Package is a tested package.
+// Package is a package that was tested, with its tests that failed or were slow, and its
+// benchmarks.
 type Package struct {
-	Path    string
-	Failed  bool
-	Output  string    // of no test
+	Path    string    // import path
+	Failed  bool      // go test says so
+	Output  string    // what it printed outside of tests
 	Tests   []*Judged // that failed or were slow
-	Benches []Bench
+	Benches []Bench   // in the order of go test
 	Traces  []string  // files; none if it wrote none
-	Problem string    // why nothing is known of its tests; ""
+	Problem string    // why nothing is known of its tests; empty if something is
 	passed  []*Judged // runs of tests of which others failed
 	log     *packageLog
 	ran     []ran

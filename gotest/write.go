@@ -200,7 +200,8 @@ func (r *Result) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// WriteJSON writes a jsondoc.Tests; traces names the files that are kept.
+// WriteJSON writes the result as a [jsondoc.Tests]. tool is gmpscope with its version; kept
+// says that the files of the traces stay, so that the document names them.
 func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 	out := jsondoc.Tests{Tool: tool, ExitCode: r.ExitCode, Packages: []jsondoc.TestPackage{}}
 	for i := range r.Packages {
