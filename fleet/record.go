@@ -69,15 +69,15 @@ type Label = jsondoc.FleetLabel
 
 // Trace describes a trace, and how much of it could be read.
 type Trace struct {
-	Format     string `json:"format"`     // of the file
-	GoVersion  string `json:"go_version"` // of the program
-	Rules      string `json:"rules"`      // release whose rules were applied
-	GOMAXPROCS int64  `json:"gomaxprocs"`
-	WallUnix   int64  `json:"wall_unix,omitempty"` // seconds since 1970 at its start; 0 if unknown
-	DurationNs int64  `json:"duration_ns"`
-	LostNs     int64  `json:"lost_ns,omitempty"` // length of its gaps
-	Bytes      int64  `json:"bytes"`
-	LostBytes  int64  `json:"lost_bytes,omitempty"`
+	Format     string `json:"format"`               // from the header of the file: "go 1.26"
+	GoVersion  string `json:"go_version"`           // Go versions that write that format
+	Rules      string `json:"rules"`                // release whose rules were applied
+	GOMAXPROCS int64  `json:"gomaxprocs"`           // largest value
+	WallUnix   int64  `json:"wall_unix,omitempty"`  // seconds since 1970 at its start; 0 if unknown
+	DurationNs int64  `json:"duration_ns"`          // from the first event to the last
+	LostNs     int64  `json:"lost_ns,omitempty"`    // length of its gaps
+	Bytes      int64  `json:"bytes"`                // size, uncompressed
+	LostBytes  int64  `json:"lost_bytes,omitempty"` // part of Bytes that is unreadable or useless
 	Events     int64  `json:"events"`               // how many
 	Goroutines int64  `json:"goroutines"`           // how many
 	Incomplete bool   `json:"incomplete,omitempty"` // parts are lost or damaged
