@@ -1,6 +1,7 @@
 package reference
 
-// NoP, NoM and NoG mark the absence of a processor, thread or goroutine.
+// NoP, NoM and NoG are the P, M and G of a [Decision] that has no processor, thread or
+// goroutine.
 const (
 	NoP = int32(-1)
 	NoM = int64(-1)
@@ -119,13 +120,14 @@ var kindNames = [numKinds]string{
 	"task-begin", "task-end", "region-begin", "region-end", "log",
 }
 
+// String returns the word for the kind in the JSON of gmpscope.
 func (k Kind) String() string { return name(kindNames[:], int(k)) }
 
-// Annotates reports whether a decision of this kind is none, but what the program notes
-// about itself.
+// Annotates reports whether a decision of this kind is not one of the scheduler: the program
+// began or ended a task or region, or logged something.
 func (k Kind) Annotates() bool { return k >= KindTaskBegin && k <= KindLog }
 
-// Kinds is the number of kinds, KindNone included.
+// Kinds is the number of values of [Kind], KindNone included: the length of an array by kind.
 const Kinds = int(numKinds)
 
 // Source specifies where a started goroutine was taken from.
@@ -155,6 +157,7 @@ var sourceNames = [numSources]string{
 	"coroutine", "direct",
 }
 
+// String returns the word for the source in the JSON of gmpscope.
 func (s Source) String() string { return name(sourceNames[:], int(s)) }
 
 // Sources lists all places that a goroutine may be started from, in the order of their constants.
@@ -181,6 +184,7 @@ const (
 
 var queueNames = [numQueues]string{"unknown", "runnext", "local", "global", "direct"}
 
+// String returns the word for the queue in the JSON of gmpscope.
 func (q Queue) String() string { return name(queueNames[:], int(q)) }
 
 // Why is the cause of a stop, a preemption, a retake or a wake-up.
@@ -229,6 +233,7 @@ var whyNames = [numWhys]string{
 	"displaced", "corrected", "lost",
 }
 
+// String returns the word for the cause in the JSON of gmpscope.
 func (w Why) String() string { return name(whyNames[:], int(w)) }
 
 // Flags are properties of a Decision and of its goroutine: whose goroutine that is (the program's, the runtime's, the
@@ -247,7 +252,8 @@ const (
 	FlagNoP                        // KindReady: the thread that made G runnable had no P (sysmon, a returning system call)
 )
 
-// FlagsRuntime are the flags of goroutines that do not belong to the program.
+// FlagsRuntime is the set of flags of which each marks a goroutine that does not belong to the
+// program.
 const FlagsRuntime = FlagSystem | FlagTracer | FlagGC
 
 // OfProgram reports whether a decision with these flags is about a goroutine of the
@@ -288,13 +294,14 @@ var reasonNames = [numReasons]string{
 	"end of GC", "sleep", "synctest", "dedicated", "fractional", "idle",
 }
 
+// String returns the word for the reason in the JSON of gmpscope.
 func (r Reason) String() string { return name(reasonNames[:], int(r)) }
 
 // Basis is how a fact is known. The level is the upper part, the rule that led to it the
 // lower. The zero Basis is unknown.
 type Basis uint8
 
-// Level of knowledge, from none to certain.
+// Level is how certain a fact is, from not known at all to shown by the trace.
 type Level uint8
 
 // The levels. Combining facts takes the lowest.
@@ -309,6 +316,7 @@ const (
 
 var levelNames = [numLevels]string{"unknown", "assumed", "ambiguous", "inferred", "observed"}
 
+// String returns the word for the level in the JSON of gmpscope.
 func (l Level) String() string { return name(levelNames[:], int(l)) }
 
 // Rule names the inference behind a Basis.
@@ -333,15 +341,16 @@ var ruleNames = [numRules]string{
 	"", "queue", "passed", "schedtick", "repair", "reorder", "tick", "initial", "lookahead", "taint",
 }
 
+// String returns the word for the rule in the JSON of gmpscope.
 func (r Rule) String() string { return name(ruleNames[:], int(r)) }
 
 // Known returns the [Basis] of a fact that is known with a level of certainty, by a rule.
 func Known(l Level, r Rule) Basis { return Basis(uint8(l)<<5 | uint8(r)) }
 
-// Level returns how well the fact is known.
+// Level returns how certain the fact is.
 func (b Basis) Level() Level { return Level(b >> 5) }
 
-// Rule returns the rule behind it.
+// Rule returns the rule by which the fact is known, RuleNone if there is none.
 func (b Basis) Rule() Rule { return Rule(b & 31) }
 
 // String is the level, followed by a colon and the rule where there is one.

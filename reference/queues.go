@@ -37,6 +37,7 @@ type Violation struct {
 	Place Place  // of G
 }
 
+// Error returns what was done to which goroutine, and where that goroutine is.
 func (v Violation) Error() string {
 	if v.G == None {
 		return fmt.Sprintf("%s of no goroutine", v.Op)
@@ -44,10 +45,10 @@ func (v Violation) Error() string {
 	return fmt.Sprintf("%s of goroutine %d, which is in %s of P %d", v.Op, v.G, v.Place.Queue, v.Place.P)
 }
 
-// Place is where a goroutine is queued.
+// Place is the queue that holds a goroutine, and the P that has that queue.
 type Place struct {
 	Queue Queue // QueueUnknown if it is in no queue
-	P     int32 // QueueRunnext, QueueLocal
+	P     int32 // whose queue it is, for QueueRunnext and QueueLocal
 }
 
 // node is a goroutine. There can be a million, so the parts of its Place are
@@ -78,7 +79,7 @@ type runq struct {
 // queue one after the other, so that there is room between them.
 const orderStep = 1 << 20
 
-// None is the index of no goroutine.
+// None is the goroutine that [Queues] takes and returns where there is none.
 const None = int32(-1)
 
 // NewQueues returns empty queues.
@@ -86,7 +87,7 @@ func NewQueues(r Rules) *Queues {
 	return &Queues{rules: r, global: list{head: None, tail: None}}
 }
 
-// Grow makes room for goroutines below gs and Ps below ps.
+// Grow makes room for goroutines with indices below gs and Ps with indices below ps.
 func (q *Queues) Grow(gs, ps int) {
 	if cap(q.node) < gs {
 		q.node = append(make([]node, 0, 2*gs), q.node...) // append would copy it three times as often
@@ -164,7 +165,8 @@ func (q *Queues) Unhide(g int32) {
 	}
 }
 
-// ShownLen is Len without hidden goroutines.
+// ShownLen returns the length of p's local run queue, ring plus runnext, without the
+// goroutines that [Queues.Hide] left out.
 func (q *Queues) ShownLen(p int32) int {
 	l := &q.local[p]
 	n := l.ring.n - l.ring.hidden
@@ -174,7 +176,8 @@ func (q *Queues) ShownLen(p int32) int {
 	return n
 }
 
-// ShownGlobalLen is GlobalLen without hidden goroutines.
+// ShownGlobalLen returns the length of the global queue without the goroutines that
+// [Queues.Hide] left out.
 func (q *Queues) ShownGlobalLen() int { return q.global.n - q.global.hidden }
 
 // AheadGlobal reports whether g stands in front of h, both in the global queue.
@@ -202,7 +205,7 @@ func (q *Queues) violated(op string, g int32) {
 	panic(v)
 }
 
-// Next returns the goroutine behind g in its ring or in the global queue.
+// Next returns the goroutine behind g in the ring or the global queue that g is in, or [None].
 func (q *Queues) Next(g int32) int32 {
 	if countLinks {
 		q.links++
@@ -210,7 +213,8 @@ func (q *Queues) Next(g int32) int32 {
 	return q.node[g].next
 }
 
-// Prev returns the goroutine in front of g.
+// Prev returns the goroutine in front of g in the ring or the global queue that g is in, or
+// [None].
 func (q *Queues) Prev(g int32) int32 {
 	if countLinks {
 		q.links++
@@ -262,7 +266,8 @@ func (q *Queues) TakeRunnext(p int32) {
 	l.runnext = None
 }
 
-// Full reports whether p's ring has no room, so that a put overflows.
+// Full reports whether p's ring has no room, so that a put on it moves half of it to the
+// global queue.
 func (q *Queues) Full(p int32) bool { return q.local[p].ring.n >= q.rules.RingSize }
 
 // PutTail puts g at the tail of p's ring, whether or not it is full (runqput).

@@ -182,12 +182,12 @@ func (r *Rules) SameQueues(o Rules) bool {
 		r.STWKeepsRunnext == o.STWKeepsRunnext && r.NoRunnext == o.NoRunnext
 }
 
-// Overflow is the number of goroutines that a put on a full ring moves to the
-// global queue, the newcomer included (runqputslow).
+// Overflow returns the number of goroutines that a put on a full ring moves to the global
+// queue, the newcomer included (runqputslow).
 func (r *Rules) Overflow() int { return r.RingSize/2 + 1 }
 
-// GlobalBatch is the number of goroutines that a P with an empty local queue
-// takes from a global queue of length n (globrunqget, globrunqgetbatch).
+// GlobalBatch returns the number of goroutines that a P with an empty local queue takes from a
+// global queue of length n, with procs Ps (globrunqget, globrunqgetbatch).
 func (r *Rules) GlobalBatch(n, procs int) int {
 	if procs < 1 {
 		procs = 1
@@ -195,14 +195,14 @@ func (r *Rules) GlobalBatch(n, procs int) int {
 	return min(n, n/procs+1, r.GlobalBatchMax)
 }
 
-// StealBatch is the number of goroutines that a thief takes from a ring of
-// length n: half, rounded up (runqgrab).
+// StealBatch returns the number of goroutines that a thief takes from a ring of length n:
+// half, rounded up (runqgrab).
 func (r *Rules) StealBatch(n int) int { return n - n/2 }
 
-// MarkWorkers is the number of dedicated mark workers that the garbage collector
-// wants, and the share of each P's time that fractional ones are to mark: a
-// quarter of the Ps in all, rounded, and by fractional workers where that is off
-// by more than 30 % (mgcpacer.go: startCycle).
+// MarkWorkers returns, for procs Ps, the number of dedicated mark workers that the garbage
+// collector wants, and the share, from 0 to 1, of each P's time that fractional ones are to
+// mark: a quarter of the Ps in all, rounded, and by fractional workers where that is off by
+// more than 30 % (mgcpacer.go: startCycle).
 func (r Rules) MarkWorkers(procs int) (dedicated int, share float64) {
 	goal := 0.25 * float64(procs)
 	dedicated = int(goal + 0.5)
@@ -216,7 +216,8 @@ func (r Rules) MarkWorkers(procs int) (dedicated int, share float64) {
 	return dedicated, (goal - float64(dedicated)) / float64(procs)
 }
 
-// Local returns where runqput puts a goroutine: runnext, or the tail of the ring.
+// Local returns where runqput, called with next, puts a goroutine: into runnext, or at the
+// tail of the ring.
 func (r *Rules) Local(next bool) Queue {
 	if next && !r.NoRunnext {
 		return QueueRunnext
