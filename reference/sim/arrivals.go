@@ -29,21 +29,21 @@ const (
 // Arrival is an event that does not follow from what simulated goroutines do: one that becomes runnable, a message
 // from the network or a timer, a stop-the-world, a collection. At, Ns, Mark and Tail are in ns.
 type Arrival struct {
-	At    int64
+	At    int64 // when it comes, ns since the beginning
 	Kind  ArrivalKind
-	Class int32
+	Class int32 // of an ArriveGo: handle of the goroutine's class
 	// G is as in Op. Of an ArriveSTW or ArriveGC it is the goroutine that asks for it: if
 	// it runs then, it keeps its P, and goes on afterwards; 0 is none.
 	G      int64
 	Flags  reference.Flags // as in Op
-	Script Script
+	Script Script          // of an ArriveGo: what the goroutine does
 	// Queued of an ArriveGo is the number of the P, counted from 1, at the tail of whose ring
 	// it is; 0, or more than there are Ps, is the global queue.
 	Queued int32
-	Chan   *Chan
+	Chan   *Chan // of an ArriveSend: the channel that is sent on
 	From   Waker // of an ArriveSend
-	Ns     int64
-	Mark   int64
+	Ns     int64 // length of an ArriveSTW, or of each stop-the-world of an ArriveGC
+	Mark   int64 // of an ArriveGC: P-time that mark workers mark
 	// Tail of an ArriveGC is for how long the worker that ends the cycle keeps its P after
 	// the second stop-the-world (gcMarkTermination); it makes each of Wakes
 	// before. 0: it gives the P up before that.
@@ -57,7 +57,7 @@ type Arrival struct {
 	Procs int
 }
 
-// A Wake is a send that the end of a cycle makes.
+// Wake is a send on Chan that the worker which ends a cycle of the garbage collector makes.
 type Wake struct {
 	Chan *Chan
 	Tail bool // as in Op
@@ -90,7 +90,7 @@ type Marking struct {
 	Idle  int64 // ns that idle workers mark in the cycle, at most
 }
 
-// Start returns the arrival of goroutines of class 0 at the beginning.
+// Start returns the arrival of goroutines of class 0, one for each script, at time 0.
 func Start(scripts ...Script) Arrivals {
 	list := make([]Arrival, len(scripts))
 	for i, s := range scripts {

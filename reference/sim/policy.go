@@ -53,11 +53,11 @@ type Policy struct {
 // Steal specifies what a thief takes from a ring.
 type Steal uint8
 
-// The amounts.
+// The amounts that a thief may take.
 const (
 	StealHalf Steal = iota // the older half, and runnext if there is nothing else (runqgrab)
 	StealOne               // the oldest, and runnext if there is nothing else
-	StealNone
+	StealNone              // nothing: a P only runs what its own queue and the global one have
 )
 
 // Preempt specifies who ends a time slice.
@@ -67,7 +67,7 @@ type Preempt uint8
 const (
 	PreemptSysmon Preempt = iota // sysmon, when it has seen a slice that is old enough (retake)
 	PreemptExact                 // the P itself, exactly at its end, if others are queued
-	PreemptNever
+	PreemptNever                 // nobody: a goroutine runs until it stops by itself
 )
 
 // Handoff specifies when the P of a goroutine in a system call goes to others.
@@ -83,7 +83,7 @@ const (
 // Version returns the scheduler of a Go release.
 func Version(r reference.Rules) Policy { return Policy{Name: "go" + r.Release, Rules: r} }
 
-// PolicyNames returns the names of the policies.
+// PolicyNames returns the names of the schedulers that [PolicyFor] has.
 func PolicyNames() []string {
 	names := make([]string, len(policies))
 	for i, p := range policies {
@@ -92,8 +92,8 @@ func PolicyNames() []string {
 	return names
 }
 
-// PolicyFor returns a named policy and the costs that go with it, and false if
-// there is none of that name.
+// PolicyFor returns the scheduler with a name, the costs that go with it, and false if there
+// is none of that name.
 func PolicyFor(name string) (Policy, Costs, bool) {
 	for _, p := range policies {
 		if p.name == name {
@@ -105,7 +105,8 @@ func PolicyFor(name string) (Policy, Costs, bool) {
 	return Policy{}, Costs{}, false
 }
 
-// About returns a one-line description of a named policy.
+// About returns a description, in one line, of the policy with a name of [PolicyNames]; "" for
+// another name.
 func About(name string) string {
 	for _, p := range policies {
 		if p.name == name {
@@ -209,7 +210,7 @@ func (c Costs) WithThreadWakes(times int64) Costs {
 	return c
 }
 
-// Sample is a measurement of a cost, in ns, and when it was made.
+// Sample is one measurement of a cost: At is when it was made, Ns what it was, both in ns.
 type Sample struct{ At, Ns int64 }
 
 // nearAt is among how many measurements one is drawn.

@@ -1,13 +1,13 @@
 package sim
 
-// Result is the result of a run. All times are in ns.
+// Result is what the goroutines, the Ps and the scheduler did in a run. All times are in ns.
 type Result struct {
 	// EndNs is when the last goroutine ended, or nothing happened any more, or
 	// Options.Until if the run was cut off there: the makespan.
 	EndNs int64
 	Procs int // at the beginning
 
-	Goroutines int // without mark workers
+	Goroutines int // that there were, without mark workers
 	MaxLive    int // at one time
 	Left       int // not ended: blocked for ever, or cut off
 
@@ -20,37 +20,37 @@ type Result struct {
 	// stopped the world, which the decisions show as running.
 	KeptNs int64
 
-	Starts        [NumSources]int64 // by reference.Source
+	Starts        [NumSources]int64 // goroutines started, indexed by reference.Source
 	Steals        int64             // thefts
 	Stolen        int64             // goroutines that they moved
-	Overflows     int64
-	GlobalBatches int64
-	Locks         int64 // operations under sched.lock
-	LockWaitNs    int64 // that threads waited for it
-	Preemptions   int64
-	Retakes       int64
-	Handoffs      int64 // Ps that another thread got after a retake or a blocking call
-	STWs          int64
-	Threads       int // made in the run, without sysmon
-	ThreadWakes   int64
+	Overflows     int64             // puts on a full ring
+	GlobalBatches int64             // takes of several goroutines from the global queue
+	Locks         int64             // operations under sched.lock
+	LockWaitNs    int64             // that threads waited for it
+	Preemptions   int64             // goroutines made to yield
+	Retakes       int64             // Ps taken from threads in system calls
+	Handoffs      int64             // Ps that another thread got after a retake or a blocking call
+	STWs          int64             // stop-the-worlds
+	Threads       int               // made in the run, without sysmon
+	ThreadWakes   int64             // wake-ups of threads, new ones included
 
-	Classes []Class // by handle
+	Classes []Class // indexed by the handle of the class
 }
 
-// NumSources is the number of reference.Sources.
+// NumSources is the number of values of [reference.Source]: the length of an array by source.
 const NumSources = 13
 
-// Class is the result for the goroutines of one class.
+// Class is what the goroutines of one class did in a run. Times are in ns.
 type Class struct {
-	Goroutines int
-	RunningNs  int64
+	Goroutines int   // how many there were
+	RunningNs  int64 // running time, summed
 	// Waits are intervals from runnable to running. In ideal fair sharing a wait
 	// is what an interval from runnable to blocked is longer than the time that
 	// was computed in it.
 	Waits, WaitNs, MaxWaitNs int64
 }
 
-// TotalStarts returns the number of starts.
+// TotalStarts returns the number of starts from all sources together.
 func (r *Result) TotalStarts() int64 {
 	n := int64(0)
 	for _, k := range r.Starts {
@@ -59,7 +59,8 @@ func (r *Result) TotalStarts() int64 {
 	return n
 }
 
-// Utilisation returns the share of the P-time in which the workload's goroutines ran.
+// Utilisation returns the share, from 0 to 1, of the P-time in which the workload's goroutines
+// ran.
 func (r *Result) Utilisation() float64 {
 	if r.EndNs == 0 {
 		return 0

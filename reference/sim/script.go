@@ -43,13 +43,13 @@ const (
 type Op struct {
 	Kind   OpKind
 	Class  int32           // handle of the new goroutine's class, small and not negative
-	Ns     int64           // of an OpSend on a channel of NewNetwork: how long it is under way
+	Ns     int64           // how long the step takes; of an OpSend on a channel of NewNetwork, how long the message is under way
 	G      int64           // ID of the new goroutine; 0 has the simulator count from 1 on
-	Why    reference.Why   // WhyGC or WhyGeneration
+	Why    reference.Why   // OpPreempt: WhyGC or WhyGeneration
 	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
-	Chan   *Chan
-	Script Script
-	Stop   *Arrival // an ArriveSTW or ArriveGC; its At and G say nothing
+	Chan   *Chan           // OpSend, OpRecv
+	Script Script          // OpGo: what the new goroutine does
+	Stop   *Arrival        // an ArriveSTW or ArriveGC; its At and G say nothing
 	// Tail of an OpSend puts who is woken at the tail of the P's ring, not into runnext
 	// (ready with next false, injectglist).
 	Tail bool
@@ -69,10 +69,10 @@ func (o *Op) reason() reference.Reason {
 	return reference.ReasonChanReceive
 }
 
-// Run returns the step that computes for ns.
+// Run returns the step that computes for ns nanoseconds.
 func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 
-// Go returns the step that starts a goroutine of a class that runs s.
+// Go returns the step that starts a goroutine, of a class with a handle, that runs s.
 func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
 
 // Send returns the step that sends on c.
@@ -81,13 +81,13 @@ func Send(c *Chan) Op { return Op{Kind: OpSend, Chan: c} }
 // Recv returns the step that receives from c.
 func Recv(c *Chan) Op { return Op{Kind: OpRecv, Chan: c} }
 
-// Sleep returns the step that sleeps for ns, by a timer.
+// Sleep returns the step that sleeps for ns nanoseconds, by a timer.
 func Sleep(ns int64) Op { return Op{Kind: OpSleep, Ns: ns} }
 
-// Poll returns the step that waits for the network, which answers after ns.
+// Poll returns the step that waits for the network, which answers after ns nanoseconds.
 func Poll(ns int64) Op { return Op{Kind: OpPoll, Ns: ns} }
 
-// Syscall returns the step that is in a system call for ns.
+// Syscall returns the step that is in a system call for ns nanoseconds.
 func Syscall(ns int64) Op { return Op{Kind: OpSyscall, Ns: ns} }
 
 // Gosched returns the step that yields to all others.
@@ -96,7 +96,7 @@ func Gosched() Op { return Op{Kind: OpGosched} }
 // Func is a Script in the form of a function.
 type Func func(now int64) Op
 
-// Next calls f.
+// Next calls f with now, which is ns since the beginning of the run.
 func (f Func) Next(now int64) Op { return f(now) }
 
 // Program is a list of steps that many goroutines can do: each that is given one
@@ -113,7 +113,8 @@ func Steps(ops ...Op) *Program { return Times(1, ops...) }
 // Times returns a Script that does ops, in order, n times.
 func Times(n int, ops ...Op) *Program { return &Program{ops: ops, n: n} }
 
-// Next is for a Program that only one goroutine does.
+// Next returns the next step. It makes a Program a [Script]; called directly, it serves one
+// goroutine.
 func (p *Program) Next(int64) Op {
 	if p.i == len(p.ops) {
 		p.i = 0

@@ -8,11 +8,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of a run. Policy and Procs are needed.
+// Options are the scheduler, its costs and the number of Ps of a run. Policy and Procs are
+// needed.
 type Options struct {
 	Policy Policy
 	Costs  Costs
-	Procs  int // GOMAXPROCS
+	Procs  int // GOMAXPROCS at the beginning
 	// Seed decides the order in which thieves visit the other Ps, which of the
 	// measured costs are drawn, and how far each P is from its next 61st tick at
 	// the beginning, if Ticks does not say; with 0 that is now, as in a program that has just begun.
