@@ -17,7 +17,8 @@ type AuditResult struct {
 	MoreDivergences int64               `json:"more_divergences"` // number left out
 }
 
-// Tally counts judgements by verdict.
+// Tally counts the starts, or the puts, of one sort by whether the rules of the scheduler
+// explain them.
 type Tally struct {
 	Explained   int64 `json:"explained"`   // a rule holds exactly
 	Ambiguous   int64 `json:"ambiguous"`   // a rule holds up to a race

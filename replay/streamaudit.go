@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Options of Audit. The zero value is usable.
+// Options select what [Audit] holds a trace against. The zero value is usable.
 type Options struct {
 	// Workers is as in analyze.Options.
 	Workers int
