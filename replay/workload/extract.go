@@ -5,7 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Options of an [Extractor]. The zero value is usable.
+// Options bound what an [Extractor] takes from a stream. The zero value is usable.
 type Options struct {
 	// Until is the end of the workload, in ns; 0 means none.
 	Until int64

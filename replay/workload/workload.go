@@ -9,8 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference/sim"
 )
 
-// Workload is the work of a run. It is read-only, and serves any number of simulations at
-// once.
+// Workload is what the goroutines of a run did, without what the scheduler made of it. It is
+// read-only, and serves any number of simulations at once.
 type Workload struct {
 	// Procs is the GOMAXPROCS that held for the longest time, FirstProcs that at
 	// the beginning. Those after it come with the stop-the-worlds that set them.
@@ -28,9 +28,10 @@ type Workload struct {
 	// StopperNs is for how long goroutines of the program ran that had stopped
 	// the world, GCStopperNs the part of it for the garbage collector.
 	StopperNs, GCStopperNs int64
-	// Goroutines, Steps and Arrivals are the size of it.
+	// Goroutines, Steps and Arrivals are the numbers of each in it.
 	Goroutines, Steps, Arrivals int
-	// Cycles of the garbage collector, their marking, and other stop-the-worlds.
+	// Cycles is the number of cycles of the garbage collector, Stops that of other
+	// stop-the-worlds.
 	Cycles, Stops int
 	// Network is the number of waits that the network ended; Sent of these, which a system
 	// call of another goroutine may have ended; Peers of Sent, from the goroutine that
@@ -38,7 +39,7 @@ type Workload struct {
 	Network, Sent, Peers int
 	// Meetings is the number of wake-ups on unbuffered channels.
 	Meetings int
-	MarkNs   int64
+	MarkNs   int64 // P-time of mark workers, ns
 	// SwitchNs is the typical time from one goroutine to the next in a P's own queue, and
 	// ThreadWakeNs that from handing a P to a locked thread until it runs: values for
 	// sim.Costs, 0 if the trace does not show them.
@@ -161,7 +162,8 @@ func (s *slab) add(x step) int32 {
 	return i
 }
 
-// Change is a change of the work for one simulation.
+// Change is how the work of one simulation differs from that of the trace. The zero value
+// changes nothing.
 type Change struct {
 	// Speed divides the computing of the goroutines of a class, by its handle; 0 is 1.
 	Speed map[int32]float64
@@ -215,8 +217,8 @@ func (w *Workload) Load(c Change) sim.Arrivals {
 	return &load{w: w, c: c, outer: outer, wake: make([]*sim.Chan, len(w.gs)), meet: map[int32]*sim.Chan{}, net: map[int32]*sim.Chan{}, never: sim.NewChan(0)}
 }
 
-// Invents reports whether a decision of a simulation cannot be in the trace: that a
-// goroutine becomes runnable which already ran when the trace began.
+// Invents reports whether d, a decision of a simulation, says what the trace cannot have: that
+// a goroutine is created which already ran when the trace began.
 func (w *Workload) Invents(d *reference.Decision) bool {
 	return d.Kind == reference.KindReady && d.Why == reference.WhyCreate && d.By == reference.NoG && w.ran[d.G]
 }
