@@ -24,14 +24,14 @@ import (
 
 // Check is the outcome of the command check: whether findings and budgets pass.
 type Check struct {
-	Traces []string
+	Traces []string               // names
 	Rules  []analyze.RulesApplied // that some of them were analysed by
 	// FailOn is the least severity of findings that fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
 	// Suppressed are those of any trace: of each detector and class the costliest.
 	Suppressed []findings.Suppressed
-	Budget     []budget.Outcome
+	Budget     []budget.Outcome // by rule, in the order of the budget
 	// Repository is the source to which annotations refer; zero for none.
 	Repository Repository
 }
@@ -56,7 +56,8 @@ func (r Repository) file(function, file string) (name string, ok bool) {
 	return rest, ok && r.Module != ""
 }
 
-// CheckInput returns the part of a result that NewCheck needs.
+// CheckInput returns the part of a result that [NewCheck] needs, so that the rest need not
+// stay in memory.
 func CheckInput(r *analyze.Result) *analyze.Result {
 	return &analyze.Result{Trace: analyze.Trace{Name: r.Trace.Name, Rules: r.Trace.Rules}, Findings: slices.Clone(r.Findings), Suppressed: slices.Clone(r.Suppressed)}
 }

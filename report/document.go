@@ -26,7 +26,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Schema is the version of the document and of the JSON output.
+// Schema is the version of the JSON that the writers of this package write, its key "schema".
 const Schema = schema.Version
 
 // Document is a finished analysis, ready to be rendered. Its JSON is what [WriteJSON]

@@ -25,7 +25,7 @@ type Dump struct {
 	n   int64 // lines
 }
 
-// DumpOptions are the choices of a Dump.
+// DumpOptions select what the lines of a [Dump] hold.
 type DumpOptions struct {
 	// NoQueues omits the queue lengths, for a trace without rebuilt queues.
 	NoQueues bool

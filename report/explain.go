@@ -16,12 +16,13 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// UnknownName is the error of a name that has no explanation.
+// UnknownName is the error of [WriteExplanation] for a name that has no explanation.
 type UnknownName struct {
 	Name string
 	Near []string // names like it, nearest first; at most three
 }
 
+// Error says that the name has no explanation, and which names are like it.
 func (e *UnknownName) Error() string {
 	s := fmt.Sprintf("there is no explanation of %q", e.Name)
 	if len(e.Near) > 0 {

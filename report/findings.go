@@ -64,7 +64,8 @@ func FindingsSection(d *Document) *doc.Section {
 	return detectorsThatRan(s, r)
 }
 
-// Suppressed returns blocks about the suppressed findings; nil if there are none.
+// Suppressed returns the part of a section that lists the suppressed findings; nil if there
+// are none.
 func Suppressed(names *words.Names, list []findings.Suppressed) []doc.Block {
 	if line, items := names.Suppressed(list); line != "" {
 		return []doc.Block{doc.Para{Text: line}, doc.List{Items: items}}
@@ -146,7 +147,8 @@ func findingOf(names *words.Names, x *findings.Finding) doc.Finding {
 	return f
 }
 
-// InShort returns the first findings of a document, in short.
+// InShort returns the first findings of a document, at most most of them, with the number of
+// the others.
 func InShort(d *Document, most int) (out doc.Outcomes) {
 	out.More = max(0, len(d.Result.Findings)-most)
 	for i := range d.Result.Findings[:len(d.Result.Findings)-out.More] {

@@ -22,7 +22,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// JSONOptions are the choices of WriteJSON.
+// JSONOptions select what [WriteJSON] writes.
 type JSONOptions struct {
 	// Timeline adds the timeline, which is large.
 	Timeline bool

@@ -22,7 +22,8 @@ const (
 	maxProcessLetter = 40 // letters of the name of a process
 )
 
-// MachineSection returns the section about the kernel's records; nil without records.
+// MachineSection returns the section about the CPUs that threads with goroutines had or
+// lacked, by the kernel's records; nil without records.
 func MachineSection(r *analyze.Result) *doc.Section {
 	k := r.Kernel
 	if k == nil {
@@ -100,7 +101,8 @@ func processName(p *kernel.ProcessUse) string {
 	return name
 }
 
-// MachineLead returns sentences about the kernel's records.
+// MachineLead returns sentences about how much of the time goroutines had a CPU, by the
+// kernel's records.
 func MachineLead(k *kernel.Machine) []string {
 	out := []string{fmt.Sprintf("By the kernel's records, goroutines had a CPU for %s of the %s for which they ran by the trace, %s of %s; for %s (%s) their thread had none.",
 		quantity.Duration(k.OnCPUNs), quantity.Duration(k.RunningNs), quantity.Number(k.HadCPUs), quantity.Amount(k.NeededCPUs, "CPU", "CPUs"), quantity.Duration(k.OffCPUNs), quantity.Percent(k.OffShare()))}

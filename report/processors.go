@@ -22,7 +22,8 @@ const (
 	pagePs = 512
 )
 
-// StateKeys are the colour keys of the states of a P, in the order of the vocabulary.
+// StateKeys are the keys by which the page colours the states of a P, in the order of the
+// vocabulary.
 var StateKeys = [...]string{"user", "system", "gc", "tracer", "syscall", "sched", "stopped", "idle", "unused", "gap"}
 
 // PStates returns a P's times by state, in ns, in the order of [StateKeys].

@@ -14,7 +14,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// BlockedFor is the time for which goroutines were blocked for one reason.
+// BlockedFor is the time, in ns, for which goroutines were blocked for one reason.
 type BlockedFor struct {
 	Reason breakdown.Reason
 	Ns     int64
@@ -29,7 +29,7 @@ func BlockedBySize(s *breakdown.TimeByState) []BlockedFor {
 	return words.Largest(out, func(b BlockedFor) int64 { return b.Ns })
 }
 
-// BlockedKey returns the colour key of a reason for blocking.
+// BlockedKey returns the key by which the page colours a reason for blocking.
 func BlockedKey(reason string) string { return cmp.Or(blockedKeys[reason], "notknown") }
 
 var blockedKeys = map[string]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Width is the number of columns that the text is laid out for.
+// Width is the number of columns, or characters, that lines of text are laid out for.
 const Width = 100
 
 // Bounds on what the text shows; what is left out is said.
@@ -23,7 +23,7 @@ const (
 	textFindings = 12 // in full; notes and further ones take a line each
 )
 
-// TextOptions are the choices of WriteText.
+// TextOptions select what [WriteText] and the other writers of text show.
 type TextOptions struct {
 	// Color enables colours by the codes of ECMA-48, for terminals.
 	Color bool

@@ -41,7 +41,8 @@ func warnings(ws []string) (out []string) {
 	return out
 }
 
-// TraceFacts returns what is known of the trace itself.
+// TraceFacts returns what is known of the trace itself, such as its duration, as terms and
+// their values.
 func TraceFacts(r *analyze.Result) (facts doc.Facts) {
 	t := &r.Trace
 	add := func(term, value, note string) {

@@ -29,7 +29,7 @@ var causeKeys = map[waits.Cause]string{
 	waits.CauseOverhead: "sched",
 }
 
-// CauseKey returns the colour key of a cause.
+// CauseKey returns the key by which the page colours a cause of waiting.
 func CauseKey(c waits.Cause) string { return cmp.Or(causeKeys[c], "sched") }
 
 // WaitingSection returns the section about the causes for which runnable goroutines waited.

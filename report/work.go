@@ -198,7 +198,8 @@ func kindNote(names *words.Names, k *work.UnitKind) string {
 	return s
 }
 
-// LatencyParts returns the parts of the time of the units in a bin, longest first.
+// LatencyParts returns what the units in a bin of latencies spent their time on, longest
+// first, as parts of a bar.
 func LatencyParts(b *work.Bin) []doc.Part {
 	var p parts
 	for _, x := range b.Parts {
@@ -456,7 +457,7 @@ var activities = map[string]activity{
 	"rest":      {"many other things", "notknown", ""},
 }
 
-// WorkKey returns the colour key of an activity of goroutines.
+// WorkKey returns the key by which the page colours what goroutines did in the time of a unit.
 func WorkKey(what string) string { return cmp.Or(activities[what].key, "notknown") }
 
 // workKeys has what the colours are called.
