@@ -36,7 +36,7 @@ import (
 // Script is JavaScript source.
 type Script []byte
 
-// Options are the options of the writers of HTML.
+// Options are the script, the largest size and the links of a page.
 type Options struct {
 	// ECharts is the source of Apache ECharts, put into the page for its interactive charts. Without it the
 	// page shows its own drawings of the same data. See [Bundled] and package echarts.
