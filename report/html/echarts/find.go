@@ -50,7 +50,7 @@ var ErrFailedLately = errors.New("not fetched: that failed within the last 24 ho
 // Origin specifies where a script came from.
 type Origin string
 
-// The origins, in the order in which Find tries them.
+// The origins, in the order in which [Find] tries them.
 const (
 	FromBuild   Origin = "embedded"
 	FromCache   Origin = "cache"
@@ -58,7 +58,7 @@ const (
 	FromNowhere Origin = "none"
 )
 
-// Options are the choices of Find.
+// Options say where [Find] looks for ECharts, and whether it may use the network.
 type Options struct {
 	// CacheDir is the folder of the cache. Empty means gmpscope in the user's cache folder.
 	CacheDir string
