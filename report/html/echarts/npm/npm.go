@@ -21,7 +21,7 @@ import (
 // Default is the address of npm's own registry.
 const Default = "https://registry.npmjs.org"
 
-// MaxBytes bounds an archive, and a file in it.
+// MaxBytes is the largest size of an archive, and of a file in it, in bytes.
 const MaxBytes = 64 << 20
 
 // Package is a package pinned to what it held when it was chosen.
@@ -30,12 +30,12 @@ type Package struct {
 	Integrity     string // of the archive, as the registry gives it: "sha512-" and base64
 }
 
-// URL is where registry has the archive.
+// URL returns the address of the package's archive in a registry.
 func (p Package) URL(registry string) string {
 	return fmt.Sprintf("%s/%s/-/%s-%s.tgz", strings.TrimRight(registry, "/"), p.Name, p.Name, p.Version)
 }
 
-// Verify reports whether an archive is the one that was pinned.
+// Verify returns an error unless an archive has the hash that was pinned.
 func (p Package) Verify(archive []byte) error {
 	sum := sha512.Sum512(archive)
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != p.Integrity {
@@ -74,8 +74,8 @@ func (p Package) Fetch(ctx context.Context, client *http.Client, registry string
 	return archive, nil
 }
 
-// Registry is the address of the registry that this machine is set up to use:
-// that of npm_config_registry, else of "npm config get registry", else Default.
+// Registry returns the address of the registry that this machine is set up to use: that of
+// npm_config_registry, else of "npm config get registry", else [Default].
 func Registry(ctx context.Context) string {
 	for _, s := range []string{os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY")} {
 		if s != "" {
