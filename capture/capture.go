@@ -38,8 +38,8 @@ import (
 	"github.com/gmpscope/gmpscope/capture/internal/sidecar"
 )
 
-// Options of Start. A Budget or a Signal is needed if anything is to be written without
-// being asked; for the rest, the zero value is a default.
+// Options are those of [Start]. A Budget or a Signal is needed if anything is to be written
+// without being asked; for the rest, the zero value is a default.
 type Options struct {
 	// Dir is the folder for the traces. It is created if it does not exist. Nobody
 	// else should be able to create it or to write to it: a folder below the system's
@@ -92,12 +92,12 @@ type Options struct {
 	OnError func(error)
 }
 
-// Trace is a trace that was written.
+// Trace is a trace that a [Recorder] wrote to a file.
 type Trace struct {
 	File   string    // its path
 	Reason string    // why it was captured
 	At     time.Time // when
-	Bytes  int64     // its size
+	Bytes  int64     // its size, in bytes
 }
 
 // Recorder is an active flight recorder with a budget. Its methods can be called
