@@ -39,8 +39,8 @@ func CheckLabels(labels map[string]string) error {
 	return nil
 }
 
-// Suffix is appended to the name of a trace for the name of its sidecar; Version is the number of
-// the format.
+// Suffix is appended to the name of a trace for the name of its sidecar. Version is the number
+// of the sidecar's format.
 const (
 	Suffix  = ".meta.json"
 	Version = 1
@@ -139,18 +139,19 @@ func (m *Meta) Built(info *debug.BuildInfo) {
 	}
 }
 
-// A Process is a process whose limits are read from the files of Linux; on other systems
-// nothing is known.
+// Process reads the limits and the quota of a process from the files of Linux; on other
+// systems nothing is known.
 type Process struct {
-	CPUs      int   // as in Meta
-	MemoryMax int64 // as in Meta
-	Host      *Host // as in Meta
+	CPUs      int   // CPUs in its affinity mask; 0 if unknown
+	MemoryMax int64 // limit of its control group, in bytes; 0 if there is none, or unknown
+	Host      *Host // machine on which it runs
 
 	stat  string // the cpu.stat of the control group with the quota; "" for none
 	quota Quota
 }
 
-// NewProcess returns the process with an ID, or "self", by the files below root, normally /.
+// NewProcess returns the process with the ID pid, or with "self" the present one, by the files
+// below root, normally /.
 func NewProcess(root, pid string) *Process {
 	p := &Process{Host: hostOf(root)}
 	proc := filepath.Join(root, "proc", pid)
@@ -190,7 +191,8 @@ func hostOf(root string) *Host {
 	return m
 }
 
-// Count returns the use of the quota so far; not ok without a quota.
+// Count returns the use of the CPU quota since the control group was created; ok is false if
+// there is no quota.
 func (p *Process) Count() (c Counted, ok bool) {
 	if p.stat == "" {
 		return c, false
