@@ -12,13 +12,13 @@ package ftrace
 
 import "errors"
 
-// Options select what is recorded.
+// Options select the process and the largest size of a [Recording].
 type Options struct {
 	// PID is the process on whose CPUs the recording is made. 0 means this process, and
 	// what it starts.
 	PID int
-	// MaxBytes is how much is written at most, in whole lines: the recording ends there
-	// by itself. 0 means without a limit.
+	// MaxBytes is how much is written at most, in bytes and in whole lines: the recording ends
+	// there by itself. 0 means without a limit.
 	MaxBytes int64
 }
 
