@@ -21,7 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options of a server.
+// Options say which traces a [Server] may read, and how much memory it may use.
 type Options struct {
 	Roots     []string // folders below which traces are; at least one
 	Version   string   // of gmpscope
