@@ -15,12 +15,12 @@ import (
 	"github.com/gmpscope/gmpscope/report/html"
 )
 
-// Output is one output of all records.
+// Output is one file that the job writes, made from all records.
 type Output struct {
 	Path  string   // with the scheme of its file system; what it is follows from its extension
 	By    []string // labels that make a group; nil means fleet.DefaultGrouping
-	Since string   // as in fleet.Grouping
-	Tool  string   // as in fleet.Grouping
+	Since string   // version from which on findings count as new, as in fleet.Grouping
+	Tool  string   // gmpscope and its version, as in fleet.Grouping
 }
 
 // formats are the extensions of outputs.
