@@ -35,7 +35,7 @@ func (Matrix) block()    {}
 func (Waterfall) block() {}
 func (Flame) block()     {}
 
-// Para is a paragraph.
+// Para is a paragraph of text.
 type Para struct {
 	Text  string
 	Small bool   // a note: it explains what it follows
@@ -50,30 +50,30 @@ type List struct {
 	Where Where
 }
 
-// Warning is a list of what to keep in mind.
+// Warning is a list of reasons for which a result may be wrong or incomplete.
 type Warning struct {
 	ID    string // fragment of its address on the page; empty if it has none
 	Title string
 	Items []string
 }
 
-// Facts are terms and what they are.
+// Facts is a list of terms and their values.
 type Facts []Fact
 
-// A Fact is a term and what it is.
+// Fact is a term and its value, such as a property of the trace.
 type Fact struct {
 	Term  string
 	Value Cell
 }
 
-// Where is in which kind of report something stands.
+// Where specifies in which kinds of reports something appears: text, the page, or both.
 type Where uint8
 
 // The kinds of reports.
 const (
-	Everywhere Where = iota
-	Page             // HTML only
-	Text             // text only
+	Everywhere Where = iota // in text and HTML
+	Page                    // HTML only
+	Text                    // text only
 )
 
 // Table is a table. The first column names the rows.
@@ -90,7 +90,7 @@ type Table struct {
 	Where   Where
 }
 
-// A Column is a column of a table.
+// Column describes a column of a [Table].
 type Column struct {
 	Title string
 	Help  string // longer, on the page; empty if there is nothing to be said
@@ -100,7 +100,7 @@ type Column struct {
 	Where Where
 }
 
-// A Row is a row of a table.
+// Row is a row of a [Table].
 type Row struct {
 	Cells []Cell
 	Dim   bool // of the runtime, not of the program
@@ -110,7 +110,7 @@ type Row struct {
 	Find           string // what a filter of the table looks at, in lower case
 }
 
-// Cell is what stands in a table.
+// Cell is what stands in one place of a table, or is the value of a [Fact].
 type Cell struct {
 	Text  string
 	Name  string   // a function or class, instead of a text
@@ -122,33 +122,34 @@ type Cell struct {
 	Key   string   // colour of a mark before it, on the page
 	Href  string   // link, on the page
 	Bars  [][]Part // drawn below it, on the page, each as long as its parts of Whole
-	Whole int64
-	Fold  *Fold // below it, on the page
+	Whole int64    // of which each of Bars shows its share
+	Fold  *Fold    // below it, on the page
 }
 
-// Term is a word of the vocabulary: its kind and name. Of the kind [Detector] it is one.
+// Term names a word of the vocabulary: by its kind, then its name. A detector has the kind
+// [Detector].
 type Term [2]string
 
 // Detector is the kind of a Term that names a detector.
 const Detector = "detector"
 
-// Count is a cell with a whole number.
+// Count returns a cell with a whole number, by which the column is sorted.
 func Count(n int64) Cell { return Number(quantity.Count(n), float64(n)) }
 
-// Duration is a cell with a time, ns.
+// Duration returns a cell with a duration, given in ns, by which the column is sorted.
 func Duration(ns int64) Cell { return Number(quantity.Duration(ns), float64(ns)) }
 
-// Share is a cell with the share of a part.
+// Share returns a cell with part as a percentage of whole, by which the column is sorted.
 func Share(part, whole int64) Cell { return Number(quantity.Part(part, whole), float64(part)) }
 
-// Number is a cell with a number as text has it.
+// Number returns a cell that shows text and is sorted by f.
 func Number(text string, f float64) Cell { return Cell{Text: text, Value: f, Sorts: true} }
 
-// A Part is a part of a bar.
+// Part is a part of a [Bar], as long as Ns, or an entry of a [Legend].
 type Part struct {
 	Key   string // colour
 	Title string // what it is, and how much
-	Ns    int64
+	Ns    int64  // length, in ns
 }
 
 // A Legend explains colours, on the page.
@@ -164,11 +165,13 @@ type Fold struct {
 	Where          Where
 }
 
-// A Finding is a finding of a detector. Text and page show it whole, or its headline and the rest on demand.
+// Finding is a finding of a detector, in the words of a report. Text and page show it whole,
+// or its headline and the rest on demand. FromNs and ToNs are the window in which it is worst,
+// in ns.
 type Finding struct {
-	N               int  // place among the findings, from 1 on
-	Leads           bool // the headline is about it
-	ID              string
+	N               int    // place among the findings, from 1 on
+	Leads           bool   // the headline is about it
+	ID              string // of the detector
 	Severity        string // note, warning or critical
 	Headline, Title string
 	Cost, Part      string // what was lost, and which part of what; either may be empty
@@ -182,14 +185,14 @@ type Finding struct {
 	Gain            []string // what the advice would give, simulated
 }
 
-// Outcomes are findings in short, as they are said of several traces.
+// Outcomes is a list of findings in short, as of several traces.
 type Outcomes struct {
 	List []Outcome
 	Most int // outcomes that text shows; 0 for all
 	More int // outcomes that are left out of List
 }
 
-// An Outcome is a finding in short.
+// Outcome is a finding in short, in a comparison or a report about several traces.
 type Outcome struct {
 	Change       string // what became of it; empty if that is not known
 	Severity, ID string
@@ -202,7 +205,7 @@ type Outcome struct {
 // A Sentence is a sequence of phrases, of which some are terms.
 type Sentence []Phrase
 
-// A Phrase is a part of a sentence.
+// Phrase is a part of a [Sentence], perhaps a term that the page explains.
 type Phrase struct {
 	Text string
 	Term Term // term that the page links; empty if it is none
@@ -217,19 +220,19 @@ func (s Sentence) String() string {
 	return b.String()
 }
 
-// An Actor is who has a part in a finding.
+// Actor is a goroutine, class or P that has a part in a finding, such as a victim.
 type Actor struct {
-	Role           string
-	Class, Creator string // functions; either may be empty
-	Where          string // the goroutine or P; may be empty
-	G              int64  // the goroutine; 0 for none
-	Stack          []string
-	MoreFrames     int    // that are left out
-	Stopped        string // where its class had stopped before most of its waiting; may be empty
-	Stacks         string // link, on the page, to all of those
+	Role           string   // its part in the finding, in a word
+	Class, Creator string   // functions; either may be empty
+	Where          string   // the goroutine or P; may be empty
+	G              int64    // the goroutine; 0 for none
+	Stack          []string // lines with its frames, innermost first
+	MoreFrames     int      // frames that are left out of Stack
+	Stopped        string   // where its class had stopped before most of its waiting; may be empty
+	Stacks         string   // link, on the page, to all of those
 }
 
-// Bar is a bar of its own, on the page.
+// Bar is one bar, divided into coloured parts, on the page.
 type Bar struct {
 	Label string // what is drawn, for those who do not see it
 	Parts []Part
@@ -242,32 +245,35 @@ type Chart struct {
 	Blocks      []Block
 }
 
-// Matrix is how many goroutines each P, a row, stole from each other, on the page.
+// Matrix is a table, on the page, of how often each P stole from each other one.
 type Matrix struct {
 	Caption string
-	N       [][]int64
+	N       [][]int64 // steals, indexed by the thief's P, then the victim's
 }
 
-// Waterfall is one unit over time: a lane for its own goroutine, and one for each class that it waited for.
+// Waterfall is a drawing of one unit of work over time: a lane for its own goroutine, and one
+// for each class that it waited for.
 type Waterfall struct {
 	Title        string
 	Href         string // to it in the timeline
-	FromNs, ToNs int64  // in the trace
-	G            int64
+	FromNs, ToNs int64  // beginning and end of the unit, ns of the trace
+	G            int64  // goroutine of the unit
 	Lanes        []Lane
 	More         int // classes that share the last lane
 }
 
-// Flame is the place of the flame graph, on the page.
+// Flame marks the place of the flame graph on the page, of which there is one.
 type Flame struct{}
 
-// Lane is what one goroutine, or those of a class, did.
+// Lane is what one goroutine, or the goroutines of a class, did over time, as a row of a
+// [Waterfall].
 type Lane struct {
 	Name  string // of the class; empty if it is not known
 	Spans []Span
 }
 
-// Span is what was done on a lane for a time.
+// Span is what was done on a [Lane] from FromNs to ToNs, in ns of the trace. Key is its
+// colour, Title what it was.
 type Span struct {
 	FromNs, ToNs int64
 	Key, Title   string
