@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// A Cache is a folder with files that can be made again. Names are relative to it.
+// Cache is the path of a folder with files that can be made again. Names are relative to it.
 type Cache string
 
 // Get reads a file of at most limit bytes. It follows no link, waits for no named pipe and

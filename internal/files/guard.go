@@ -15,9 +15,11 @@ type Guard struct {
 	inputs, outputs table
 }
 
-// A Conflict is an output that is the same file as an input, or as another output.
+// Conflict is the error for an output that is the same file as an input, or as another output.
+// Both fields are names for messages.
 type Conflict struct{ Output, Other string }
 
+// Error names the output and the file that it would overwrite.
 func (c *Conflict) Error() string {
 	return fmt.Sprintf("%s is the same file as %s: write to another", c.Output, c.Other)
 }

@@ -32,7 +32,7 @@ func Open(ctx context.Context, name string) (*File, error) {
 	return claimed(ctx, name, f)
 }
 
-// ErrSpecial means that a file is no regular one.
+// ErrSpecial is the error for a file that must be a regular one and is none.
 var ErrSpecial = errors.New("is no regular file")
 
 // Regular opens an input that must be a regular file, through links. It does not wait for a

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// ErrDirectory means that an output has the name of a directory.
+// ErrDirectory is the error for an output whose name is that of a directory.
 var ErrDirectory = errors.New("is a directory")
 
 // An Output is a file that is written next to its target, and takes its place
@@ -155,7 +155,7 @@ func TempFolder(prefix string) (string, error) {
 	return name, err
 }
 
-// RemoveTempFolder removes a folder that TempFolder made, with all that is in it.
+// RemoveTempFolder removes a folder that [TempFolder] made, with all that is in it.
 func RemoveTempFolder(name string) error {
 	pending.Lock()
 	defer pending.Unlock()
