@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// Links stand between the two functions in the name of a class of goroutines that
-// is told apart by more than its start function.
+// The links that stand between the two functions in the name of a class of goroutines that is
+// told apart by more than its start function.
 const (
 	StartedBy = ", started by "
 	WokenBy   = ", woken by "
 	StoppedIn = ", last stopped in "
 )
 
-// NotShown is in the place of a function of the program that no stack shows.
+// NotShown is shown instead of a function of the program that no stack in the trace has.
 const NotShown = "(unknown function)"
 
-// Cut splits the name of a class at its link; link is empty if it is that of one
-// function.
+// Cut splits the name of a class into what, the function that names it, and who, the function
+// that comes after link, one of the constants. link and who are empty if the name is that of
+// one function.
 func Cut(class string) (what, link, who string) {
 	for _, link := range []string{StartedBy, WokenBy, StoppedIn} {
 		if what, who, ok := strings.Cut(class, link); ok {
@@ -27,8 +28,8 @@ func Cut(class string) (what, link, who string) {
 	return class, "", ""
 }
 
-// Spellings are the ways in which one may name a class: in full, without who
-// started it, each from any folder of its path on, and as it is shortened.
+// Spellings returns the ways in which one may name a class: in full, without who started it,
+// each from any folder of its path on, and in the short form.
 func Spellings(class string) []string {
 	out := []string{class}
 	if what, link, _ := Cut(class); link == StartedBy {
