@@ -71,8 +71,8 @@ func Near(name string, candidates []string) []string {
 	return out
 }
 
-// Instead returns, for an error, what there is instead of a name: those of the candidates
-// that are like it, or else the first of them.
+// Instead returns, for the error about a name that does not exist, the candidates that are
+// like it, or else the first of them.
 func Instead(name string, candidates []string) string {
 	const likely, some = 3, 8
 	quoted := func(list []string, most int) (out []string) {
