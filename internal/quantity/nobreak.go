@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// NBSP is the space at which no line is broken, U+00A0.
+// NBSP is the space at which no line is broken, U+00A0. [NoBreak] puts it between a number and
+// its unit.
 const NBSP = "\u00a0"
 
 // units are what [NoBreak] keeps with the number before them.

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Duration writes a duration in ns.
+// Duration writes a duration, given in ns, in the unit that suits it, such as "1.5 ms".
 func Duration(ns int64) string {
 	f, sign := float64(ns), ""
 	if ns < 0 {
@@ -110,7 +110,7 @@ func Part(part, whole int64) string {
 // FinePercent writes a share, 0…1, as finely as [Fine].
 func FinePercent(share float64) string { return Fine(100*share) + " %" }
 
-// Ratio is part/whole, 0 where there is no whole.
+// Ratio returns part/whole, or 0 if whole is 0.
 func Ratio[T int | int64 | float64](part, whole T) float64 {
 	if whole == 0 {
 		return 0
@@ -118,7 +118,7 @@ func Ratio[T int | int64 | float64](part, whole T) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Mean is the arithmetic mean; 0 where there is no number.
+// Mean returns the arithmetic mean of xs; 0 if it is empty.
 func Mean(xs []float64) float64 {
 	sum := 0.0
 	for _, x := range xs {
@@ -127,7 +127,8 @@ func Mean(xs []float64) float64 {
 	return Ratio(sum, float64(len(xs)))
 }
 
-// Median returns the number in the middle, or the mean of the two there; 0 if there is none.
+// Median returns the number in the middle of xs when sorted, or the mean of the two there; 0
+// if xs is empty.
 func Median(xs []float64) float64 {
 	n := len(xs)
 	if n == 0 {
@@ -140,9 +141,9 @@ func Median(xs []float64) float64 {
 // Times formats a factor, such as 1.5×.
 func Times(f float64) string { return Number(f) + "×" }
 
-// Change writes how a value went from one number to another, whose ratio is
-// given: in per cent, with a sign; as a factor from double on, and where next to
-// nothing is left. What rounds to nothing is "none".
+// Change writes how a number changed. ratio is that of the number after the change to the one
+// before. It is written in per cent, with a sign; as a factor from double on, and where next
+// to nothing is left. What rounds to nothing is "none".
 func Change(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio) || math.IsInf(ratio, 0) || ratio < 0:
@@ -160,10 +161,12 @@ func Change(ratio float64) string {
 	return s + " %"
 }
 
-// LeastLeft is the ratio below which a decrease in per cent would read as all.
+// LeastLeft is the ratio of a number to the one before it below which the decrease, written in
+// per cent, would read as if nothing were left.
 const LeastLeft = 0.0005
 
-// Factor writes a ratio as what to multiply by, or divide by.
+// Factor writes the ratio of a number to the one before it as what to multiply by, or to
+// divide by.
 func Factor(ratio float64) string {
 	if ratio < 0.1 && ratio > 0 {
 		return "÷" + Number(1/ratio)
@@ -202,7 +205,7 @@ func Amount(f float64, one, many string) string {
 	return s + " " + many
 }
 
-// Size writes a number of bytes.
+// Size writes a number of bytes in the unit that suits it.
 func Size(n int64) string {
 	f := float64(n)
 	switch {
