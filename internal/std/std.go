@@ -29,8 +29,8 @@ var known = func() map[string]bool {
 // vendor/golang.org/x/net/idna.
 func Has(path string) bool { return known[path] }
 
-// Split cuts a function's name behind its package's path. Type arguments, which
-// hold paths of their own, do not count.
+// Split cuts the full name of a function into the path of its package and the rest, which is
+// empty if there is no dot. Type arguments, which hold paths of their own, do not count.
 func Split(fn string) (pkg, rest string) {
 	plain := fn
 	if i := strings.IndexByte(fn, '['); i >= 0 {
