@@ -45,7 +45,7 @@ func NewProgress(w io.Writer) *Progress {
 	return p
 }
 
-// Columns returns how wide a terminal is, 80 if w is none.
+// Columns returns the width of a terminal in characters, 80 if w is none.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
@@ -55,8 +55,7 @@ func Columns(w io.Writer) int {
 	return 80
 }
 
-// Update reports that read bytes of total have been read; total is 0 if it is not
-// known.
+// Update records that read bytes of total have been read; total is 0 if it is not known.
 func (p *Progress) Update(read, total int64) {
 	if p != nil {
 		p.read.Store(read)
@@ -64,14 +63,14 @@ func (p *Progress) Update(read, total int64) {
 	}
 }
 
-// Events counts n more events.
+// Events records that n more events have been read.
 func (p *Progress) Events(n int) {
 	if p != nil {
 		p.events.Add(int64(n))
 	}
 }
 
-// Simulated reports that done of all ns of simulated time are over.
+// Simulated records that done of all ns of simulated time are over.
 func (p *Progress) Simulated(done, all int64) {
 	if p != nil {
 		p.done.Store(done)
@@ -79,7 +78,7 @@ func (p *Progress) Simulated(done, all int64) {
 	}
 }
 
-// Files reports that done of all files have been read.
+// Files records that done of all input files have been read.
 func (p *Progress) Files(done, all int) {
 	if p != nil {
 		p.files.Store(int64(done))
@@ -87,7 +86,7 @@ func (p *Progress) Files(done, all int) {
 	}
 }
 
-// Done ends it and takes the line away.
+// Done stops the drawing and removes the line from the terminal.
 func (p *Progress) Done() {
 	if p == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether f is a terminal.
+// Is reports whether f, such as an *os.File, is a terminal.
 func Is(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
@@ -67,8 +67,7 @@ func hiddenBeyondASCII(r rune) bool {
 	return r < 0xa0 || r == 0x2028 || r == 0x2029 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
 }
 
-// Line makes one visible line of s: of several lines the first that says
-// something.
+// Line returns the first line of s that says something, with what is invisible made visible.
 func Line(s string) string {
 	for l := range strings.Lines(s) {
 		if l = strings.TrimSpace(l); l != "" {
