@@ -27,24 +27,25 @@ type Trace struct {
 // generation. In the format before Go 1.22 it is an EvBatch event with what
 // follows it.
 type Block struct {
-	Kind    byte // type of the event that begins it: wire.EventBatch, wire.ExperimentalBatch, wire.EndOfGeneration or evBatchV1
-	Exp     byte
+	Kind byte // type of the event that begins it: wire.EventBatch, wire.ExperimentalBatch, wire.EndOfGeneration or evBatchV1
+	Exp  byte // number of the experiment, of a wire.ExperimentalBatch
+	// Gen is the number of the generation, M the ID of the thread, as the header has them.
 	Gen, M  uint64
-	Time    uint64
-	Size    int // added to the size that is written
+	Time    uint64 // of the header, in ticks of the trace's clock
+	Size    int    // added to the size that is written
 	Events  []Event
 	Rest    []byte // what follows the last event that could be read
 	wasSize int    // as it was read; for numbers that are padded
 }
 
-// Event is one event, or an entry of a table.
+// Event is an event of a trace, or an entry of one of its tables, taken apart.
 type Event struct {
-	Kind byte // in the format before Go 1.22 without the two bits that count the arguments
-	Args []uint64
-	Text []byte // of a string, and of a log before Go 1.22
-	bits byte   // those two bits, where they do not follow from Args
-	long int    // bytes of the length of the arguments, before Go 1.22
-	wide bool   // write the arguments as ten bytes each
+	Kind byte     // in the format before Go 1.22 without the two bits that count the arguments
+	Args []uint64 // in the order of the format
+	Text []byte   // of a string, and of a log before Go 1.22
+	bits byte     // those two bits, where they do not follow from Args
+	long int      // bytes of the length of the arguments, before Go 1.22
+	wide bool     // write the arguments as ten bytes each
 }
 
 // V1 reports whether the format is that before Go 1.22.

@@ -6,8 +6,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
-// Named is a program with the name of what it does to the trace that it was made
-// for.
+// Named is a program for [Apply], with the name of the damage that it does.
 type Named struct {
 	Name    string
 	Program []byte
