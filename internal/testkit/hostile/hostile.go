@@ -12,7 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
-// An Input is a hostile trace.
+// Input is a trace that is made to cost a careless reader much more than its size.
 type Input struct {
 	Name string // the name of its file
 	What string // one line: why it is hard

@@ -9,7 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/wire"
 )
 
-// Inputs returns all of them. Those called v1 are in the format before Go 1.22.
+// Inputs returns all traces that are made to cost much. Those called v1 are in the format
+// before Go 1.22.
 func Inputs() []Input {
 	return append(unitInputs(), []Input{
 		{"tiny-batches", "millions of batches with one event, and no frequency", func(w *writer) { tinyBatches(w, false) }},
