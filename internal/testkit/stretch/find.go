@@ -29,7 +29,7 @@ type Loop struct {
 	frequency uint64     // ticks a second
 }
 
-// Extent is the size of a piece of a trace.
+// Extent is how long a piece of a trace is, in bytes and in time.
 type Extent struct {
 	Bytes    int64
 	Duration time.Duration
