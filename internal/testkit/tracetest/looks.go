@@ -16,7 +16,7 @@ type Looks struct {
 	seen   atomic.Int64
 }
 
-// CancelledAtLook returns such a context.
+// CancelledAtLook returns a context that is cancelled when Err is called for the nth time.
 func CancelledAtLook(t testing.TB, nth int64) *Looks {
 	l := &Looks{nth: nth}
 	l.Context, l.cancel = context.WithCancel(t.Context())
@@ -24,7 +24,8 @@ func CancelledAtLook(t testing.TB, nth int64) *Looks {
 	return l
 }
 
-// Err implements context.Context.
+// Err counts the call, and returns an error from the nth call on. It implements
+// [context.Context].
 func (l *Looks) Err() error {
 	if l.seen.Add(1) == l.nth {
 		l.cancel()
@@ -35,7 +36,7 @@ func (l *Looks) Err() error {
 // Cancelled reports whether the context is done, which is no look.
 func (l *Looks) Cancelled() bool { return l.Context.Err() != nil }
 
-// Late returns how often Err was called after that.
+// Late returns how often Err was called after the context was cancelled.
 func (l *Looks) Late() int64 { return max(0, l.seen.Load()-l.nth) }
 
 // EachLook calls f with contexts that are cancelled at their first look, their second and so
@@ -50,5 +51,5 @@ func EachLook(t testing.TB, f func(*Looks) (cancelled bool)) {
 	}
 }
 
-// String reports which look it is.
+// String returns at which look the context is cancelled, for messages of tests.
 func (l *Looks) String() string { return fmt.Sprintf("cancelled at look %d", l.nth) }
