@@ -9,7 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of a Writer. Format is needed.
+// Options select the format of the trace that a [Writer] writes, and how long its generations
+// are. Format is needed.
 type Options struct {
 	// Format is the minor version in the header: reference.Rules.TraceFormat.
 	Format int
@@ -23,7 +24,9 @@ const (
 	sysmonThread = 1_000_000 // and those that bring arrivals
 	worldThread  = 1_000_001 // of who stops the world
 	worldP       = 1 << 14
-	WorldG       = 1 << 50
+	// WorldG is the ID of the goroutine that stops the world, collects garbage and states
+	// GOMAXPROCS.
+	WorldG = 1 << 50
 )
 
 // Writer writes a trace. It is not safe for concurrent use.
