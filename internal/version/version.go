@@ -11,7 +11,7 @@ import (
 // with ",modified" behind it if the files differ from it.
 var tag, commit string
 
-// Tool is gmpscope with its version, as documents name it.
+// Tool returns "gmpscope" with its version, as documents name the program that wrote them.
 func Tool() string {
 	b, _ := debug.ReadBuildInfo()
 	return "gmpscope " + describe(tag, commit, b)
