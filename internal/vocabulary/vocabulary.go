@@ -24,7 +24,7 @@ const (
 
 // The kinds whose terms are values in the JSON, and say what they are by a phrase.
 const (
-	Queue    Kind = "queue"
+	Queue    Kind = "queue"    // in which a runnable goroutine waits
 	Why      Kind = "why"      // a goroutine came into a queue
 	Reason   Kind = "reason"   // for a handoff, a retake or a preemption
 	End      Kind = "end"      // of a run interval
