@@ -46,7 +46,8 @@ import (
 	"github.com/gmpscope/gmpscope/capture"
 )
 
-// Options of a [Handler]. The zero value is usable.
+// Options bound what a [Handler] takes of the program, and say who may ask it. The zero value
+// is usable.
 type Options struct {
 	// Hosts are names by which clients may call the server, such as "checkout.internal",
 	// besides localhost and IP addresses.

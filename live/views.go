@@ -50,8 +50,8 @@ func writePage(w io.Writer, analysis func(analyze.Options) (*analyze.Result, err
 
 // Work is the answer of /work. Times are in ns.
 type Work struct {
-	Schema     int        `json:"schema"` // as in the documents of gmpscope: report.Schema
-	Tool       string     `json:"tool"`
+	Schema     int        `json:"schema"`         // as in the documents of gmpscope: report.Schema
+	Tool       string     `json:"tool"`           // gmpscope and its version
 	Wall       string     `json:"wall,omitempty"` // beginning of the analysed time, RFC 3339
 	DurationNs int64      `json:"duration_ns"`    // length of the analysed time
 	Status     string     `json:"status"`         // of the verdict: "ok", "note", "warning" or "critical"
