@@ -9,7 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Command is a command of gmpscope, such as "report", about what r is about, but for its window.
+// Command returns the command line that has gmpscope do name, such as "report", for the trace
+// and the focus of r, but without its window.
 func Command(r *analyze.Result, name string) string {
 	args := []string{"gmpscope", name, quoted(r.Trace.Name)}
 	if f := r.Focus; f != nil {
@@ -32,14 +33,14 @@ func quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Export is a way to have another tool show an analysis.
+// Export is one way to show an analysis in another tool: commands to run, and what to do next.
 type Export struct {
-	What     string   // it is good for
+	What     string   // what it is good for
 	Commands []string // of a shell
 	Then     string   // what to do with what they made; empty if they open it
 }
 
-// Exports are the ways to have other tools show r.
+// Exports returns the ways to show r in other tools.
 func Exports(r *analyze.Result) []Export {
 	export := func(format, output string) string {
 		return Command(r, "export "+format) + window(r) + " -o " + output
@@ -76,7 +77,8 @@ func window(r *analyze.Result) string {
 	return out
 }
 
-// Focus reports which part of a trace a result is about: its window, and whose work, "" for all.
+// Focus returns, in words, which part of a trace a result is about: its window, and whose
+// work, "" for all.
 func Focus(f *analyze.Focused) (window, only string) {
 	from, to := quantity.Window(f.FromNs, f.ToNs)
 	window = from + " to " + to

@@ -7,14 +7,15 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Words for what makes no difference.
+// The words for a change from one number to another that is none, and for one from 0, of which
+// there is no ratio.
 const (
 	NoChange = "none"
 	FromZero = "from 0"
 )
 
-// MetricChange reports how a metric changed, and between what the change lies, both
-// in per cent or both as factors; "" for the interval where there is none.
+// MetricChange returns, in words, how much a metric changed, and the confidence interval of
+// that, both in per cent or both as factors; interval is "" if there is none.
 func MetricChange(m *compare.Metric) (change, interval string) {
 	switch {
 	case compare.Value(m.Before.Value, m.Unit) == compare.Value(m.After.Value, m.Unit):
@@ -45,7 +46,8 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 	return change, ""
 }
 
-// Interval writes a confidence interval; "" where there is none.
+// Interval returns the confidence interval of an estimate in words; "" if there is none. unit
+// is that of [compare.Metric].
 func Interval(e compare.Estimate, unit string) string {
 	if e.Lo == nil || e.Hi == nil {
 		return ""
@@ -57,8 +59,8 @@ func Interval(e compare.Estimate, unit string) string {
 	return lo + " to " + hi
 }
 
-// Difference writes how a duration went from before to after: with a sign, or
-// that it did not, as far as can be seen.
+// Difference returns, in words, how a duration went from before to after, both in ns: the
+// change with a sign, or that there is none that can be seen.
 func Difference(before, after int64) string {
 	d := quantity.Duration(after - before)
 	switch {
@@ -70,7 +72,7 @@ func Difference(before, after int64) string {
 	return "+" + d
 }
 
-// CostChange reports what a finding cost on both sides.
+// CostChange returns, in words, what a finding cost before a change and after it.
 func CostChange(f *compare.FindingChange) string {
 	b, a := quantity.Duration(f.BeforeCostNs), quantity.Duration(f.AfterCostNs)
 	switch {
@@ -84,8 +86,8 @@ func CostChange(f *compare.FindingChange) string {
 	return b + " before, " + a + " after"
 }
 
-// Titles are what is said about a finding on the sides that have it: each for
-// itself, because the numbers in it are those of that side.
+// Titles returns the titles of a finding on the sides that have it, one for each side, since
+// each has the numbers of its side.
 func (n *Names) Titles(f *compare.FindingChange) []string {
 	b, a := Ended(Cut(n.Text(f.BeforeTitle), 300)), Ended(Cut(n.Text(f.AfterTitle), 300))
 	switch {
@@ -97,8 +99,8 @@ func (n *Names) Titles(f *compare.FindingChange) []string {
 	return []string{"Before: " + b, "After: " + a}
 }
 
-// Movement is how much the causes of waiting went up and down. That is more than
-// all waiting did where they make up for one another.
+// Movement returns the sum, in ns, of the changes of all causes of waiting, each without its
+// sign. It is more than the change of all waiting where some causes went up and others down.
 func Movement(c *compare.Result) (ns int64) {
 	for _, x := range c.Causes {
 		ns += max(x.DeltaNs, -x.DeltaNs)

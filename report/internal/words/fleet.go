@@ -8,7 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// FleetCommand is the command that writes the report of a trace, or of a window of it.
+// FleetCommand returns the command line that writes the report of a trace, or of a window of
+// it.
 func FleetCommand(t *jsondoc.FleetTrace) string {
 	cmd := "gmpscope report " + quoted(t.Trace)
 	if t.ToNs > t.FromNs {
@@ -17,7 +18,7 @@ func FleetCommand(t *jsondoc.FleetTrace) string {
 	return cmd
 }
 
-// FleetClasses are the names of classes in a report about many traces.
+// FleetClasses returns the names of classes in a report about many traces.
 func FleetClasses(f *jsondoc.Fleet) []string {
 	var out []string
 	for i := range f.Classes {
@@ -44,7 +45,7 @@ func FleetClasses(f *jsondoc.Fleet) []string {
 	return out
 }
 
-// FleetGroup is what a group is called: the values of its labels.
+// FleetGroup returns the name of a group of traces: the values of its labels.
 func FleetGroup(labels []jsondoc.FleetLabel) string {
 	out := ""
 	for _, l := range labels {
@@ -68,7 +69,7 @@ func FleetGroup(labels []jsondoc.FleetLabel) string {
 	return out
 }
 
-// FleetHeadline reports what stands out among many traces.
+// FleetHeadline returns, in a sentence, what stands out among many traces.
 func FleetHeadline(f *jsondoc.Fleet) string {
 	traces, groups := quantity.Plural(f.Traces, "trace", "traces"), quantity.Plural(int64(len(f.Groups)), "group", "groups")
 	switch {
@@ -83,7 +84,8 @@ func FleetHeadline(f *jsondoc.Fleet) string {
 	return fmt.Sprintf("%s of %s more than the others of their group", quantity.Count(f.OutlierN), quantity.Plural(f.Traces, "trace waits", "traces wait"))
 }
 
-// PerRunning is waiting by running time: after "waits", before "as long as it runs".
+// PerRunning returns, in words, the ratio of waiting to running time: what stands between
+// "waits" and "as long as it runs".
 func PerRunning(f float64) string {
 	if f < 2 {
 		return quantity.Percent(f)

@@ -21,8 +21,8 @@ const (
 	maxFull = 600
 )
 
-// Names reports what functions and classes are called in one document: for short, so that no two are called
-// the same, or in full. A nil *Names leaves the paths of packages out.
+// Names knows what the functions and classes in one document are called: by the shortest names
+// of which no two are the same, or in full. A nil *Names leaves the paths of packages out.
 type Names struct {
 	shorts *funcname.Shorts
 	twice  map[string]bool // functions that goroutines of several classes run, by how they were started
@@ -74,7 +74,7 @@ func OfActors(f *findings.Finding) []string {
 	return out
 }
 
-// Full returns the names with which functions are called in full.
+// Full returns Names by which functions are called in full.
 func (n *Names) Full() *Names {
 	full := Names{full: true}
 	if n != nil {
@@ -86,9 +86,9 @@ func (n *Names) Full() *Names {
 // InFull reports whether functions are called in full.
 func (n *Names) InFull() bool { return n != nil && n.full }
 
-// ShortName is the short name of a class, also where names are shown in full. That a function of
-// the standard library has started it, or one that is called Go, is left out where that is not
-// what tells it from another: it says nothing about the program.
+// ShortName returns the short name of a class, also if names are shown in full. It leaves out
+// the function of the standard library, or one called Go, that started the class, unless
+// another class differs in nothing else: it says nothing about the program.
 func (n *Names) ShortName(class string) string {
 	class = Visible(class)
 	if n == nil {
@@ -102,7 +102,7 @@ func (n *Names) ShortName(class string) string {
 	return n.shorts.Class(class)
 }
 
-// Class is what a class of goroutines is called in a sentence.
+// Class returns what a class of goroutines is called in a sentence.
 func (n *Names) Class(s string) string {
 	if s == "" {
 		return "goroutines of unknown start function"
@@ -110,12 +110,13 @@ func (n *Names) Class(s string) string {
 	return n.Shortened(s, maxName)
 }
 
-// Shortened is what a function or a class is called, in at most most runes unless names are shown in full.
+// Shortened returns what a function or a class is called, in at most most characters unless
+// names are shown in full.
 func (n *Names) Shortened(s string, most int) string {
 	return n.Cut(n.Function(s), most)
 }
 
-// Function is what a function or a class is called, however long.
+// Function returns what a function or a class is called, however long.
 func (n *Names) Function(s string) string {
 	if n.InFull() {
 		return Visible(s)
@@ -123,7 +124,8 @@ func (n *Names) Function(s string) string {
 	return n.ShortName(s)
 }
 
-// Cut shortens s, in which there are names, to most runes unless names are shown in full.
+// Cut shortens s, which holds names, to at most most characters, unless names are shown in
+// full.
 func (n *Names) Cut(s string, most int) string {
 	if n.InFull() {
 		most = max(most, maxFull)
@@ -147,7 +149,7 @@ func (n *Names) Text(t findings.Text) string {
 	return b.String()
 }
 
-// Cut shortens s to n runes, leaving out its middle.
+// Cut shortens s to at most n characters, leaving out its middle.
 func Cut(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -158,6 +160,6 @@ func Cut(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-tail:])
 }
 
-// Visible makes a string from a trace harmless: what hides, or hides others,
-// becomes visible, and invalid UTF-8 becomes U+FFFD.
+// Visible returns s with what is invisible, or hides other text, made visible, and with U+FFFD
+// for invalid UTF-8: strings from a trace may be hostile.
 func Visible(s string) string { return term.Visible(s) }

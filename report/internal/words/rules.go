@@ -9,8 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Rules reports by which release's rules a trace was analysed, and how they were
-// chosen. Both are empty where that is not known.
+// Rules returns, in words, by which release's rules a trace was analysed, and how they were
+// chosen. Both are empty if that is not known.
 func Rules(r analyze.RulesApplied) (release, how string) {
 	if r.GoVersion == "" {
 		return "", ""
@@ -27,7 +27,8 @@ func Rules(r analyze.RulesApplied) (release, how string) {
 	return release, "by the trace format"
 }
 
-// AllRules is Rules in a line, for all that occur.
+// AllRules returns, in a line, by which rules of Go releases some traces were analysed, each
+// once.
 func AllRules(rs []analyze.RulesApplied) string {
 	var parts []string
 	for _, r := range rs {
@@ -38,8 +39,8 @@ func AllRules(rs []analyze.RulesApplied) string {
 	return strings.Join(parts, "; ")
 }
 
-// Tick is the tick at which a P looks at the global queue before its own, by the rules of a
-// trace: "61st tick".
+// Tick returns the name of the tick at which a P looks at the global queue before its own, by
+// the rules of a trace: "61st tick".
 func Tick(r analyze.RulesApplied) string {
 	rules, _ := reference.Release(r.GoVersion)
 	if rules.GlobalPoll == 0 { // they are not known, or there is none
@@ -64,8 +65,8 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// EitherTick reports of how many of some starts it is only open whether the tick was due at which a
-// P looks at the global queue first.
+// EitherTick returns a sentence about n of some starts, of which it is only open whether the P
+// looked at the global queue because its 61st tick was due or because it had nothing else.
 func EitherTick(n, starts int64, r analyze.RulesApplied) string {
 	return fmt.Sprintf("For %s it is only open whether the global queue was looked at because the %s was due or because the P had nothing of its own: both come to the same.",
 		quantity.Part(n, starts), Tick(r))

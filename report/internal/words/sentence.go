@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence makes the first letter large.
+// Sentence returns s with a capital first letter.
 func Sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
@@ -51,7 +51,7 @@ func hasComma(s string) bool {
 	return false
 }
 
-// Ended makes sure that a sentence ends.
+// Ended returns s with a full stop if s does not end like a sentence.
 func Ended(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
 		return s

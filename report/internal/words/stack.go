@@ -13,7 +13,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Stack reports where goroutines had stopped, by their stack, innermost frame first.
+// Stack returns, in words, where goroutines had stopped. fs is their stack, innermost frame
+// first.
 func (n *Names) Stack(p stacks.Place, fs []stacks.Frame) string {
 	switch {
 	case p == stacks.Others:
@@ -26,8 +27,8 @@ func (n *Names) Stack(p stacks.Place, fs []stacks.Frame) string {
 	return n.Where(fs)
 }
 
-// Where names a stack by its innermost frame that is not of Go's own library, and the
-// function of that library that it had called.
+// Where returns the name of a stack: its innermost frame that is not of Go's own library, and
+// the function of that library that this frame had called.
 func (n *Names) Where(fs []stacks.Frame) string {
 	at := 0
 	for i, f := range fs {
@@ -46,8 +47,8 @@ func (n *Names) Where(fs []stacks.Frame) string {
 	return s
 }
 
-// Stopped reports where the class of a victim had stopped before most of its waiting; "" if
-// that is not known.
+// Stopped returns, in words, where the class of a victim of a finding had stopped before most
+// of its waiting; "" if that is not known.
 func (n *Names) Stopped(r *analyze.Result, a *findings.Actor) string {
 	c := ClassOf(r, a)
 	if c == nil || a.Role != findings.Victim {
@@ -84,14 +85,14 @@ func IsOf(a *findings.Actor, class, creator string) bool {
 	return a.Class != "" && a.Class == class && (a.Creator == "" || a.Creator == creator)
 }
 
-// Owner specifies whose a function is.
+// Owner specifies to whom a function belongs: the program, Go's library or the runtime.
 type Owner int
 
-// The owners.
+// The owners of functions.
 const (
-	Program Owner = iota
-	Library       // Go's own
-	Runtime
+	Program Owner = iota // the program, or a module that it uses
+	Library              // Go's own
+	Runtime              // package runtime
 )
 
 // OwnerOf returns whose a function is, by its package.
@@ -105,7 +106,7 @@ func OwnerOf(function string) Owner {
 	return Program
 }
 
-// Line is the file and line of a frame, without the folder.
+// Line returns the file, without its folder, and the line of a frame.
 func Line(f stacks.Frame) string {
 	if f.File == "" {
 		return "(unknown file)"

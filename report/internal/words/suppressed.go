@@ -31,7 +31,8 @@ func (n *Names) Suppressed(list []findings.Suppressed) (line string, items []str
 	return line, items
 }
 
-// Written is what somebody wrote into a configuration, in one line of at most n runes.
+// Written returns text that somebody wrote into a configuration file, in one line of at most n
+// characters.
 func Written(s string, n int) string { return Cut(Visible(strings.Join(strings.Fields(s), " ")), n) }
 
 func (n *Names) suppressed(s *findings.Suppressed) string {
@@ -46,7 +47,7 @@ func (n *Names) suppressed(s *findings.Suppressed) string {
 	return text + ")"
 }
 
-// Doubt names a [findings.Doubt] in two words.
+// Doubt returns a name, of two words, for the [findings.Doubt] with an ID.
 func Doubt(id string) string {
 	switch id {
 	case findings.Strained:

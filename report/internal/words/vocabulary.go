@@ -12,8 +12,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// Title is what the vocabulary calls something in a table. What it does not
-// know, which a newer document may hold, keeps its name.
+// Title returns the words for a term in a table, or its name if the vocabulary does not have
+// it, as it may be with a newer document.
 func Title(k vocabulary.Kind, name string) string {
 	if t, ok := vocabulary.Lookup(k, name); ok {
 		return t.Title
@@ -21,7 +21,8 @@ func Title(k vocabulary.Kind, name string) string {
 	return Cut(Visible(name), maxName)
 }
 
-// Phrase is what the vocabulary calls something in a sentence. What it does not know keeps its name.
+// Phrase returns the words for a term in a sentence, or its name if the vocabulary does not
+// have it.
 func Phrase(k vocabulary.Kind, name string) string {
 	if t, ok := vocabulary.Lookup(k, name); ok {
 		return t.Phrase
@@ -29,30 +30,32 @@ func Phrase(k vocabulary.Kind, name string) string {
 	return Cut(Visible(name), maxName)
 }
 
-// Meaning explains something in a sentence; "" if the vocabulary does not know it.
+// Meaning returns a sentence that explains the term with a name; "" if the vocabulary does not
+// have it.
 func Meaning(k vocabulary.Kind, name string) string {
 	t, _ := vocabulary.Lookup(k, name)
 	return t.Short
 }
 
-// Cause is the title of a cause of waiting.
+// Cause returns the title of a cause of waiting, as tables show it.
 func Cause(c waits.Cause) string { return Title(vocabulary.Cause, string(c)) }
 
-// Lost reports to what a cause of waiting loses time, to follow "was lost".
+// Lost returns a cause of waiting in words that follow "was lost".
 func Lost(c waits.Cause) string { return Phrase(vocabulary.Cause, string(c)) }
 
-// Advice is what to try against a cause of waiting where no finding says it better.
+// Advice returns what to try against a cause of waiting, in a sentence, for reports in which
+// no finding has better advice.
 func Advice(c waits.Cause) string {
 	t, _ := vocabulary.Lookup(vocabulary.Cause, string(c))
 	return t.Advice
 }
 
-// BySize returns the causes that own any time, largest first.
+// BySize returns the causes with more than 0 ns, largest first.
 func BySize(cs []waits.CauseTime) []waits.CauseTime {
 	return Largest(cs, func(c waits.CauseTime) int64 { return c.Ns })
 }
 
-// Largest returns those of which there is any, largest first.
+// Largest returns the elements of in whose size is above 0, largest first.
 func Largest[T any](in []T, size func(T) int64) []T {
 	var out []T
 	for _, x := range in {
@@ -64,7 +67,8 @@ func Largest[T any](in []T, size func(T) int64) []T {
 	return out
 }
 
-// Basis explains how something is known: a level, or level:rule.
+// Basis explains how something is known. b is the text of a [reference.Basis]: a level, or a
+// level and a rule with a colon between them.
 func Basis(b string) string {
 	level, rule, _ := strings.Cut(b, ":")
 	s := Phrase(vocabulary.Level, level)
@@ -74,7 +78,7 @@ func Basis(b string) string {
 	return s
 }
 
-// Queue names a queue, of P p where it has one.
+// Queue returns the name of a queue, with its P if it is local: p is the P's ID.
 func Queue(q string, p int32) string {
 	if q == "local" && p < 0 {
 		q = "global"
@@ -89,7 +93,8 @@ func Queue(q string, p int32) string {
 	return t.Phrase
 }
 
-// CostPart reports what part of which whole the cost of a finding is; "" if there is no whole.
+// CostPart returns, in words, the cost of a finding as a share of the whole that it is a part
+// of; "" if there is no whole.
 func CostPart(f *findings.Finding) string {
 	of, ok := vocabulary.Lookup(vocabulary.Whole, string(f.CostOf))
 	if !ok || f.WholeNs <= 0 {

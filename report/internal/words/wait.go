@@ -64,7 +64,8 @@ func queuePosition(s waits.WaitDetail) string {
 	return text + "."
 }
 
-// Since reports how long after its beginning something happened in a wait.
+// Since returns, in words, how long after the beginning of a wait something happened in it. ns
+// is that time in nanoseconds.
 func Since(ns int64) string {
 	if ns <= 0 {
 		return "0"
@@ -72,7 +73,8 @@ func Since(ns int64) string {
 	return "+" + quantity.Duration(ns)
 }
 
-// Moved describes a step of a wait that is not the first.
+// Moved returns, in words, how a waiting goroutine came into another queue: a step of its wait
+// that is not the first.
 func Moved(st waits.Step) string {
 	if st.Queue == "direct" {
 		return "taken out " + Phrase(vocabulary.Why, st.Why)
@@ -80,7 +82,7 @@ func Moved(st waits.Step) string {
 	return fmt.Sprintf("moved to %s %s", Queue(st.Queue, st.P), Phrase(vocabulary.Why, st.Why))
 }
 
-// Held reports what kept a P from running anyone.
+// Held returns, in words, what kept a P from running a goroutine.
 func (n *Names) Held(h waits.PHold) string {
 	switch h.Cause {
 	case waits.CauseSTW:

@@ -18,8 +18,8 @@ func (n *Names) waker(w waits.Waker) string {
 	return strings.ReplaceAll(Phrase(vocabulary.Waker, w.Why), "%s", class)
 }
 
-// WokenBy reports by whom goroutines of a class were made runnable most often: at most so
-// many; "" if they never were.
+// WokenBy returns, in words, which goroutines made those of a class runnable most often, at
+// most most of them; "" if none did.
 func (n *Names) WokenBy(c *waits.Class, most int) string {
 	var parts []string
 	for i, w := range Largest(c.WokenBy, func(w waits.Waker) int64 { return w.Count }) {
@@ -35,7 +35,8 @@ func (n *Names) WokenBy(c *waits.Class, most int) string {
 	return "woken by " + List(parts)
 }
 
-// BlockedBefore reports what they were blocked on before, most often; "" if on nothing.
+// BlockedBefore returns, in words, what the goroutines of a class were blocked on before they
+// waited, most often first, and at most most reasons; "" if on nothing.
 func BlockedBefore(c *waits.Class, most int) string {
 	var parts []string
 	for _, b := range Largest(c.BlockedBefore, func(b waits.BlockedBefore) int64 { return b.Count }) {
