@@ -70,30 +70,30 @@ type Kind uint8
 
 // The kinds of events.
 const (
-	Other Kind = iota
-	Go         // goroutine transition
-	Proc       // processor transition
-	Procs      // GOMAXPROCS; in a stop-the-world also the end of the true stop
-	STWBegin
-	STWEnd
-	GCBegin // concurrent mark phase; also where a generation restates it
+	Other    Kind = iota // has no part in scheduling
+	Go                   // goroutine transition
+	Proc                 // processor transition
+	Procs                // GOMAXPROCS; in a stop-the-world also the end of the true stop
+	STWBegin             // a stop-the-world begins
+	STWEnd               // a stop-the-world ends
+	GCBegin              // concurrent mark phase; also where a generation restates it
 	GCEnd
-	AssistBegin
+	AssistBegin // a goroutine that allocates has to mark for the garbage collector
 	AssistEnd
 	SweepBegin // on a processor, of a goroutine that allocates (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
 	SweepEnd
 	HeapAlloc // live heap, and what was allocated since: /memory/classes/heap/objects
 	HeapGoal  // at which the next cycle shall end
 	Label     // of a mark worker: dedicated, fractional, idle
-	Sample
-	TaskBegin
+	Sample    // of the CPU profiler
+	TaskBegin // of runtime/trace, as are TaskEnd, Region, RegionEnd and Log
 	TaskEnd
 	Region
 	RegionEnd
 	Log
-	Sync
-	Experimental
-	Lost // not an event: what was next is lost, for Res ns; for 0 where only some of it is
+	Sync         // marks the beginning of a generation, and the end of the trace
+	Experimental // of an experiment of the runtime
+	Lost         // not an event: what was next is lost, for Res ns; for 0 where only some of it is
 	numKinds
 )
 
@@ -111,7 +111,7 @@ const (
 	Idle // processors only
 )
 
-// Frame is one frame of a stack.
+// Frame is one frame of a stack: a function, and a line in it.
 type Frame struct {
 	Func string // full name of the function
 	File string // path of the source file

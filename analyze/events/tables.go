@@ -50,7 +50,7 @@ type View struct {
 	strings []string
 }
 
-// Frames returns the frames of a stack, innermost first. The caller must not
+// Frames returns the frames of the stack with a handle, innermost first. The caller must not
 // change them.
 func (v *View) Frames(h Handle) []*Frame {
 	if int(h) >= len(v.stacks) {
@@ -59,7 +59,7 @@ func (v *View) Frames(h Handle) []*Frame {
 	return v.stacks[h]
 }
 
-// Name returns the string of a handle.
+// Name returns the string with a handle.
 func (v *View) Name(h Handle) string {
 	if int(h) >= len(v.strings) {
 		return ""
