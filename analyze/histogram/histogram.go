@@ -114,7 +114,7 @@ func (h *Histogram) Bars() iter.Seq2[int64, int64] {
 	}
 }
 
-// HDR returns the counts as an HDR histogram.
+// HDR returns the counts as a histogram of package hdrhistogram.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
 	out := hdrhistogram.New(1, h.highest, 3)
 	for i := range h.low {
