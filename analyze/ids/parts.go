@@ -36,7 +36,7 @@ func (p *Parts[T]) Make(i int32) *T {
 	return p.At(i)
 }
 
-// Grow calls Make for all numbers below n.
+// Grow creates the elements with all numbers below n, as [Parts.Make] does.
 func (p *Parts[T]) Grow(n int32) {
 	for i := int32(len(p.parts)) << partBits; i < n; i += partLen {
 		p.Make(i)

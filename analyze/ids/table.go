@@ -18,7 +18,7 @@ func NewTable[T any]() Table[T] {
 	return t
 }
 
-// Find returns the place of id, or 0.
+// Find returns the place of id, or 0 if it is not in the table.
 func (t *Table[T]) Find(id int64) int32 { return t.index.Find(id) + 1 }
 
 // Add adds an id that is not in the table, and returns its place. The element there is
