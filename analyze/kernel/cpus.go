@@ -99,7 +99,8 @@ func (m *Accumulator) addOpen() {
 // CPUs returns the use of CPUs that was in no block, once Finish has returned.
 func (m *Accumulator) CPUs() *ledger.CPUs { return m.stretches }
 
-// ProcessName returns a thread's name for a handle.
+// ProcessName returns the name of a thread, fit for outputs, for a handle in the records of
+// [Accumulator.CPUs] and of blocks.
 func (m *Accumulator) ProcessName(name int32) string {
 	return processName(m.r.Name(Comm(name)))
 }

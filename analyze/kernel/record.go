@@ -1,6 +1,7 @@
 package kernel
 
-// Kind is the kind of a [Record].
+// Kind specifies what a [Record] says: who got a CPU, who was woken, or that records are
+// missing.
 type Kind uint8
 
 // The kinds of records.

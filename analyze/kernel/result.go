@@ -134,7 +134,7 @@ func (s *Stops) over(at, ns int64) {
 	}
 }
 
-// CPUUse is the use of one CPU.
+// CPUUse is for how long one CPU ran the program, other threads, or nothing.
 type CPUUse struct {
 	CPU       int32 `json:"cpu"`        // its ID
 	ProgramNs int64 `json:"program_ns"` // threads of the program that run goroutines
@@ -169,7 +169,7 @@ type POnOff struct {
 
 const maxProcesses = 16
 
-// Facts are the other inputs of [Accumulator.Finish].
+// Facts are results of other accumulators that [Accumulator.Finish] needs. Times are in ns.
 type Facts struct {
 	EndNs      int64         // time of the last event
 	RecordedNs int64         // recorded time of the window, without gaps
