@@ -30,7 +30,8 @@ type Result struct {
 	OmittedMentions int64 `json:"omitted_mentions,omitempty"`
 }
 
-// Proc is one P. Its times sum to LifetimeNs exactly.
+// Proc is what one P did, and how long its local run queue was. Its times sum to LifetimeNs
+// exactly.
 type Proc struct {
 	P             int32   `json:"p"`               // its ID
 	LifetimeNs    int64   `json:"lifetime_ns"`     // from its first appearance below GOMAXPROCS to the end
@@ -111,7 +112,7 @@ type Queues struct {
 	RunnableMax  int64   `json:"runnable_max"`  // most runnable goroutines at a time
 }
 
-// Procs is a value of GOMAXPROCS.
+// Procs is a value of GOMAXPROCS, and since when it held.
 type Procs struct {
 	AtNs int64 `json:"at_ns"` // start of its validity
 	N    int32 `json:"n"`     // value
