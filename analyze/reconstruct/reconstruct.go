@@ -88,7 +88,7 @@ func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 // Class returns what is known so far of the class with a handle.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
-// Add processes the next events, in their order.
+// Add processes the next events of the stream, in their order.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.step.ahead.traits.Grow()
 	r.step.ahead.classes.Grow()
