@@ -124,10 +124,10 @@ func (p *Posterior) Of(candidate uint16) float64 {
 	return p.weight[candidate] / p.sum
 }
 
-// Now returns the probability that the tick is now.
+// Now returns the probability, from 0 to 1, that the tick is now.
 func (p *Posterior) Now() float64 { return p.Of(p.now) }
 
-// Is reports whether the tick is likely now.
+// Is reports whether the tick is likely now: its probability is above [Likely].
 func (p *Posterior) Is() bool { return p.Now() > Likely }
 
 // May reports whether the tick may be now, with no candidate far more likely.
