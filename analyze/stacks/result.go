@@ -8,7 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Result is where waiting goroutines had stopped.
+// Result is how long goroutines waited, and were blocked, by the stacks at which they had
+// stopped.
 type Result struct {
 	Frames []Frame `json:"frames"` // at most 4096; a stack ends before a frame that is not among them
 	Rows   []Row   `json:"rows"`   // all waiting, by class and stack, most first; sums to the waiting of the classes exactly
