@@ -111,16 +111,16 @@ type State uint8
 
 // The states of a P, as the accounting in package procs names them.
 const (
-	Idle State = iota
-	User
-	System
-	GC
-	Tracer
-	Syscall
-	Sched
-	Stopped
-	_ // unused: not an interval
-	NotRecorded
+	Idle        State = iota // without a thread
+	User                     // ran a goroutine of the program
+	System                   // ran a goroutine of the runtime
+	GC                       // ran a mark worker
+	Tracer                   // ran a goroutine of the tracer
+	Syscall                  // its goroutine was in a system call
+	Sched                    // with a thread but no goroutine
+	Stopped                  // stopped for a stop-the-world
+	_                        // unused: not an interval
+	NotRecorded              // in a gap of the trace
 )
 
 // PInterval is one interval of one P in one state.
@@ -146,7 +146,7 @@ type PInterval struct {
 	ByStack   int32       `json:"by_stack,omitempty"`   // where that goroutine did so: index in stacks; absent if unknown
 }
 
-// Depth is a queue length from a time on.
+// Depth is the length of a run queue from a time on.
 type Depth struct {
 	P   int32 `json:"p"`   // P; -1: the global run queue
 	At  int64 `json:"at"`  // beginning, ns
