@@ -14,7 +14,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// Rule is one line of a budget.
+// Rule is one line of a budget: a path in the document of an analysis, and the bound for the
+// number there.
 type Rule struct {
 	Line int    // in the file, from 1
 	Text string // as written, without comment
