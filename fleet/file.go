@@ -29,7 +29,7 @@ type footer struct {
 	Unread  []Problem `json:"unread,omitempty"`
 }
 
-// Writer writes a file of summaries.
+// Writer writes records as a file of summaries.
 type Writer struct {
 	z    *gzip.Writer
 	n    int64
@@ -89,7 +89,8 @@ var (
 	ErrTruncated = errors.New("the file of summaries is truncated")
 )
 
-// Reader reads a file of summaries, compressed or not, which need not be trusted.
+// Reader reads the records of a file of summaries, compressed or not, which need not be
+// trusted.
 type Reader struct {
 	lines  *bufio.Scanner
 	n      int64

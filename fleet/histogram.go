@@ -34,10 +34,10 @@ func (b Bucket) value() int64 {
 	return least + (histogram.Least(int(b.At)+1, bucketBits)-least)/2
 }
 
-// Add counts a value n times.
+// Add counts the value v n times; negative values count as 0.
 func (h *Histogram) Add(v, n int64) { h.Merge(Histogram{{bucketOf(max(0, v)), n}}) }
 
-// Merge adds the counts of another Histogram.
+// Merge adds the counts of another Histogram to those of h.
 func (h *Histogram) Merge(o Histogram) {
 	if len(o) == 0 {
 		return

@@ -119,7 +119,7 @@ func ParseShard(s string) (sh Shard, err error) {
 	return sh, nil
 }
 
-// Of returns the inputs in the shard.
+// Of returns those of the inputs that are in the shard.
 func (s Shard) Of(names []string) []string {
 	if s.N <= 1 {
 		return names

@@ -47,7 +47,7 @@ func unfit(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
-// Pattern reads labels from the end of a path.
+// Pattern reads labels of a trace from the end of its path.
 type Pattern struct{ re *regexp.Regexp }
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}|\*`)
