@@ -168,7 +168,7 @@ func (b *Bench) inWords() string {
 	return fmt.Sprintf("%s timed, %s Ps busy, waiting for a P %s of that: %s", quantity.Duration(b.TimedNs), quantity.Number(float64(b.RunningNs)/float64(b.TimedNs)), quantity.Part(b.RunnableNs, b.RunningNs+b.RunnableNs), partsInWords(b.Path, "its path is not known"))
 }
 
-// WriteMarkdown writes a summary for a pull request.
+// WriteMarkdown writes a summary of the failed and slow tests for a pull request.
 func (r *Result) WriteMarkdown(w io.Writer) error {
 	tests := doc.Table{Columns: []doc.Column{{Title: "package", Left: true}, {Title: "failed test", Left: true}, {Title: "took"}, {Title: "why", Left: true}}}
 	benches := doc.Table{Columns: []doc.Column{{Title: "benchmark", Left: true}, {Title: "ns/op"}, {Title: "in the trace", Left: true}}}
