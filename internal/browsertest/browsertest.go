@@ -106,13 +106,13 @@ func start(t testing.TB) (b *Browser, end func()) {
 	}
 }
 
-// View is how a page is looked at.
+// View is the size and the medium in which a page is shown.
 type View struct {
-	Width, Height int64
+	Width, Height int64   // CSS pixels
 	Scale         float64 // device pixels per CSS pixel; 0 is 1
-	Dark          bool
-	Print         bool
-	NoScript      bool
+	Dark          bool    // the reader prefers dark colours
+	Print         bool    // as printed, not on a screen
+	NoScript      bool    // scripts do not run
 }
 
 // Page is one file, opened in a tab of its own.
@@ -270,13 +270,13 @@ func (p *Page) Type(keys string) {
 	p.Do("type "+keys, chromedp.KeyEvent(keys))
 }
 
-// Hover moves the mouse.
+// Hover moves the mouse to a point of the window, in CSS pixels.
 func (p *Page) Hover(x, y float64) {
 	p.t.Helper()
 	p.Do("hover", chromedp.MouseEvent("mouseMoved", x, y))
 }
 
-// ClickAt clicks a point of the window.
+// ClickAt clicks a point of the window, given in CSS pixels.
 func (p *Page) ClickAt(x, y float64) {
 	p.t.Helper()
 	p.Do("click", chromedp.MouseClickXY(x, y))
