@@ -82,7 +82,7 @@ func Window(from, to int64) (a, b string) {
 	return strconv.FormatFloat(float64(from)/factor, 'f', digits, 64) + unit, strconv.FormatFloat(float64(to)/factor, 'f', digits, 64) + unit
 }
 
-// Percent writes a share, 0…1, of some whole.
+// Percent writes a share, from 0 to 1, as a percentage.
 func Percent(share float64) string {
 	switch {
 	case math.IsNaN(share) || math.IsInf(share, 0):
@@ -107,7 +107,7 @@ func Part(part, whole int64) string {
 	return Percent(float64(part) / float64(whole))
 }
 
-// FinePercent writes a share, 0…1, as finely as [Fine].
+// FinePercent writes a share, from 0 to 1, as a percentage with the digits of [Fine].
 func FinePercent(share float64) string { return Fine(100*share) + " %" }
 
 // Ratio returns part/whole, or 0 if whole is 0.
@@ -138,7 +138,7 @@ func Median(xs []float64) float64 {
 	return (xs[(n-1)/2] + xs[n/2]) / 2
 }
 
-// Times formats a factor, such as 1.5×.
+// Times writes a factor as a number with a times sign, such as 1.5×.
 func Times(f float64) string { return Number(f) + "×" }
 
 // Change writes how a number changed. ratio is that of the number after the change to the one
@@ -196,7 +196,7 @@ func Plural(n int64, one, many string) string {
 	return Count(n) + " " + many
 }
 
-// Amount writes a number that need not be whole, with its noun.
+// Amount writes a number that need not be whole, with its noun: one if it is 1, else many.
 func Amount(f float64, one, many string) string {
 	s := Number(f)
 	if s == "1" {
