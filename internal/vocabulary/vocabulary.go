@@ -49,7 +49,7 @@ type Term struct {
 	Advice  string   // of a cause: what to try where no finding says it better
 }
 
-// Text is the whole explanation.
+// Text returns the whole explanation of the term, for people.
 func (t Term) Text() string { return t.Short + " " + t.Long }
 
 // of completes the terms of a table.
