@@ -48,7 +48,8 @@ func writePage(w io.Writer, analysis func(analyze.Options) (*analyze.Result, err
 	return html.Write(w, report.Build(res, tool), html.Options{ECharts: script})
 }
 
-// Work is the answer of /work. Times are in ns.
+// Work is the answer of /work: the verdict, and the units of work in the last seconds. Times
+// are in ns.
 type Work struct {
 	Schema     int        `json:"schema"`         // as in the documents of gmpscope: report.Schema
 	Tool       string     `json:"tool"`           // gmpscope and its version
