@@ -319,7 +319,7 @@ var levelNames = [numLevels]string{"unknown", "assumed", "ambiguous", "inferred"
 // String returns the word for the level in the JSON of gmpscope.
 func (l Level) String() string { return name(levelNames[:], int(l)) }
 
-// Rule names the inference behind a Basis.
+// Rule names the inference by which a fact is known: the part of a [Basis] besides the level.
 type Rule uint8
 
 // The rules. Each is one way by which the reconstruction knows something.

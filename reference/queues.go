@@ -149,7 +149,7 @@ func (q *Queues) Hide(g int32) {
 	}
 }
 
-// Unhide undoes Hide, wherever g is now.
+// Unhide ends what [Queues.Hide] began for g, wherever g is now.
 func (q *Queues) Unhide(g int32) {
 	n := &q.node[g]
 	if !n.hidden {
