@@ -75,10 +75,10 @@ func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 // Go returns the step that starts a goroutine, of a class with a handle, that runs s.
 func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
 
-// Send returns the step that sends on c.
+// Send returns the step that sends on c, and wakes who waits to receive.
 func Send(c *Chan) Op { return Op{Kind: OpSend, Chan: c} }
 
-// Recv returns the step that receives from c.
+// Recv returns the step that receives from c, and waits until something is sent.
 func Recv(c *Chan) Op { return Op{Kind: OpRecv, Chan: c} }
 
 // Sleep returns the step that sleeps for ns nanoseconds, by a timer.
@@ -93,7 +93,7 @@ func Syscall(ns int64) Op { return Op{Kind: OpSyscall, Ns: ns} }
 // Gosched returns the step that yields to all others.
 func Gosched() Op { return Op{Kind: OpGosched} }
 
-// Func is a Script in the form of a function.
+// Func is a function that serves as a [Script].
 type Func func(now int64) Op
 
 // Next calls f with now, which is ns since the beginning of the run.
@@ -107,7 +107,7 @@ type Program struct {
 	i   int
 }
 
-// Steps returns a Script that does ops, in order.
+// Steps returns a [Script] that does ops, in order, once.
 func Steps(ops ...Op) *Program { return Times(1, ops...) }
 
 // Times returns a Script that does ops, in order, n times.
