@@ -8,8 +8,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// AuditOptions are the options of an Auditor. The zero value is usable, except for the
-// rules.
+// AuditOptions are the rules by which an [Auditor] judges, and how many divergences it keeps.
+// The zero value is usable, except for the rules.
 type AuditOptions struct {
 	Rules reference.Rules
 	// Divergences is the number of divergences kept; 0 means 100. At most a tenth of them,

@@ -37,7 +37,7 @@ type Advice struct {
 	Untrusted   string        `json:"untrusted,omitempty"` // why it cannot be trusted, as of a what-if
 }
 
-// AdviceVerdict is the result of a simulated advice.
+// AdviceVerdict is whether a finding's advice, simulated, makes what it is about shorter.
 type AdviceVerdict string
 
 // The verdicts.

@@ -1,6 +1,7 @@
 package replay
 
-// AuditResult is the account of a guided replay.
+// AuditResult is how many starts and puts of goroutines the rules of the scheduler explain, by
+// the audit of a trace, and which of them they do not.
 type AuditResult struct {
 	Starts      int64            `json:"starts"`      // Explained + Ambiguous + Unexplained
 	Explained   int64            `json:"explained"`   // a rule holds exactly
@@ -69,7 +70,7 @@ const (
 	TimeLost      Invariant = "time-lost"      // the running time of a P is not the sum of its run intervals
 )
 
-// Invariants returns all invariants.
+// Invariants returns all invariants that an [Auditor] checks.
 func Invariants() []Invariant {
 	return []Invariant{
 		Malformed, TimeBack, TwoPlaces, WrongQueue, NotRunnable, NotRunning, TwoOnP, NoThread,

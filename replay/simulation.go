@@ -117,7 +117,7 @@ type Simulated struct {
 	Notes         []string       `json:"notes"`   // what the workload lacks
 }
 
-// Size is the amount of work taken from a trace.
+// Size is how much work was taken from a trace, for how many simulations.
 type Size struct {
 	Goroutines int   `json:"goroutines"` // number of goroutines
 	Steps      int   `json:"steps"`      // pieces of computing, wake-ups, blockings, system calls …
@@ -135,7 +135,8 @@ type Size struct {
 	Seeds        int   `json:"seeds"`          // simulations of each scheduler
 }
 
-// Range is the smallest and the largest value, number by number.
+// Range is the smallest and the largest value over the simulations with different seeds,
+// number by number.
 type Range struct {
 	Min Run `json:"min"`
 	Max Run `json:"max"`
@@ -151,7 +152,8 @@ type Error struct {
 	GlobalTakes *float64   `json:"global_takes"` // takes from the global queue
 }
 
-// ErrorWaits is the part of Error about waits.
+// ErrorWaits is the relative deviation of simulated waits from the observed ones: null where
+// nothing was observed.
 type ErrorWaits struct {
 	Count       *float64 `json:"count"`             // number of waits
 	Total       *float64 `json:"total"`             // sum

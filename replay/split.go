@@ -61,7 +61,7 @@ func parts(observed, ideal, reference int64) Parts {
 	return Parts{ObservedNs: observed, CapacityNs: ideal, PolicyNs: reference - ideal, ExcessNs: observed - reference}
 }
 
-// ClassSplit is the split for one class.
+// ClassSplit is how the time that one class waited is split.
 type ClassSplit struct {
 	Class   int32  `json:"class"`   // ID of the class in an analysis; -1: all others, and goroutines of unknown class
 	Name    string `json:"name"`    // start function of the class

@@ -22,7 +22,8 @@ type Options struct {
 	Rules reference.Rules
 }
 
-// Result is the result of a replay.
+// Result is what a replay of a trace found: the audit of its decisions, and, if there was one,
+// the simulation of its work.
 type Result struct {
 	Trace analyze.Trace `json:"trace"`
 	// Policy is the name of the rules against which the trace is checked.
@@ -35,7 +36,8 @@ type Result struct {
 	Simulated *Simulated `json:"free"`
 }
 
-// Run is a summary of a run.
+// Run is how long the work of a trace took, how long goroutines waited, and how often work
+// moved between Ps, in the trace or in simulations.
 type Run struct {
 	// MakespanNs is the time from the first event to the last; simulated, to the last stop of
 	// a goroutine of the program, and as long after it as in the trace, since the tracer's
