@@ -27,7 +27,7 @@ func NewWindow(from int64, emit func(*reference.Decision)) *Window {
 	})}
 }
 
-// Add processes the next decision.
+// Add processes the next decision of the stream.
 func (w *Window) Add(d *reference.Decision) {
 	if w.past != nil {
 		if d.Time < w.from {
