@@ -44,7 +44,8 @@ type Document struct {
 	diagnosis *diagnosis.Diagnosis
 }
 
-// Verdict is the answer in words.
+// Verdict is what a [Document] says first: whether there is trouble, how bad it is, and what
+// to try.
 type Verdict struct {
 	// Status is "ok", "note", "warning" or "critical".
 	Status string
