@@ -47,7 +47,7 @@ func sentences(list []string) (out []string) {
 	return out
 }
 
-// Name is a string from a trace, safe to display.
+// Name is a string from a trace, safe to display, and cut if it is long.
 type Name struct {
 	Short string // what is shown
 	Full  string // the whole of it, where Short is not

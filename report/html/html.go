@@ -33,7 +33,7 @@ import (
 	"github.com/gmpscope/gmpscope/report/html/echarts"
 )
 
-// Script is JavaScript source.
+// Script is JavaScript source, to be put into a page.
 type Script []byte
 
 // Options are the script, the largest size and the links of a page.
