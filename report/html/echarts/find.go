@@ -47,15 +47,15 @@ const (
 // ErrFailedLately is the error of Find if there was no fetch because one failed within the last day.
 var ErrFailedLately = errors.New("not fetched: that failed within the last 24 hours")
 
-// Origin specifies where a script came from.
+// Origin specifies from where [Find] got the source of ECharts.
 type Origin string
 
 // The origins, in the order in which [Find] tries them.
 const (
-	FromBuild   Origin = "embedded"
-	FromCache   Origin = "cache"
-	FromNetwork Origin = "fetched"
-	FromNowhere Origin = "none"
+	FromBuild   Origin = "embedded" // built into the program
+	FromCache   Origin = "cache"    // in the user's cache
+	FromNetwork Origin = "fetched"  // fetched from the registry
+	FromNowhere Origin = "none"     // not found
 )
 
 // Options say where [Find] looks for ECharts, and whether it may use the network.
