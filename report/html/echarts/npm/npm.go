@@ -121,7 +121,7 @@ func Files(archive []byte, f func(name string, content []byte) error) error {
 	}
 }
 
-// File returns one file of an archive.
+// File returns the content of the file with a name in an archive, as a registry has it.
 func File(archive []byte, name string) ([]byte, error) {
 	var content []byte
 	found := false
