@@ -5,8 +5,9 @@ import "github.com/gmpscope/gmpscope/reference"
 // Reason is what a blocked goroutine waited for.
 type Reason uint8
 
-// The reasons. But for the first and ReasonCoroutine they are those that the runtime
-// gives when a goroutine blocks (traceBlockReasonStrings in traceruntime.go).
+// The reasons for which goroutines are blocked. But for the first and ReasonCoroutine they are
+// those that the runtime gives when a goroutine blocks (traceBlockReasonStrings in
+// traceruntime.go).
 const (
 	ReasonUnrecorded  Reason = iota // it blocked before the trace began, or in a gap of it
 	ReasonNetwork                   // the network poller
