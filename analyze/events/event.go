@@ -68,7 +68,7 @@ type Handle int32
 // counted.
 type Kind uint8
 
-// The kinds of events.
+// The kinds of events: the values of Event.Kind, which say what happened.
 const (
 	Other    Kind = iota // has no part in scheduling
 	Go                   // goroutine transition
@@ -100,7 +100,8 @@ const (
 // State is the state of a goroutine or a processor before or after an event.
 type State uint8
 
-// The states. Undetermined is the state of what the trace has not mentioned.
+// The states of goroutines and processors: the values of Event.From and Event.To. Undetermined
+// is the state of what the trace has not mentioned.
 const (
 	Undetermined State = iota
 	NotExist
