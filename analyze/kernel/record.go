@@ -4,7 +4,7 @@ package kernel
 // missing.
 type Kind uint8
 
-// The kinds of records.
+// The kinds of records: the values of Record.Kind.
 const (
 	Switch Kind = iota // sched_switch: CPU went from the thread TID to Next
 	Wake               // sched_waking or sched_wakeup: TID is to run, on CPU if it is not NoCPU
