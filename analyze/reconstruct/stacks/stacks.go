@@ -11,6 +11,7 @@ import (
 // Trait is a set of facts about the runtime that a stack shows.
 type Trait uint16
 
+// The traits that [Classify] finds in a stack.
 const (
 	seen        Trait = 1 << iota // the stack was looked at
 	Goyield                       // a yield to the waiter that was handed a semaphore (goyield)
