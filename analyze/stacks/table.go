@@ -9,8 +9,8 @@ type Place string
 // The places, in the order of their numbers.
 const (
 	NotRecorded Place = "not recorded" // the trace does not say where the goroutine had stopped
-	Stopped     Place = "stopped"      // where it had stopped
-	Created     Place = "created"      // the go statement: it had not run yet
+	Stopped     Place = "stopped"      // where the goroutine had stopped before it waited
+	Created     Place = "created"      // the go statement that created the goroutine, which had not run yet
 	Others      Place = "others"       // further stacks of the class
 )
 
