@@ -8,7 +8,7 @@ import (
 // Verdict is the answer in a word.
 type Verdict string
 
-// The verdicts.
+// The verdicts of a comparison.
 const (
 	Better       Verdict = "better"
 	Worse        Verdict = "worse"
@@ -41,7 +41,7 @@ type Result struct {
 // Basis is what times are relative to.
 type Basis string
 
-// The bases.
+// The bases of waiting times.
 const (
 	PerTrace   Basis = "per trace"             // both sides did the same work
 	PerSecond  Basis = "per second"            // they had the same load
@@ -64,10 +64,10 @@ type Side struct {
 // Direction is the direction in which a metric improves.
 type Direction string
 
-// The directions.
+// How a metric improves.
 const (
-	Lower   Direction = "lower"
-	Higher  Direction = "higher"
+	Lower   Direction = "lower"   // less is better
+	Higher  Direction = "higher"  // more is better
 	Neither Direction = "neither" // it describes, but does not judge
 )
 
