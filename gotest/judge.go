@@ -12,7 +12,7 @@ import (
 // Verdict is what a test that failed lacked.
 type Verdict string
 
-// The verdicts.
+// The verdicts on a failed test: what it lacked, and who had that instead.
 const (
 	StarvedByMachine Verdict = "starved-by-machine" // CPUs, which the machine did not give its process
 	StarvedByProgram Verdict = "starved-by-program" // Ps, which other goroutines had, or CPUs, which other threads of the program had
