@@ -190,8 +190,9 @@ func (q Queue) String() string { return name(queueNames[:], int(q)) }
 // Why is the cause of a stop, a preemption, a retake or a wake-up.
 type Why uint8
 
-// The causes. Those of preemptions are told apart by the rules of
-// runtime/proc.go: goschedImpl, gopreempt_m, goyield_m, forEachP and preemptone.
+// The causes of stops, preemptions, retakes, moves and wake-ups. Those of preemptions are told
+// apart by the rules of runtime/proc.go: goschedImpl, gopreempt_m, goyield_m, forEachP and
+// preemptone.
 const (
 	WhyUnknown      Why = iota // not known
 	WhyBlock                   // waits for something: channel, lock, network, sleep …
@@ -240,7 +241,7 @@ func (w Why) String() string { return name(whyNames[:], int(w)) }
 // tracer's), and how it became runnable or started.
 type Flags uint8
 
-// The flags.
+// The flags of a decision.
 const (
 	FlagLocked   Flags = 1 << iota // the P was handed to a locked thread (startlockedm)
 	FlagInherits                   // the start inherits the time slice
@@ -265,7 +266,7 @@ func (f Flags) OfProgram() bool { return f&FlagsRuntime == 0 }
 // runs (gcMarkWorkerModeStrings in mgc.go).
 type Reason uint8
 
-// The reasons.
+// Reasons, and mark worker modes.
 const (
 	ReasonNone        Reason = iota
 	ReasonOther              // any other
@@ -304,7 +305,7 @@ type Basis uint8
 // Level is how certain a fact is, from not known at all to shown by the trace.
 type Level uint8
 
-// The levels. Combining facts takes the lowest.
+// The levels of certainty. Combining facts takes the lowest.
 const (
 	Unknown   Level = iota // neither seen nor inferred
 	Assumed                // a default, without evidence
