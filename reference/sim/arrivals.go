@@ -66,7 +66,7 @@ type Wake struct {
 // Waker specifies what part of the runtime makes an ArriveSend.
 type Waker uint8
 
-// The parts of the runtime.
+// The parts of the runtime that may make the send of an ArriveSend.
 const (
 	// WakerNoP has no P, as sysmon: into the global queue (injectglist).
 	WakerNoP Waker = iota

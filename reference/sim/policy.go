@@ -200,7 +200,8 @@ type Costs struct {
 	Create, Ready int64
 }
 
-// WithThreadWakes returns costs with the wake-up of threads multiplied by a factor.
+// WithThreadWakes returns the costs with what the wake-up of a thread takes multiplied by
+// times.
 func (c Costs) WithThreadWakes(times int64) Costs {
 	c.ThreadWake *= times
 	c.ThreadWakes = slices.Clone(c.ThreadWakes)
