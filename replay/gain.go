@@ -40,7 +40,7 @@ type Advice struct {
 // AdviceVerdict is whether a finding's advice, simulated, makes what it is about shorter.
 type AdviceVerdict string
 
-// The verdicts.
+// The verdicts on an advice.
 const (
 	Helps     AdviceVerdict = "helps"     // all runs with the change give less than all without
 	NoHelp    AdviceVerdict = "no-help"   // they do not, or by less than 5 %

@@ -29,7 +29,7 @@ type Tally struct {
 // Verdict is whether the rules explain a start.
 type Verdict string
 
-// The verdicts.
+// The verdicts on a start.
 const (
 	Explained   Verdict = "explained"   // the rule holds exactly
 	Ambiguous   Verdict = "ambiguous"   // it holds up to a race
@@ -40,7 +40,7 @@ const (
 // Race is the reason why a judgement is ambiguous.
 type Race string
 
-// The races.
+// Why a judgement is ambiguous.
 const (
 	RacePutOrder  Race = "put-order" // two puts on the global queue were under way at once
 	RacePut       Race = "put"       // a put was under way when the queue was looked at
