@@ -36,10 +36,10 @@ const v1Stacks uint64 = 1<<4 | 1<<7 | 1<<11 | 1<<evGoCreateV1 | 0x1fff<<16 | 1<<
 // v1Names is which number of an event is a string; 0 is none.
 var v1Names = [evCountV1]int{evGoStartLabelV1: 3, evTaskCreateV1: 3, evRegionV1: 3, evUserLogV1: 2}
 
-// Repair leaves out of a trace of Go 1.21 or older what is damaged: entries of its tables, with
-// what refers to them, and from the first thing on that is no event, whatever came later. It
-// returns nil where nothing says how long a tick is, which the runtime writes behind all events,
-// and where there is too much to be read.
+// Repair returns a trace of Go 1.21 or older without what is damaged: entries of its tables,
+// with what refers to them, and all that follows the first thing that is no event. It returns
+// nil if the trace does not say how long a tick is, which the runtime writes after all events,
+// or if there is too much to read.
 func (g *Generation) Repair() *Repaired {
 	data := g.Data
 	r := &repairer{data: data, minor: g.minor, horizon: math.MaxUint64, stacks: map[uint32][]byte{}, strings: map[uint64][]byte{}}

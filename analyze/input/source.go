@@ -233,9 +233,9 @@ func (s *Source) Close() error {
 	return first
 }
 
-// Rest reads the remaining input, so that Options.Copy gets all of it: behind damage that nothing
-// follows, or where a limit ended the reading. Of what unpacks without measure it leaves the end out.
-// Next cannot be called afterwards.
+// Rest reads the rest of the input, so that Options.Copy gets all of it: what comes after
+// damage, or after the point where a limit ended the reading. It stops early where compressed
+// input unpacks beyond all measure. Next cannot be called afterwards.
 func (s *Source) Rest() error {
 	if s.end == nil {
 		s.end = s.fail("reading", errors.New("its rest is read already"))
