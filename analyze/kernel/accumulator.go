@@ -21,7 +21,7 @@ const (
 	beforeStart = 1_000_000_000 // records that are so much older than the trace are not compared
 )
 
-// Options of an [Accumulator]. The zero value means all of the trace.
+// Options select what an [Accumulator] counts. The zero value means all of the trace.
 type Options struct {
 	// From and To bound the window of what is counted, ns; To of 0 is the end of the trace.
 	From, To int64
