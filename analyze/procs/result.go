@@ -77,7 +77,8 @@ func (r *Result) Host(ns int64) {
 	}
 }
 
-// PTime returns the recorded P-time, in ns, given GOMAXPROCS and the duration.
+// PTime returns the recorded P-time, in ns, of a trace with this GOMAXPROCS and duration, in
+// ns.
 func (r *Result) PTime(gomaxprocs int, duration int64) int64 {
 	n := int64(max(1, gomaxprocs))
 	if duration > math.MaxInt64/n { // of a trace that was made up
