@@ -63,10 +63,14 @@ type Class struct {
 	// it.
 	Wrapper bool
 	Does    string
-	Lent    bool   // Start is a literal of sync's or errgroup's, and Creator the program's function that gave it what it runs
-	Call    int    // then, which of Creator's calls that give something away it was, in the order in which they show, from 1
-	Stopped string // where Start is unknown: the function in which it stopped last
-	Waker   string // where that is unknown as well: what the goroutine ran that woke it
+	// Lent is set if Start is a function literal of package sync or errgroup, and Creator the
+	// program's function that gave it what it runs.
+	Lent bool
+	// Call is set with Lent: which of the calls in Creator that give a function away it was,
+	// in the order in which the trace shows them, from 1.
+	Call    int
+	Stopped string // if Start is unknown: the function in which it stopped last
+	Waker   string // if Stopped is unknown, too: what the goroutine ran that woke it
 }
 
 // NewTable returns a Table of the classes in the stacks of t.
