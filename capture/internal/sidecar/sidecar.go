@@ -46,7 +46,7 @@ const (
 	Version = 1
 )
 
-// Meta is the content of the file. Unknown values are absent.
+// Meta is the content of a sidecar, the file beside a trace. Unknown values are absent.
 type Meta struct {
 	Version     int               `json:"version"`                // version of this format: 1
 	Time        string            `json:"time,omitempty"`         // end of the recording, RFC 3339
