@@ -17,7 +17,8 @@ const (
 	Inconclusive Verdict = "inconclusive" // too few traces to tell, another machine or load, or nothing to compare
 )
 
-// Result is a comparison. Times are ns.
+// Result is what changed between the traces from before a change and those from after it.
+// Times are ns.
 type Result struct {
 	Verdict      Verdict               `json:"verdict"`
 	Headline     string                `json:"headline"` // what changed, in about 90 characters
