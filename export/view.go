@@ -56,7 +56,7 @@ func (v *View) Cut(from, to int64) (int64, int64, bool) {
 // waker, such as for a timer; why is that of the decision that made the goroutine runnable.
 func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
 
-// Shown returns a text of the trace, safe to display.
+// Shown returns a text from the trace, made safe to display.
 func Shown(text string) string { return term.Visible(text) }
 
 // Function returns the name of a function of the trace, safe to display.
