@@ -354,7 +354,7 @@ func (b Basis) Level() Level { return Level(b >> 5) }
 // Rule returns the rule by which the fact is known, RuleNone if there is none.
 func (b Basis) Rule() Rule { return Rule(b & 31) }
 
-// String is the level, followed by a colon and the rule where there is one.
+// String returns the level, followed by a colon and the rule if there is one.
 func (b Basis) String() string {
 	if r := b.Rule(); r != RuleNone {
 		return b.Level().String() + ":" + r.String()
