@@ -157,27 +157,27 @@ func ideal(p *Policy, c *Costs) {
 // Costs are the times that the scheduler itself takes, in ns. The run times of
 // a script are the goroutine's own and come on top.
 type Costs struct {
-	// Switch is from the end of one goroutine's run interval to its P's look at
-	// the queues for the next.
+	// Switch is the time from the end of one goroutine's run interval to its P's look at the
+	// queues for the next.
 	Switch int64
-	// Look is one look at another P's queue in a search (runqgrab).
+	// Look is the time that one look at another P's queue takes in a search (runqgrab).
 	Look int64
-	// ThreadWake is from the wake-up of a parked thread to its first step
-	// (notewakeup, futex); ThreadStart the same for a new thread (newm, clone).
+	// ThreadWake is the time from the wake-up of a parked thread to its first step
+	// (notewakeup, futex), ThreadStart the same for a new thread (newm, clone).
 	ThreadWake, ThreadStart int64
-	// Switches and ThreadWakes are measurements, in order of their times. If there
-	// are any, one is drawn each time, in the place of Switch or ThreadWake, among
-	// the nearAt that were made next to the time of the simulation: what a machine
-	// does to threads changes, and late ones come together. A new thread takes at
-	// least ThreadStart. They must not change.
+	// Switches and ThreadWakes are measurements, in order of their times. If there are any,
+	// one of them is drawn each time instead of Switch or ThreadWake, among those that were
+	// made next to the time of the simulation: what a machine does to threads changes, and
+	// late ones come together. A new thread takes at least ThreadStart. The slices must not be
+	// modified.
 	Switches, ThreadWakes []Sample
-	// Yields are such measurements from the end of a run interval by runtime.Gosched to
-	// the next run interval of the P, taken from the global queue; without them it is
-	// Switch. Polls are those from the end of a run interval to the next one of somebody
-	// whom the network poller gave (netpoll); without them a poll is for nothing. Timers are those of what it takes a P to wake a goroutine by a timer; without
-	// them that is for nothing.
+	// Yields are measurements from the end of a run interval by runtime.Gosched to the next
+	// run interval of the P, taken from the global queue; without them Switch holds. Timers
+	// are those of what it takes a P to wake a goroutine by a timer, Polls those from the end
+	// of a run interval to the next one of a goroutine from the network poller (netpoll);
+	// without them a timer, or a poll, costs nothing.
 	Yields, Timers, Polls []Sample
-	// ThreadSwitch is the kernel's switch between two threads. Only
+	// ThreadSwitch is the time of the kernel's switch between two threads. Only the policy
 	// thread-per-goroutine has it.
 	ThreadSwitch int64
 	// Slack is how much longer than asked for the kernel lets a thread sleep
@@ -187,9 +187,9 @@ type Costs struct {
 	// Lock is how long one operation on the global queue or on the idle lists
 	// holds sched.lock; others wait meanwhile.
 	Lock int64
-	// Preempt is from the request to yield to the goroutine's next safe point
-	// (preemptM, a signal). Who asks several sends one signal after the other,
-	// and each takes Signal.
+	// Preempt is the time from the request to yield to the goroutine's next safe point
+	// (preemptM, a signal). A thread that asks several goroutines sends one signal after the
+	// other, each of which takes Signal.
 	Preempt, Signal int64
 	// Syscall is what the return from a system call costs more if the P is gone
 	// (exitsyscall).
