@@ -13,7 +13,7 @@ type Options struct {
 	// (about 100) together. What comes when they are used up is left out. 0 means
 	// 1<<22.
 	MaxSteps int
-	// GlobalPoll is that of the rules: without it, Workload.Ticks is not known.
+	// GlobalPoll is that of [reference.Rules]; if it is 0, Workload.Ticks is not known.
 	GlobalPoll int
 }
 
