@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds are the values that a threshold may have.
+// Bounds are the limits, both inclusive, between which a configuration may set a threshold, in
+// the unit of that threshold.
 type Bounds struct {
 	Least, Most float64
 	Whole       bool // only whole numbers
@@ -39,7 +40,9 @@ var special = map[string]struct{ least, most float64 }{
 	"yield-spinning.per_second":   {1, mostFloat},
 }
 
-// BoundsOf returns those of the threshold at a path such as convoy.grade.note_ns.
+// BoundsOf returns the bounds of the threshold at a path of JSON keys such as
+// convoy.grade.note_ns, which has the given kind of Go type. It does not look whether there is
+// such a threshold.
 func BoundsOf(path string, kind reflect.Kind) Bounds {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	b := Bounds{Most: mostFloat}
@@ -58,17 +61,19 @@ func BoundsOf(path string, kind reflect.Kind) Bounds {
 	return b
 }
 
-// Contains reports whether a threshold may be x.
+// Contains reports whether a threshold with bounds b may be x, in the unit of the threshold.
 func (b Bounds) Contains(x float64) bool {
 	return x >= b.Least && x <= b.Most && (!b.Whole || x == math.Trunc(x)) // no NaN
 }
 
-// Err is the error for a threshold, at a path, that has a value beyond b.
+// Err returns the error which says that value, as written, is beyond the bounds b of the
+// threshold at a path such as convoy.grade.note_ns. It is never nil.
 func (b Bounds) Err(path, value string) error {
 	return fmt.Errorf("%s is %s, but must be %s from %s to %s", path, value, b.Kind(), number(b.Least), number(b.Most))
 }
 
-// Kind is what the value must be, in words.
+// Kind returns, for error messages, what a value within b must be: "a number", "a whole
+// number" or "a whole number of nanoseconds".
 func (b Bounds) Kind() string {
 	switch {
 	case !b.Whole:
@@ -81,8 +86,9 @@ func (b Bounds) Kind() string {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Check returns an error that names the first threshold beyond its bounds, by its JSON
-// keys. Detectors rely on it: they divide by thresholds.
+// Check returns an error that names, by its JSON keys, the first threshold beyond its bounds;
+// nil if there is none. Detectors divide by thresholds, so those that come from a user must be
+// checked.
 func (t Thresholds) Check() error { return check("", reflect.ValueOf(t)) }
 
 // check checks the thresholds in a struct, whose path ends in a period or is empty.

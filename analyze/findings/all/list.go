@@ -46,7 +46,9 @@ import (
 	yieldspinning "github.com/gmpscope/gmpscope/analyze/findings/yield-spinning"
 )
 
-// Thresholds are those of all detectors, in JSON under their IDs.
+// Thresholds hold, for each detector, what it must have measured before it reports a finding;
+// in JSON under its ID. The type Thresholds of its package says what the fields mean and in
+// which unit they are.
 type Thresholds struct {
 	TraceQuality        tracequality.Thresholds        `json:"trace-quality"`
 	Starvation          starvation.Thresholds          `json:"starvation"`
@@ -90,7 +92,7 @@ type Thresholds struct {
 	WakeupCost          wakeupcost.Thresholds          `json:"wakeup-cost"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{
 		TraceQuality:        tracequality.Default(),

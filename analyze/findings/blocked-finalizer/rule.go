@@ -13,10 +13,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "blocked-finalizer"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports finalizers and cleanups that are blocked. Fields
+// whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// MinNs is how long finalizers must have been blocked, in all.
 	MinNs int64 `json:"min_ns"`
@@ -26,12 +27,14 @@ type Thresholds struct {
 	CriticalShare float64 `json:"critical_share"`
 }
 
-// Default returns the default thresholds. All are our own.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own.
 func Default() Thresholds {
 	return Thresholds{MinNs: 10_000_000, NoteShare: 0.05, WarningShare: 0.25, CriticalShare: 0.75}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports finalizers and cleanups that are blocked, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked,

@@ -8,10 +8,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "blocked-on-others"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports functions in which goroutines are blocked for
+// long until others go on. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// Line is how many goroutines must wait on average over the recording.
 	Line float64 `json:"line"`
@@ -36,12 +38,14 @@ type Thresholds struct {
 	OutsideLine float64 `json:"outside_line"`
 }
 
-// Default returns the default thresholds; the numbers are our own.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own.
 func Default() Thresholds {
 	return Thresholds{Line: 0.2, MinNs: 50_000_000, MeanNs: 100_000, Asked: 0.3, Ended: 20, Times: 40, IdleLine: 1.25, OutsideLine: 0.5}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports functions in which goroutines are blocked for long
+// until others go on, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,

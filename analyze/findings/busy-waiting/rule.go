@@ -22,10 +22,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "busy-waiting"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that keep a P to poll for something
+// instead of blocking. Times in Grade are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// MinCount is how often a class must have been preempted, and PollShare the share of
 	// these times at which it was about to look whether something has happened.
@@ -50,9 +51,9 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. All are our own. A goroutine that sends a packet of
-// 5 µs each millisecond, and looks at the clock in between, spends half a percent in system
-// calls.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own. A goroutine that sends a packet of 5 µs each millisecond, and looks at the clock in
+// between, spends half a percent in system calls.
 func Default() Thresholds {
 	return Thresholds{
 		MinCount: 4, PollShare: 0.5, PollRun: 0.2, PollEnds: 0.3, WorkCalls: 0.02, WorkPs: 0.9, WorkBehind: 0.01,
@@ -60,7 +61,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that keep a P to poll for something instead
+// of blocking, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,

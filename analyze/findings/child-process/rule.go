@@ -15,10 +15,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "child-process"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports time in which nothing runs but child processes.
+// Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// MinNs is for how long nothing else must have run.
 	MinNs int64 `json:"min_ns"`
@@ -27,10 +28,12 @@ type Thresholds struct {
 	WarningShare float64 `json:"warning_share"`
 }
 
-// Default returns the default thresholds. All are our own.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own.
 func Default() Thresholds { return Thresholds{MinNs: 50_000_000, NoteShare: 0.1, WarningShare: 0.25} }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports time in which nothing runs but child processes, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked,

@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "convoy"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports long run intervals that held up goroutines with
+// short ones. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to
+// 1.
 type Thresholds struct {
 	LongNs int64   `json:"long_ns"` // a run this long may hold up others
 	Ratio  float64 `json:"ratio"`   // if it is this many times their median run
@@ -34,12 +36,13 @@ type Thresholds struct {
 	Grade  findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{LongNs: 1_000_000, Ratio: 10, MinCount: 3, CriticalCount: 10, Rare: 0.01, Minor: 0.5, Common: 0.1, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports long run intervals that held up goroutines with short
+// ones, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, LongRuns: true, NeedsQueues: true, InLine: findings.Queued(),

@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "cpu-throttling"
 
-// Thresholds of the detector. That of a silence, 5 ms, is in findings.View.Silences.
+// Thresholds decide when the detector reports stops of the whole process that recur with the
+// period of a CPU quota. Fields whose names end in Ns are in nanoseconds; shares are fractions
+// from 0 to 1. A silence lasts at least 5 ms: see findings.View.Silences.
 type Thresholds struct {
 	// PeriodNs is that of the quota, and Within how far off the silences may be, as
 	// a share of it.
@@ -46,11 +48,11 @@ type Thresholds struct {
 // minNs is the length of the shortest silence that is looked at; findings.View.Silences has it.
 const minNs = 5_000_000
 
-// Default returns the default thresholds. PeriodNs is the default of the Linux
-// scheduler (cpu.cfs_period_us, and the second number of cpu.max), Chance is the
-// usual 1 %, SliceNs the time slice (10 ms) and one sleep of sysmon, LongNs another
-// sleep more, PairNs the time for sysmon's thread to wake up; see golang/go#33803
-// and #73193.
+// Default returns the thresholds that apply unless a configuration sets others. PeriodNs is
+// the default of the Linux scheduler (cpu.cfs_period_us, and the second number of cpu.max),
+// Chance is the usual 1 %, SliceNs the time slice (10 ms) and one sleep of sysmon, LongNs
+// another sleep more, PairNs the time for sysmon's thread to wake up; see golang/go#33803 and
+// #73193.
 func Default() Thresholds {
 	return Thresholds{
 		PeriodNs: 100_000_000, Within: 0.15, EachNs: 250_000_000, MinCount: 5, Chance: 0.01, GridCount: 3, GridChance: 0.001,
@@ -58,7 +60,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports stops of the whole process that recur with the period
+// of a CPU quota, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, Delays: true,
@@ -205,9 +208,10 @@ func middle(list []int64) int64 {
 	return s[len(s)/2]
 }
 
-// Counts reports whether what a quota did is what it did to this trace: the counts may be
-// two periods and half as far apart again as the trace is long. Others are of more, such as
-// the tests of a package being built.
+// Counts reports whether the throttling that q counts happened during the trace of f. It does
+// if the two readings of the counters are no further apart than one and a half times the length
+// of the trace and two periods of the quota. Others cover more than the trace, such as the time
+// in which the package of a test was built.
 func Counts(f *findings.Facts, q *sidecar.Quota) bool {
 	return q.Ns() <= f.EndNs+f.EndNs/2+2*q.PeriodNs
 }

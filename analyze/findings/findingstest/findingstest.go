@@ -15,16 +15,19 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Units of time for tests.
+// Us is a microsecond and Ms a millisecond, in ns: for arguments such as 3*Ms.
 const (
 	Us = int64(1_000)
 	Ms = int64(1_000_000)
 )
 
-// Stream is a stream under construction. All methods act at the present time.
+// Stream is a stream of decisions under construction. It keeps the run queues, so that each
+// decision fits those before it. A method adds the decisions of one step of the scheduler at the
+// time Now, and returns the Stream, so that calls can be chained. Goroutines are named by ID and
+// exist from their first use on; most methods do not check that a step is possible.
 type Stream struct {
-	Decisions []reference.Decision
-	Now       int64
+	Decisions []reference.Decision // so far, in order
+	Now       int64                // present time, ns; Pass advances it
 	gs        map[int64]*gor
 	ps        map[int32]*proc
 	global    []int64
@@ -51,7 +54,8 @@ func (p *proc) len() int32 {
 	return n
 }
 
-// New returns a stream with procs Ps, all with a thread.
+// New returns a Stream that begins at time 0 with GOMAXPROCS procs. Ps 0 to procs-1 have a
+// thread and nothing to run.
 func New(procs int) *Stream {
 	s := &Stream{gs: map[int64]*gor{}, ps: map[int32]*proc{}}
 	s.Emit(reference.Decision{Kind: reference.KindProcs, Batch: int32(procs)})
@@ -61,7 +65,8 @@ func New(procs int) *Stream {
 	return s
 }
 
-// Emit adds a decision that has no method of its own.
+// Emit adds a decision for which Stream has no method. It sets the time and the lengths of the
+// run queues in d; everything else is the caller's, and the queues stay as they are.
 func (s *Stream) Emit(d reference.Decision) *Stream {
 	d.Time = s.Now
 	d.Global = int32(len(s.global))
@@ -101,7 +106,8 @@ func (s *Stream) p(id int32) *proc {
 	return s.ps[id]
 }
 
-// Class reports which class goroutines belong to; it is 1 for others.
+// Class puts the goroutines with the given IDs into a class (a handle), for decisions from now
+// on. Goroutines never named here are of class 1.
 func (s *Stream) Class(class int32, ids ...int64) *Stream {
 	for _, id := range ids {
 		s.g(id).class = class
@@ -109,7 +115,8 @@ func (s *Stream) Class(class int32, ids ...int64) *Stream {
 	return s
 }
 
-// Flags marks goroutines.
+// Flags sets the flags of the goroutines with the given IDs, such as reference.FlagSystem, for
+// decisions from now on. It adds no decision.
 func (s *Stream) Flags(f reference.Flags, ids ...int64) *Stream {
 	for _, id := range ids {
 		s.g(id).flags = f
@@ -117,19 +124,19 @@ func (s *Stream) Flags(f reference.Flags, ids ...int64) *Stream {
 	return s
 }
 
-// Pass lets time pass.
+// Pass advances Now by ns nanoseconds.
 func (s *Stream) Pass(ns int64) *Stream { s.Now += ns; return s }
 
-// PStart gives P p a thread.
+// PStart adds the decision with which P p gets a thread.
 func (s *Stream) PStart(p int32) *Stream {
 	s.p(p)
 	return s.Emit(reference.Decision{Kind: reference.KindPStart, P: p})
 }
 
-// PStop removes P p's thread, for want of work.
+// PStop adds the decision with which P p gives up its thread because there is no work.
 func (s *Stream) PStop(p int32) *Stream { return s.PStopFor(p, reference.WhyIdle) }
 
-// PStopFor removes P p's thread.
+// PStopFor is PStop for another reason, such as a stop-the-world.
 func (s *Stream) PStopFor(p int32, why reference.Why) *Stream {
 	return s.Emit(reference.Decision{Kind: reference.KindPStop, P: p, Why: why})
 }
@@ -140,7 +147,8 @@ func (s *Stream) ready(id int64, p int32, to reference.Queue, why reference.Why)
 	s.emit(id, reference.Decision{Kind: reference.KindReady, P: p, To: to, Why: why, Victim: reference.NoP})
 }
 
-// Next puts a goroutine into P p's runnext, and what was there into its ring.
+// Next makes a goroutine runnable in P p's runnext. The one that was there, if any, moves to the
+// tail of P p's local run queue.
 func (s *Stream) Next(id int64, p int32, why reference.Why) *Stream {
 	pp := s.p(p)
 	old := pp.runnext
@@ -155,24 +163,26 @@ func (s *Stream) Next(id int64, p int32, why reference.Why) *Stream {
 	return s
 }
 
-// Local puts a goroutine at the tail of P p's ring.
+// Local makes a goroutine runnable at the tail of P p's local run queue.
 func (s *Stream) Local(id int64, p int32, why reference.Why) *Stream {
 	s.p(p).ring = append(s.p(p).ring, id)
 	s.ready(id, p, reference.QueueLocal, why)
 	return s
 }
 
-// Global puts a goroutine at the tail of the global queue.
+// Global makes a goroutine runnable at the tail of the global queue.
 func (s *Stream) Global(id int64, why reference.Why) *Stream {
 	s.global = append(s.global, id)
 	s.ready(id, reference.NoP, reference.QueueGlobal, why)
 	return s
 }
 
-// Start runs a goroutine on P p, from wherever it waits.
+// Start starts a goroutine on P p, taken out of the queue in which it stands: stolen, if that
+// is another P's. One that is in no queue is started directly.
 func (s *Stream) Start(id int64, p int32) *Stream { return s.StartFrom(id, p, reference.SrcUnknown) }
 
-// StartFrom is Start with a source other than the place says.
+// StartFrom is Start with src as the source in the decision, whatever queue the goroutine was
+// taken from.
 func (s *Stream) StartFrom(id int64, p int32, src reference.Source) *Stream {
 	g := s.g(id)
 	d := reference.Decision{Kind: reference.KindStart, P: p, Victim: reference.NoP, Wait: s.Now - g.readyAt, Basis: reference.Known(reference.Inferred, reference.RuleQueue)}
@@ -212,25 +222,28 @@ func (s *Stream) StartFrom(id int64, p int32, src reference.Source) *Stream {
 	return s
 }
 
-// Stop ends a goroutine's run interval.
+// Stop ends the run interval of a goroutine for a reason, at the stack whose handle is the
+// goroutine's ID.
 func (s *Stream) Stop(id int64, why reference.Why) *Stream {
 	return s.leave(id, reference.Decision{Kind: reference.KindStop, Why: why, Stack: int32(id)})
 }
 
-// Block ends a goroutine's run interval: it waits for something.
+// Block ends the run interval of a goroutine, which blocks for reason r, at the stack whose
+// handle is the goroutine's ID.
 func (s *Stream) Block(id int64, r reference.Reason) *Stream { return s.BlockAt(id, r, int32(id)) }
 
-// BlockAt is Block at the given stack; Block itself uses the one with the goroutine's number.
+// BlockAt is Block at the stack with the given handle.
 func (s *Stream) BlockAt(id int64, r reference.Reason, stack int32) *Stream {
 	return s.leave(id, reference.Decision{Kind: reference.KindStop, Why: reference.WhyBlock, Reason: r, Stack: stack})
 }
 
-// Wake has goroutine by, which runs, wake another: into its P's runnext.
+// Wake has the running goroutine by wake the goroutine id, which goes into the runnext of by's P.
 func (s *Stream) Wake(id, by int64) *Stream {
 	return s.readyBy(id, by, reference.WhyUnblock)
 }
 
-// Create has goroutine by, which runs, create another: into its P's runnext.
+// Create has the running goroutine by create the goroutine id, which goes into the runnext of
+// by's P.
 func (s *Stream) Create(id, by int64) *Stream {
 	return s.readyBy(id, by, reference.WhyCreate)
 }
@@ -242,20 +255,20 @@ func (s *Stream) readyBy(id, by int64, why reference.Why) *Stream {
 	return s
 }
 
-// Syscall has a running goroutine enter a system call; it keeps its P.
+// Syscall has a running goroutine enter a system call, in which it keeps its P.
 func (s *Stream) Syscall(id int64) *Stream {
 	s.emit(id, reference.Decision{Kind: reference.KindSyscall, P: s.g(id).on, Why: reference.WhySyscall, Stack: int32(id)})
 	return s
 }
 
-// SyscallExit has it come back to the P that it kept, or, after a Retake, to
-// none; make it runnable then.
+// SyscallExit has a goroutine come back from a system call and go on with the P that it kept.
+// After a Retake it has none: make it runnable next, as by Global.
 func (s *Stream) SyscallExit(id int64) *Stream {
 	s.emit(id, reference.Decision{Kind: reference.KindSyscallExit, P: s.g(id).on})
 	return s
 }
 
-// Retake removes the P from a goroutine in a system call, which goes on without.
+// Retake takes the P from a goroutine in a system call, for a reason. The call goes on.
 func (s *Stream) Retake(id int64, why reference.Why) *Stream {
 	g := s.g(id)
 	s.Emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})
@@ -263,19 +276,20 @@ func (s *Stream) Retake(id int64, why reference.Why) *Stream {
 	return s
 }
 
-// Run starts a goroutine on P p, lets ns pass, and stops it.
+// Run is Start on P p, Pass of ns nanoseconds, and Stop for a reason.
 func (s *Stream) Run(id int64, p int32, ns int64, why reference.Why) *Stream {
 	return s.Start(id, p).Pass(ns).Stop(id, why)
 }
 
-// Preempt stops a goroutine at the end of its slice and puts it into the global
-// queue.
+// Preempt stops a running goroutine at the end of its time slice and puts it at the tail of the
+// global queue.
 func (s *Stream) Preempt(id int64) *Stream {
 	s.Emit(reference.Decision{Kind: reference.KindPreempt, G: id, P: s.g(id).on, Why: reference.WhySlice})
 	return s.Stop(id, reference.WhySlice).Global(id, reference.WhySlice)
 }
 
-// Facts are those of a sound trace of the stream.
+// Facts returns the Facts of an undamaged trace that ends at Now. Class 3 has start function
+// main.class3, and the stack with handle 3 is main.f3 (main.go:3).
 func (s *Stream) Facts() *findings.Facts {
 	return &findings.Facts{
 		EndNs:     s.Now,
@@ -285,18 +299,18 @@ func (s *Stream) Facts() *findings.Facts {
 	}
 }
 
-// Detect runs one detector over the stream.
+// Detect runs one detector over the stream and returns its findings, ranked, with s.Facts().
 func (s *Stream) Detect(d findings.Detector) []findings.Finding { return s.DetectWith(d, s.Facts()) }
 
-// DetectWith is Detect with given facts.
+// DetectWith is Detect with facts f, which the detector's Set completes.
 func (s *Stream) DetectWith(d findings.Detector, f *findings.Facts) []findings.Finding {
 	set := findings.NewSet([]findings.Detector{d})
 	ledger.NewFeed(set.Add).AddAll(s.Decisions)
 	return set.Finish(f)
 }
 
-// One fails the test unless there is exactly one finding, with an ID and at
-// least a severity, that carries all that a finding must; it returns it.
+// One returns the only finding in list. The test fails unless there is exactly one, of the
+// detector id, at least as severe as least, with title, basis, evidence, advice and a window.
 func One(t *testing.T, list []findings.Finding, id string, least findings.Severity) findings.Finding {
 	t.Helper()
 	if len(list) != 1 {
@@ -332,7 +346,7 @@ func typed(t *testing.T, x *findings.Finding) {
 	}
 }
 
-// None fails the test if there is a finding.
+// None fails the test if there is any finding in list.
 func None(t *testing.T, list []findings.Finding) {
 	t.Helper()
 	if len(list) > 0 {
@@ -340,7 +354,8 @@ func None(t *testing.T, list []findings.Finding) {
 	}
 }
 
-// Text writes findings for people.
+// Text returns the findings with their actors and evidence, some lines for each, for messages of
+// tests.
 func Text(list []findings.Finding) string {
 	out := ""
 	for _, x := range list {

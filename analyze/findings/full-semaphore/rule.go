@@ -16,10 +16,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "full-semaphore"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports functions that let only a few goroutines through
+// at a time while others wait. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// Count is how many goroutines at least must have waited for a place.
 	Count int64 `json:"count"`
@@ -39,12 +41,14 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds; the numbers are our own.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own.
 func Default() Thresholds {
 	return Thresholds{Count: 20, MeanNs: 1_000_000, Line: 2, Share: 0.3, Blocked: 0.5, Passed: 0.6, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports functions that let only a few goroutines through at a
+// time while others wait, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, AnyLength: true, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,

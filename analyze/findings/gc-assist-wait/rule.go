@@ -16,10 +16,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "gc-assist-wait"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that had to mark, or to wait for the
+// garbage collector, before they could allocate. Fields whose names end in Ns are in
+// nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	BlockNs int64 `json:"block_ns"` // a wait for mark work or credit this long is long
 	// Share is that of all assists in the running time of the program's goroutines from which on there is a
@@ -33,16 +35,17 @@ type Thresholds struct {
 	Grade        findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. That a goroutine should get credit
-// within a millisecond is what golang/go#22654 expects; Share is ours: the
-// collector's own workers are meant to do nearly all of the work (mgcpacer.go).
-// WarningShare is what programs that allocate all the time and are well do not
-// reach, measured.
+// Default returns the thresholds that apply unless a configuration sets others. That a
+// goroutine should get credit within a millisecond is what golang/go#22654 expects; Share is
+// ours: the collector's own workers are meant to do nearly all of the work (mgcpacer.go).
+// WarningShare is what programs that allocate all the time and are well do not reach,
+// measured.
 func Default() Thresholds {
 	return Thresholds{BlockNs: 1_000_000, Share: 0.05, MinCount: 3, WarningShare: 0.15, AloneNs: 10_000_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that had to mark, or to wait for the
+// garbage collector, before they could allocate, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,

@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "gc-displacement"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports mark workers that ran on Ps for which goroutines
+// of the program waited. Fields whose names end in Ns are in nanoseconds; shares are fractions
+// from 0 to 1.
 type Thresholds struct {
 	// LongNs is the displaced part of one wait from which on it is long, and the
 	// time from which on an idle worker should have given way.
@@ -31,17 +33,17 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Idle workers look for other work all
-// the time (gcDrain in runtime/mgcmark.go, after golang/go#16528), so LongNs is
-// far beyond what that takes; golang/go#37116 is about waits longer than that.
-// The shares are
-// ours: the collector's goal of a quarter of the Ps makes a tenth of the waiting
-// of a busy program that marks much of the time.
+// Default returns the thresholds that apply unless a configuration sets others. Idle workers
+// look for other work all the time (gcDrain in runtime/mgcmark.go, after golang/go#16528), so
+// LongNs is far beyond what that takes; golang/go#37116 is about waits longer than that. The
+// shares are ours: the collector's goal of a quarter of the Ps makes a tenth of the waiting of
+// a busy program that marks much of the time.
 func Default() Thresholds {
 	return Thresholds{LongNs: 1_000_000, MinCount: 3, Share: 0.1, MinShare: 0.05, Ran: 0.05, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports mark workers that ran on Ps for which goroutines of
+// the program waited, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(),

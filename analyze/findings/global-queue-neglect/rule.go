@@ -11,10 +11,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "global-queue-neglect"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that stood in the global queue while
+// Ps served their local run queues. Fields whose names end in Ns are in nanoseconds; shares
+// are fractions from 0 to 1.
 type Thresholds struct {
 	WaitNs int64 `json:"wait_ns"` // a goroutine that stood in the global queue this long is neglected
 	// Poll is after how many starts a P looks at the global queue first: a constant of the scheduler, no limit.
@@ -27,13 +29,15 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Poll is the runtime's (findRunnable, Go 1.22 to 1.27):
-// it does not follow the newest release, which says nothing about older traces.
+// Default returns the thresholds that apply unless a configuration sets others. Poll is the
+// runtime's (findRunnable, Go 1.22 to 1.27): it does not follow the newest release, which says
+// nothing about older traces.
 func Default() Thresholds {
 	return Thresholds{WaitNs: 1_000_000, Poll: 61, Ratio: 4, MinCount: 3, Share: 0.01, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that stood in the global queue while Ps
+// served their local run queues, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

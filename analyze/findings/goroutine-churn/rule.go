@@ -8,10 +8,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "goroutine-churn"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines created at a high rate for next to no
+// work each. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
 	Rate     float64        `json:"rate"`      // creations in a second
 	LifeNs   int64          `json:"life_ns"`   // median running time of a goroutine's whole life
@@ -19,15 +20,16 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. They are guesses, checked on traces:
-// creating, starting and ending a goroutine takes about a microsecond, so that
-// 10,000 a second cost a hundredth of a CPU, and one that runs for 20 µs pays a
-// twentieth of its work.
+// Default returns the thresholds that apply unless a configuration sets others. They are
+// guesses, checked on traces: creating, starting and ending a goroutine takes about a
+// microsecond, so that 10,000 a second cost a hundredth of a CPU, and one that runs for 20 µs
+// pays a twentieth of its work.
 func Default() Thresholds {
 	return Thresholds{Rate: 10_000, LifeNs: 20_000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines created at a high rate for next to no work
+// each, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, Delays: true,

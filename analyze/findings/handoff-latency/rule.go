@@ -10,10 +10,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "handoff-latency"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that waited for the thread to which
+// their P was handed off. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// LateNs is the length from which on a hand-over counts: several times what
 	// it takes to wake a thread that waits, 2 to 8 µs (golang/go#18023; measured).
@@ -26,12 +28,13 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{LateNs: 20_000, MinCount: 20, Still: 0.05, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that waited for the thread to which their P
+// was handed off, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

@@ -10,10 +10,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "late-preemption"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that kept a P far beyond their time
+// slice. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// SliceNs is the length from which on the end of a slice is late: the 10 ms
 	// after which sysmon asks, and two of its sleeps of up to 10 ms.
@@ -34,12 +35,13 @@ type Thresholds struct {
 	Grade     findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{SliceNs: 30_000_000, AskedNs: 10_000_000, LostNs: 60_000_000, Share: 0.5, NoteCount: 5, NoteNs: 100_000_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that kept a P far beyond their time slice,
+// with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, LongRuns: true, Delays: true,

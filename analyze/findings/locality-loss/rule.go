@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "locality-loss"
 
-// Thresholds of the detector. A class of goroutines is judged as one.
+// Thresholds decide when the detector reports goroutines that changed their P often and ran
+// longer for it. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
+// to 1. A class of goroutines is judged as one.
 type Thresholds struct {
 	// Chance is the share of its starts on another P than the last, as a part of
 	// what picking a P at random would give, (GOMAXPROCS-1)/GOMAXPROCS.
@@ -34,14 +36,15 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. All are guesses, checked on traces:
-// two thirds of chance is a half with four Ps; a cache is filled in some 10 to
-// 100 µs.
+// Default returns the thresholds that apply unless a configuration sets others. All are
+// guesses, checked on traces: two thirds of chance is a half with four Ps; a cache is filled
+// in some 10 to 100 µs.
 func Default() Thresholds {
 	return Thresholds{Chance: 2. / 3, RunNs: 100_000, Rate: 1000, Slower: 1.2, TooSlow: 4, MinCount: 100, NoteRate: 10_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that changed their P often and ran longer
+// for it, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,

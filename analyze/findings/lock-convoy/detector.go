@@ -9,10 +9,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "lock-convoy"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports locks for which goroutines stand in line. Fields
+// whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// WaitNs is how long a wait for a lock must be: with one this long a
 	// sync.Mutex goes into starvation mode.
@@ -30,14 +31,15 @@ type Thresholds struct {
 	Grade         findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. WaitNs is the runtime's
-// (starvationThresholdNs, internal/sync/mutex.go, before Go 1.24 sync/mutex.go);
-// the other numbers are our own.
+// Default returns the thresholds that apply unless a configuration sets others. WaitNs is the
+// runtime's (starvationThresholdNs, internal/sync/mutex.go, before Go 1.24 sync/mutex.go); the
+// other numbers are our own.
 func Default() Thresholds {
 	return Thresholds{WaitNs: 1_000_000, Row: 3, LongNs: 5_000_000, RetryNs: 20_000, CriticalShare: 0.25, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports locks for which goroutines stand in line, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked,

@@ -9,10 +9,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "locked-thread-penalty"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports the cost of thread switches for goroutines that
+// are locked to a thread. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
 	// MinCount is how many times a P must have gone to or from a wired thread.
 	MinCount int64 `json:"min_count"`
@@ -27,14 +28,15 @@ type Thresholds struct {
 	Grade   findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteShare = 0.01 // a wired thread that is used rarely is in order
 	return Thresholds{MinCount: 40, MeanNs: 1_000, FreakNs: 1_000_000, Grade: g}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports the cost of thread switches for goroutines that are
+// locked to a thread, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

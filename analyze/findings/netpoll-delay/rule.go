@@ -9,10 +9,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "netpoll-delay"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports network wake-ups that were left to sysmon
+// because all Ps were busy. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// Share is the share of the network's wake-ups that came from a thread without a
 	// P while all Ps were busy.
@@ -29,14 +31,15 @@ type Thresholds struct {
 	Grade  findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. PollNs is sysmon's, in proc.go; a wait of
-// 1 ms for 1 % of the wake-ups is a p99 above 1 ms, a hundred times what waking a
-// thread takes.
+// Default returns the thresholds that apply unless a configuration sets others. PollNs is
+// sysmon's, in proc.go; a wait of 1 ms for 1 % of the wake-ups is a p99 above 1 ms, a hundred
+// times what waking a thread takes.
 func Default() Thresholds {
 	return Thresholds{Share: 0.001, MinCount: 5, WaitNs: 1_000_000, TailShare: 0.01, LongNs: 1_000_000, PollNs: 10_000_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports network wake-ups that were left to sysmon because all
+// Ps were busy, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindSymptom, NeedsQueues: true,

@@ -10,10 +10,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "os-preemption"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports threads that had a P but lacked a CPU. Fields
+// whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// A run interval of at least LongNs, and Ratio times the median of its class, of
 	// which MinRuns are known, is held to have been interrupted.
@@ -51,10 +52,10 @@ type Thresholds struct {
 	Grade         findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. SliceNs is the time slice (10 ms:
-// forcePreemptNS in proc.go) and one sleep of sysmon, SampleNs the rate of
-// runtime/pprof, 100 Hz. The others are ours, calibrated on programs with as many
-// Ps as cores and with more.
+// Default returns the thresholds that apply unless a configuration sets others. SliceNs is the
+// time slice (10 ms: forcePreemptNS in proc.go) and one sleep of sysmon, SampleNs the rate of
+// runtime/pprof, 100 Hz. The others are ours, calibrated on programs with as many Ps as cores
+// and with more.
 func Default() Thresholds {
 	return Thresholds{
 		LongNs: 1_000_000, Ratio: 10, MinRuns: 20, MinCount: 20, Preempted: 0.1,
@@ -67,8 +68,9 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t. By those of cpu-throttling, quota, it
-// tells which silences are that detector's.
+// New returns the detector that reports threads that had a P but lacked a CPU, with thresholds
+// t. Silences in which that of cpu-throttling, with thresholds quota, sees a CPU quota are
+// left to it.
 func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, NeedsQueues: true,

@@ -10,10 +10,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "p-thrash"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports Ps that got a thread and lost it again for next
+// to no work. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
 	// GapNs and BusyNs: a wake-up counts if the P had parked less than GapNs
 	// before, and parks again after less than BusyNs of work.
@@ -29,16 +30,17 @@ type Thresholds struct {
 	Grade       findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Waking a thread costs 5 to 50 µs
-// (golang/go#54622, runtime's startm and stopm): less than that between two
-// parks, or of work between them, does not pay. In recordings of healthy
-// programs a P has fewer than 500 such wake-ups a second. 5,000 of 10 µs each are
-// a twentieth of a CPU, what golang/go#13527 complains of.
+// Default returns the thresholds that apply unless a configuration sets others. Waking a
+// thread costs 5 to 50 µs (golang/go#54622, runtime's startm and stopm): less than that
+// between two parks, or of work between them, does not pay. In recordings of healthy programs
+// a P has fewer than 500 such wake-ups a second. 5,000 of 10 µs each are a twentieth of a CPU,
+// what golang/go#13527 complains of.
 func Default() Thresholds {
 	return Thresholds{GapNs: 50_000, BusyNs: 50_000, Rate: 1000, WindowNs: 100_000_000, WarningRate: 5000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports Ps that got a thread and lost it again for next to no
+// work, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, Delays: true,

@@ -8,10 +8,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "preemption-thrash"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports preemptions where more CPU-bound goroutines are
+// under way than there are Ps. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
 	// RunNs is the run before a preemption from which on the goroutine counts as
 	// CPU-bound: half of the runtime's slice. Shorter ones were charged with the
@@ -36,12 +37,13 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{RunNs: 5_000_000, WaitNs: 1_000_000, Rate: 20, BucketNs: 200_000_000, SustainedNs: 200_000_000, Waiting: 0.75, MinCount: 20, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports preemptions where more CPU-bound goroutines are under
+// way than there are Ps, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, InLine: findings.Queued(), Delays: true,

@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "process-stopped"
 
-// Thresholds of the detector. That of a silence, 5 ms, is in findings.View.Silences.
+// Thresholds decide when the detector reports stops of the whole process at no fixed period.
+// Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1. A silence
+// lasts at least 5 ms: see findings.View.Silences.
 type Thresholds struct {
 	// StopNs is the least length of a stop, and MinCount how many there must be; one of
 	// AloneNs suffices, if there are two signs of it.
@@ -31,14 +33,16 @@ type Thresholds struct {
 	Grade        findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. PairNs is a time slice of 10 ms and two
-// sleeps of the runtime's watcher (sysmon) of up to 10 ms; StopNs is above the turns that busy neighbours on the same CPUs take. The rest is ours.
+// Default returns the thresholds that apply unless a configuration sets others. PairNs is a
+// time slice of 10 ms and two sleeps of the runtime's watcher (sysmon) of up to 10 ms; StopNs
+// is above the turns that busy neighbours on the same CPUs take. The rest is ours.
 func Default() Thresholds {
 	return Thresholds{StopNs: 10_000_000, MinCount: 2, AloneNs: 30_000_000, PairNs: 30_000_000, WarningShare: 0.05, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t. What cpu-throttling reports by its
-// thresholds, quota, is left to that.
+// New returns the detector that reports stops of the whole process at no fixed period, with
+// thresholds t. Silences in which that of cpu-throttling, with thresholds quota, sees a CPU
+// quota are left to it.
 func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindMachine, CostOf: findings.OfPTime, Delays: true, Explains: []string{lockconvoy.ID},
@@ -56,9 +60,9 @@ type watcher struct {
 	silences *findings.Silences
 }
 
-// Stops returns the silences in which, by thresholds t, the process was stopped. Threads that
-// lacked CPUs, spin or wait for a page go on one by one; those of a process that was stopped go
-// on together.
+// Stops returns the silences of the view in which, by thresholds t, the whole process was
+// stopped, in order of time. Its signs are goroutines that go on together: threads that lacked
+// CPUs, spin or wait for a page go on one by one.
 func Stops(view *findings.View, silences *findings.Silences, t Thresholds) (out []findings.Silence) {
 	for _, s := range silences.All() {
 		if s.Ns() < t.StopNs || s.WentOn < s.Running {

@@ -11,10 +11,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "queue-imbalance"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports Ps whose local run queue is long while those of
+// others are empty. Fields whose names end in Ns are in nanoseconds; shares are fractions from
+// 0 to 1.
 type Thresholds struct {
 	Over     int64 `json:"over"`      // goroutines in one queue beyond the mean of all
 	LengthNs int64 `json:"length_ns"` // for so long
@@ -29,14 +31,15 @@ type Thresholds struct {
 	WarningNs    int64   `json:"warning_ns"`
 }
 
-// Default returns the default thresholds. All are guesses, checked on traces:
-// thieves take half of a queue at once, so that with a thief at work a
-// difference of eight is gone within microseconds.
+// Default returns the thresholds that apply unless a configuration sets others. All are
+// guesses, checked on traces: thieves take half of a queue at once, so that with a thief at
+// work a difference of eight is gone within microseconds.
 func Default() Thresholds {
 	return Thresholds{Over: 8, LengthNs: 1_000_000, Gini: 0.6, MinCount: 3, NoteShare: 0.01, NoteNs: 10_000_000, WarningShare: 0.05, WarningNs: 20_000_000}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports Ps whose local run queue is long while those of others
+// are empty, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

@@ -8,10 +8,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "retake-stall"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports system calls that kept a P from the goroutines
+// in its queue. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
+// to 1.
 type Thresholds struct {
 	// StallNs is from which on a goroutine behind a system call counts. sysmon
 	// takes such a P at its second look, 20 µs apart, unless it has backed off
@@ -30,12 +32,13 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{StallNs: 1_000_000, Backoff: 2, Rare: 0.05, RareOf: 20, MinCount: 10, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports system calls that kept a P from the goroutines in its
+// queue, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

@@ -14,10 +14,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "runnable-burst"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports bursts of far more runnable goroutines than the
+// Ps can serve. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
+// to 1.
 type Thresholds struct {
 	// Queue and SevereQueue are runnable goroutines for each P.
 	Queue       int64 `json:"queue"`
@@ -33,15 +35,16 @@ type Thresholds struct {
 	CriticalNs    int64   `json:"critical_ns"`
 }
 
-// Default returns the default thresholds. Five for each P is where schedstat,
-// a tool that counts runnable goroutines, speaks of a burst; 32 is where
-// CockroachDB's admission control takes a node for overloaded. The rest is a
-// guess, checked on traces.
+// Default returns the thresholds that apply unless a configuration sets others. Five for each
+// P is where schedstat, a tool that counts runnable goroutines, speaks of a burst; 32 is where
+// CockroachDB's admission control takes a node for overloaded. The rest is a guess, checked on
+// traces.
 func Default() Thresholds {
 	return Thresholds{Queue: 5, SevereQueue: 32, LengthNs: 1_000_000, Share: 0.01, WarningShare: 0.05, MinBurstNs: 10_000_000, CriticalShare: 0.5, CriticalNs: 1_000_000_000}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports bursts of far more runnable goroutines than the Ps can
+// serve, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, InLine: findings.Queued(),

@@ -10,10 +10,12 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "runnext-monopoly"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that kept a P by waking one another
+// through runnext. Fields whose names end in Ns are in nanoseconds; shares are fractions from
+// 0 to 1.
 type Thresholds struct {
 	Hops    int32 `json:"hops"`    // run intervals in one slice
 	Parties int8  `json:"parties"` // by at most so many goroutines; at most 4
@@ -31,12 +33,13 @@ type Thresholds struct {
 	Grade       findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{Hops: 20, Parties: 3, Relay: 0.9, Creator: 0.4, WaitNs: 1_000_000, SevereNs: 10_000_000, SevereShare: 0.5, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that kept a P by waking one another through
+// runnext, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, AnyLength: true, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

@@ -15,10 +15,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "serialization"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports chains of dependent work that leave Ps idle.
+// Times in Grade are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// Parallelism is T1/Tinf below which the program is serial; with more than
 	// twice as many Ps, half of the Ps.
@@ -38,9 +39,9 @@ type Thresholds struct {
 	Grade         findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Work shorter than twice its span gains
-// nothing from a third P (Brent 1974: at least max(T1/P, Tinf)); the other
-// numbers are our own.
+// Default returns the thresholds that apply unless a configuration sets others. Work shorter
+// than twice its span gains nothing from a third P (Brent 1974: at least max(T1/P, Tinf)); the
+// other numbers are our own.
 func Default() Thresholds {
 	return Thresholds{
 		Parallelism: 2, SlackShare: 0.4, BusyShare: 0.5,
@@ -48,7 +49,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports chains of dependent work that leave Ps idle, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle,

@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "slow-restart"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports Ps that came back late after a stop-the-world
+// although there was work. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	SlowNs int64 `json:"slow_ns"` // from the restart until all Ps have work, or all work has Ps
 	MaxNs  int64 `json:"max_ns"`  // what lasts longer has another cause
@@ -30,14 +32,15 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. They are ours: a thread is woken in
-// some 50 µs, and startTheWorldWithSema (runtime/proc.go) wakes them one after
-// the other. golang/go#45894 is about restarts of milliseconds.
+// Default returns the thresholds that apply unless a configuration sets others. They are ours:
+// a thread is woken in some 50 µs, and startTheWorldWithSema (runtime/proc.go) wakes them one
+// after the other. golang/go#45894 is about restarts of milliseconds.
 func Default() Thresholds {
 	return Thresholds{SlowNs: 200_000, MaxNs: 10_000_000, MinCount: 3, Share: 0.5, MinShare: 0.2, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports Ps that came back late after a stop-the-world although
+// there was work, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Delays: true,

@@ -20,10 +20,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "slow-stage"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that are hardly ever blocked while
+// many others wait for them. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// BusyShare is the share of its time in which the goroutine that others wait for must
 	// not itself be blocked.
@@ -42,8 +44,8 @@ type Thresholds struct {
 	IdleShare float64 `json:"idle_share"`
 }
 
-// Default returns the default thresholds. All are our own: one reader and one worker
-// that wait for each other are no line.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own: one reader and one worker that wait for each other are no line.
 func Default() Thresholds {
 	return Thresholds{
 		BusyShare: 0.8, LifeShare: 0.5, MinWakes: 20, MaxWaitNs: 50_000_000,
@@ -51,7 +53,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that are hardly ever blocked while many
+// others wait for them, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfBlocked, MaybeMeant: true,

@@ -9,10 +9,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "starvation"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that waited for a P far longer than
+// equal sharing explains. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	LongNs   int64 `json:"long_ns"`   // shorter waits are not looked at
 	SevereNs int64 `json:"severe_ns"` // one this long makes it severe
@@ -39,14 +41,15 @@ type Thresholds struct {
 	Grade      findings.Grade `json:"grade"` // of the excess waiting
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteNs = 10_000_000
 	return Thresholds{LongNs: 1_000_000, SevereNs: 10_000_000, Stretch: 3, QueueShare: 0.1, QueueNs: 100_000_000, QueueSome: 0.5, QueueMinNs: 100_000_000, MinCount: 3, AloneNs: 100_000_000, ManyCount: 100, PlainShare: 0.8, Grade: g}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that waited for a P far longer than equal
+// sharing explains, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindSymptom,

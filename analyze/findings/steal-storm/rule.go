@@ -11,10 +11,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "steal-storm"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports steals of tiny pieces of work at a high rate.
+// Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	Share    float64        `json:"share"`     // of the starts, taken from another P
 	RunNs    int64          `json:"run_ns"`    // median run interval of these
@@ -23,15 +24,16 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. A steal out of runnext backs off for
-// a nominal 3 µs first, some 55 µs in fact (runtime's runqgrab), so that a stolen
-// run interval of under 10 µs does not pay. The share is a guess that healthy
+// Default returns the thresholds that apply unless a configuration sets others. A steal out of
+// runnext backs off for a nominal 3 µs first, some 55 µs in fact (runtime's runqgrab), so that
+// a stolen run interval of under 10 µs does not pay. The share is a guess that healthy
 // programs with many small run intervals, up to 20 %, do not reach.
 func Default() Thresholds {
 	return Thresholds{Share: 0.25, RunNs: 10_000, Rate: 2000, WindowNs: 100_000_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports steals of tiny pieces of work at a high rate, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

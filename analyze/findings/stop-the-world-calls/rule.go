@@ -18,10 +18,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "stop-the-world-calls"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports functions of the program that stop the world
+// again and again. Times in Grade are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// MinCount is how many stops one function must have asked for, and PerSecond how
 	// many a second.
@@ -37,13 +38,14 @@ type Thresholds struct {
 	Grade        findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. All are our own: a metrics agent asks every
-// ten seconds.
+// Default returns the thresholds that apply unless a configuration sets others. All are our
+// own: a metrics agent asks every ten seconds.
 func Default() Thresholds {
 	return Thresholds{MinCount: 5, PerSecond: 5, Often: 20, WarningShare: 0.01, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports functions of the program that stop the world again and
+// again, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,

@@ -13,10 +13,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "stw-stop-latency"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that delayed a stop-the-world. Fields
+// whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	LateNs   int64 `json:"late_ns"`   // from the request to the stop of the last P
 	SevereNs int64 `json:"severe_ns"` // one this late is severe
@@ -30,15 +31,16 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. After LateNs stopTheWorldWithSema
-// (runtime/proc.go, Go 1.22 to 1.27) asks again, so what can be interrupted has
-// heard of it by then; stops that took longer than SevereNs were reported as a
+// Default returns the thresholds that apply unless a configuration sets others. After LateNs
+// stopTheWorldWithSema (runtime/proc.go, Go 1.22 to 1.27) asks again, so what can be
+// interrupted has heard of it by then; stops that took longer than SevereNs were reported as a
 // fault (golang/go#17831). The rest is ours.
 func Default() Thresholds {
 	return Thresholds{LateNs: 100_000, SevereNs: 1_000_000, MinCount: 3, AloneNs: 10_000_000, Share: 0.25, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that delayed a stop-the-world, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, Delays: true, Explains: []string{stoptheworldcalls.ID},

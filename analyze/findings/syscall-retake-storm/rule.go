@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "syscall-retake-storm"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports short system calls that lost their P and then
+// waited long for another. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// ShortNs is the length up to which a call would better have kept its P. To
 	// take the P, start a thread for it and get one back takes some 100 µs, and
@@ -29,13 +31,14 @@ type Thresholds struct {
 	Grade    findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. What they guard against is
-// golang/go#18236.
+// Default returns the thresholds that apply unless a configuration sets others. What they
+// guard against is golang/go#18236.
 func Default() Thresholds {
 	return Thresholds{ShortNs: 1_000_000, Share: 0.05, Rate: 1000, MinCount: 20, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports short system calls that lost their P and then waited
+// long for another, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, NeedsQueues: true, Delays: true,

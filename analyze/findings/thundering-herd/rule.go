@@ -14,10 +14,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "thundering-herd"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines woken at once in great numbers, only
+// to wait again. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
+// to 1.
 type Thresholds struct {
 	Herd     int64 `json:"herd"`      // goroutines woken within WindowNs
 	PerP     int64 `json:"per_p"`     // and so many times GOMAXPROCS
@@ -38,11 +40,10 @@ type Thresholds struct {
 	Grade     findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Herds are many events, so fewer
-// nanoseconds than elsewhere make a warning of them. WindowNs is the burst of
-// the scheduling statistics tool schedstat (1 ms around an instant); the rest is
-// our own: 20 µs is some ten times what a look at a condition takes in a traced
-// program.
+// Default returns the thresholds that apply unless a configuration sets others. Herds are many
+// events, so fewer nanoseconds than elsewhere make a warning of them. WindowNs is the burst of
+// the scheduling statistics tool schedstat (1 ms around an instant); the rest is our own: 20
+// µs is some ten times what a look at a condition takes in a traced program.
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.WarningNs = 2_000_000
@@ -52,7 +53,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines woken at once in great numbers, only to
+// wait again, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,

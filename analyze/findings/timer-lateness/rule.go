@@ -11,10 +11,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "timer-lateness"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports timers that fired late, or too many at once.
+// Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	LateNs   int64   `json:"late_ns"`   // how long a timer may have been due, or one of a storm waits
 	MinCount int64   `json:"min_count"` // of such timers of one class
@@ -29,10 +30,10 @@ type Thresholds struct {
 	Grade     findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. LateNs is the resolution of the
-// network poller's time-out, within which timers are late without anyone's doing
-// (golang/go#44343); with Ratio, a ticker of 100 ms may be late by half a time slice
-// of 20 ms, as it is beside goroutines that compute on all Ps by design: of the labelled
+// Default returns the thresholds that apply unless a configuration sets others. LateNs is the
+// resolution of the network poller's time-out, within which timers are late without anyone's
+// doing (golang/go#44343); with Ratio, a ticker of 100 ms may be late by half a time slice of
+// 20 ms, as it is beside goroutines that compute on all Ps by design: of the labelled
 // recordings in which nothing is wrong the highest ratio is 10 %, and of those in which late
 // timers are what is wrong the lowest is 13.6 %. There, 9 % of the timers were late; what is
 // rarer than half of that happens anyway. The storm's size is that of a herd in
@@ -41,7 +42,8 @@ func Default() Thresholds {
 	return Thresholds{LateNs: 1_000_000, MinCount: 10, Often: 0.05, Ratio: 0.125, Least: 0.02, Storm: 32, StormPerP: 2, ApartNs: 100_000, Grade: findings.DefaultGrade()}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports timers that fired late, or too many at once, with
+// thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindSymptom, CostOf: findings.OfBlocked,

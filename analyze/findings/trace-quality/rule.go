@@ -12,10 +12,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "trace-quality"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports flaws of the trace that make other results
+// doubtful. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// Unexplained is the share of unexplained starts above which, and
 	// UnexplainedMin their number from which on, the queues are in doubt.
@@ -34,9 +35,9 @@ type Thresholds struct {
 	Periods int64 `json:"periods"`
 }
 
-// Default returns the default thresholds. ShortNs is ten time slices. A region, a
-// task or a log takes 170 to 510 ns of the goroutine that makes it, measured on
-// amd64 with Go 1.26: one for each AnnotationNs is as much as Tracer, or more.
+// Default returns the thresholds that apply unless a configuration sets others. ShortNs is ten
+// time slices. A region, a task or a log takes 170 to 510 ns of the goroutine that makes it,
+// measured on amd64 with Go 1.26: one for each AnnotationNs is as much as Tracer, or more.
 func Default() Thresholds {
 	return Thresholds{
 		Unexplained: 0.01, UnexplainedMin: 10, Tracer: 0.02, TracerMinNs: 100_000_000,
@@ -45,7 +46,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports flaws of the trace that make other results doubtful,
+// with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindTrace,

@@ -14,10 +14,12 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "unbuffered-io"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports functions that read or write little by little,
+// with a system call each time. Fields whose names end in Ns are in nanoseconds; shares are
+// fractions from 0 to 1.
 type Thresholds struct {
 	// MinRow is how many calls there must be in a run interval, on average.
 	MinRow float64 `json:"min_row"`
@@ -35,14 +37,16 @@ type Thresholds struct {
 	CriticalShare float64 `json:"critical_share"`
 }
 
-// Default returns the default thresholds. A system call takes from some 100 ns to a
-// microsecond before it does anything; a send of some bytes by TCP on loopback took 4 to 7 µs
-// where we measured it, one of 32 kB 9 µs and more. The thresholds are ours.
+// Default returns the thresholds that apply unless a configuration sets others. A system call
+// takes from some 100 ns to a microsecond before it does anything; a send of some bytes by TCP
+// on loopback took 4 to 7 µs where we measured it, one of 32 kB 9 µs and more. The thresholds
+// are ours.
 func Default() Thresholds {
 	return Thresholds{MinRow: 20, ShortNs: 4_000, ShortSocketNs: 8_000, PerSecond: 5_000, MinNs: 5_000_000, NoteShare: 0.05, WarningShare: 0.2, CriticalShare: 0.5}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports functions that read or write little by little, with a
+// system call each time, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,

@@ -20,10 +20,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "wakeup-cost"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports wake-ups for less work than the wake-up itself
+// takes. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	// A run interval of at most ShortNs, after which the goroutine waits again, is not
 	// worth the wake-up.
@@ -41,14 +42,15 @@ type Thresholds struct {
 	CriticalShare float64 `json:"critical_share"`
 }
 
-// Default returns the default thresholds. A P takes a quarter of a microsecond from one
-// goroutine to the next, and several microseconds where a thread has to wake up for it;
-// the thresholds are ours.
+// Default returns the thresholds that apply unless a configuration sets others. A P takes a
+// quarter of a microsecond from one goroutine to the next, and several microseconds where a
+// thread has to wake up for it; the thresholds are ours.
 func Default() Thresholds {
 	return Thresholds{ShortNs: 2_000, PerSecond: 10_000, ShortShare: 0.75, MinNs: 5_000_000, NoteShare: 0.03, WarningShare: 0.1, CriticalShare: 0.4}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports wake-ups for less work than the wake-up itself takes,
+// with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime,

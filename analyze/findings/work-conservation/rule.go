@@ -12,10 +12,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "work-conservation"
 
-// Thresholds of the detector. Shares are of all P-time.
+// Thresholds decide when the detector reports Ps that were idle while a runnable goroutine
+// stood in a queue. Fields whose names end in Ns are in nanoseconds; shares are fractions of
+// all P-time.
 type Thresholds struct {
 	IntervalNs    int64   `json:"interval_ns"` // shorter ones are a thread waking up
 	NoteShare     float64 `json:"note_share"`
@@ -37,7 +39,7 @@ type Thresholds struct {
 	AfterSTWNs int64 `json:"after_stw_ns"`
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{
 		IntervalNs: 100_000, NoteShare: 0.01, WarningShare: 0.02, CriticalShare: 0.2,
@@ -46,7 +48,8 @@ func Default() Thresholds {
 	}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports Ps that were idle while a runnable goroutine stood in
+// a queue, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfIdle, NeedsQueues: true, Strains: true, Delays: true,

@@ -14,10 +14,12 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// ID of the detector.
+// ID names the detector in findings, in configuration files and for "gmpscope explain".
 const ID = "yield-spinning"
 
-// Thresholds of the detector.
+// Thresholds decide when the detector reports goroutines that poll in a loop with
+// runtime.Gosched instead of waiting. Fields whose names end in Ns are in nanoseconds; shares
+// are fractions from 0 to 1.
 type Thresholds struct {
 	// ShortNs: a run interval that ends in a yield and is no longer than this, system
 	// calls included, did no more than look.
@@ -36,17 +38,18 @@ type Thresholds struct {
 	Grade findings.Grade `json:"grade"`
 }
 
-// Default returns the default thresholds. Share is that from which on the Tokio
-// console warns of tasks that wake themselves; PerSecond is the catalogue's, after
-// golang/go#13527 and #18237. The rest is our own: what a goroutine does that
-// yields as a courtesy takes longer than 30 µs, since a yield costs about one.
+// Default returns the thresholds that apply unless a configuration sets others. Share is that
+// from which on the Tokio console warns of tasks that wake themselves; PerSecond is the
+// catalogue's, after golang/go#13527 and #18237. The rest is our own: what a goroutine does
+// that yields as a courtesy takes longer than 30 µs, since a yield costs about one.
 func Default() Thresholds {
 	g := findings.DefaultGrade()
 	g.NoteShare = 0.005 // a short spin now and then is common, and cheap
 	return Thresholds{ShortNs: 30_000, Share: 0.5, Starved: 3, PerSecond: 1000, MinYields: 256, Often: 20_000, Grade: g}
 }
 
-// New returns the detector with thresholds t.
+// New returns the detector that reports goroutines that poll in a loop with runtime.Gosched
+// instead of waiting, with thresholds t.
 func New(t Thresholds) findings.Detector {
 	return findings.Detector{
 		ID: ID, Kind: findings.KindCause, Counted: true, CostOf: findings.OfPTime, Delays: true,

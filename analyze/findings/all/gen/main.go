@@ -225,14 +225,16 @@ import (
 {{- end}}
 )
 
-// Thresholds are those of all detectors, in JSON under their IDs.
+// Thresholds hold, for each detector, what it must have measured before it reports a finding;
+// in JSON under its ID. The type Thresholds of its package says what the fields mean and in
+// which unit they are.
 type Thresholds struct {
 {{- range .List}}
 	{{.Field}} {{.Package}}.Thresholds ` + "`json:\"{{.ID}}\"`" + `
 {{- end}}
 }
 
-// Default returns the default thresholds.
+// Default returns the thresholds that apply unless a configuration sets others.
 func Default() Thresholds {
 	return Thresholds{
 {{- range .List}}
