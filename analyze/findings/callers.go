@@ -12,13 +12,14 @@ type callers struct {
 // lastCalls is of how many system calls [callers.LastCall] tells.
 const lastCalls = 64
 
-// LastCall is a recent system call.
+// LastCall is one of the latest system calls that goroutines of the program made. [View.LastCall]
+// returns them.
 type LastCall struct {
-	G           int64
-	At          int64 // when it began
-	Slot, Class int32 // of G
-	Stack       int32
-	Used        bool // for the watcher
+	G           int64 // ID of the goroutine
+	At          int64 // time at which the call began, ns
+	Slot, Class int32 // of G: its View.Slot, and the handle of its class
+	Stack       int32 // handle of the stack from which it was made; 0 if unknown
+	Used        bool  // free for a Watcher to mark a call that it has taken into account; false at first
 }
 
 // begin notes that g begins a system call.
@@ -28,8 +29,8 @@ func (c *callers) begin(g *Goroutine, stack int32, at int64) {
 	c.begun++
 }
 
-// LastCall returns the i-th latest system call, from 0; nil if it is not kept. It is
-// valid until the next decision.
+// LastCall returns the i-th latest system call of a goroutine of the program: 0 is the latest. It is
+// nil unless i is below 64 and there were so many. The result is valid until the next decision.
 func (c *callers) LastCall(i uint) *LastCall {
 	if i >= min(c.begun, lastCalls) {
 		return nil
@@ -37,16 +38,17 @@ func (c *callers) LastCall(i uint) *LastCall {
 	return &c.last[(c.begun-1-i)%lastCalls]
 }
 
-// Caller counts the system calls with a P from one stack.
+// Caller counts the system calls that were made, with a P, from one stack. [View.Callers] returns
+// them.
 type Caller struct {
-	Stack int32
-	Class int32 // of the first that called
-	G     int64 // which that was
-	N, Ns int64 // calls, and their time with the P
-	// Runs is the number of run intervals with such calls; too large where goroutines whose
-	// slots are equal modulo 4 call in turns.
+	Stack int32 // handle
+	Class int32 // handle of the class of G
+	G     int64 // ID of the first goroutine that made such a call
+	N, Ns int64 // number of calls, and for how long they kept their P, summed, in ns
+	// Runs is the number of run intervals with such calls. It is an estimate, too large where many
+	// goroutines call in turns.
 	Runs     int64
-	From, To int64    // from the begin of the first to the end of the last
+	From, To int64    // ns: from the beginning of the first call to the end of the last
 	runAt    [4]int64 // when the last one began, by slot
 }
 
@@ -87,13 +89,14 @@ func (c *callers) count(g *Goroutine, stack int32, from, to int64) {
 	}
 }
 
-// CallsFrom returns the number of system calls with a P from a stack, and a small index
-// for the stack; all stacks beyond some thousands share index 0.
+// CallsFrom returns n, the number of system calls made with a P from the stack with a handle, and
+// number, a small index by which a Watcher can keep what it knows of the stack in a slice. All
+// stacks beyond the first 4,095 share index 0, and the count that belongs to it.
 func (c *callers) CallsFrom(stack int32) (n int64, number int32) {
 	i := c.find(stack)
 	return c.byCaller[i].N, i
 }
 
-// Callers returns the system calls by stack, for the first thousands of stacks, in order
-// of appearance.
+// Callers returns the counts of system calls, one for each of the first 4,095 stacks from which some
+// were made, in order of appearance.
 func (c *callers) Callers() []Caller { return c.byCaller[1:] }

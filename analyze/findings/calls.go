@@ -5,19 +5,20 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Syscall is one system call, or the part of it until its P was taken.
+// Syscall is one system call [From, To), ns, or the part of it until its P was taken.
+// [View.Syscalls] reports them.
 type Syscall struct {
-	G        int64
-	From, To int64
-	P        int32
-	Class    int32
-	Stack    int32
+	G        int64 // ID of the goroutine
+	From, To int64 // ns since the first event of the trace
+	P        int32 // with which it began
+	Class    int32 // handle of the goroutine's class
+	Stack    int32 // handle of the stack from which it was made; 0 if unknown
 	// Why is WhyRetakeSlow where sysmon took the P, WhyRetakeReturn where another
 	// thread that came back from a system call did, and WhySyscallExit where the
 	// goroutine came back to its P. WhyUnknown: the P was given up otherwise.
 	Why    reference.Why
-	Local  int32 // goroutines of the program in the P's queue when it ended
-	System bool
+	Local  int32 // number of goroutines of the program in the P's run queue at To
+	System bool  // the goroutine belongs to the runtime or the tracer
 }
 
 // lostP reports whether it lost the P.

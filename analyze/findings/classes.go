@@ -10,28 +10,30 @@ import (
 // maxClasses is how many classes have an account; further ones share an account.
 const maxClasses = 4096
 
-// Class summarizes the run intervals, wake-ups and waits of the goroutines of one class.
+// Class sums up the run intervals, wake-ups and waits of the goroutines of one class up to
+// [View.Now]. Times are sums in ns, all other numbers are counts.
 type Class struct {
-	ID    int32
-	Runs  int64
-	RunNs int64
-	Local int64 // starts out of local queues
-	// Creates is the number of goroutines that they created.
+	ID    int32 // handle of the class; 0 for goroutines without one, and for further classes
+	Runs  int64 // run intervals that have ended
+	RunNs int64 // their lengths, without system calls and known time on no CPU
+	Local int64 // starts out of local run queues, stolen goroutines included
+	// Creates is the number of goroutines that its goroutines created.
 	Creates int64
 	// Calls is the number of its system calls, as in View.Syscalls, and CallNs their total
 	// length.
 	Calls, CallNs int64
-	// Woken is how often its goroutines were woken, by others or by the network, a timer and
-	// the like: Outside. Waker is the class that did most of it.
+	// Woken is how often its goroutines were woken after they had blocked, and Outside how often
+	// that was by the network, a timer and the like rather than by a goroutine. Waker is the
+	// handle of the class whose goroutines did most of the rest.
 	Woken, Outside int64
 	Waker          Majority[int32]
-	BlockedNs      int64 // before these wake-ups
-	// WaitedNs is how long its goroutines waited for a P, but those that yielded; AwaitedNs is the
-	// part of those for each of which a goroutine waited: see [Goroutine.await].
+	BlockedNs      int64 // time blocked before the wake-ups in Woken
+	// WaitedNs is how long its goroutines waited for a P, waits after runtime.Gosched left out.
+	// AwaitedNs is the part of it in which another goroutine waited for the one that waited.
 	WaitedNs, AwaitedNs int64
-	Ended               int64 // goroutines that have come to their end, of those that were created
-	// Of the run intervals on the same P as the last before, those of goroutines
-	// known to be wired to a thread left out.
+	Ended               int64 // goroutines that have ended, of those whose creation was seen
+	// Again is the number of run intervals on the same P as the goroutine's one before, and
+	// AgainNs their sum; goroutines known to be locked to a thread are left out.
 	Again, AgainNs int64
 	bars           [bars]int64 // but those in kept
 	kept           [bars]int64 // of Again, those that the goroutine ended itself
@@ -55,8 +57,8 @@ func (c *Class) add(ns int64, again bool, why reference.Why) {
 	c.bars[bar]++
 }
 
-// Busy reports whether goroutines of the class ran more than four times as long as they were
-// blocked.
+// Busy reports whether the goroutines of the class ran more than four times as long as they were
+// blocked, both in sum.
 func (c *Class) Busy() bool { return c.RunNs > 4*c.BlockedNs }
 
 // maxStructuralEnds is how many goroutines of a class end at most where each is a part of the program's
@@ -70,8 +72,8 @@ func (c *Class) Serves(class int32) bool {
 	return c.Ended < maxStructuralEnds && c.Woken > 0 && c.Waker.For == class && 2*c.Waker.Votes >= c.Woken && 50*c.Outside <= c.Woken
 }
 
-// Kept returns the lengths of those run intervals in Again that the goroutine ended
-// itself: it blocked, ended, or called runtime.Gosched.
+// Kept returns the distribution of the lengths of those run intervals in Again that the goroutine
+// ended itself: it blocked, ended, or called runtime.Gosched. Their sum, Lengths.Ns, is not set.
 func (c *Class) Kept() Lengths {
 	l := Lengths{bars: c.kept}
 	for _, n := range c.kept {
@@ -89,7 +91,7 @@ func bar(ns int64) int {
 	return min(b, bars-1)
 }
 
-// Mean returns the mean run interval in ns; 0 if there is none.
+// Mean returns the mean length of the run intervals of the class, in ns; 0 if there is none.
 func (c *Class) Mean() int64 {
 	if c.Runs == 0 {
 		return 0
@@ -97,7 +99,8 @@ func (c *Class) Mean() int64 {
 	return c.RunNs / c.Runs
 }
 
-// Median returns the median run interval in ns, within a quarter; 0 if there is none.
+// Median returns the median length of the run intervals of the class, in ns, within a quarter; 0
+// if there is none.
 func (c *Class) Median() int64 {
 	if c.Runs == 0 {
 		return 0
@@ -112,7 +115,8 @@ func (c *Class) Median() int64 {
 	return c.Mean()
 }
 
-// Over returns the number of run intervals of at least ns, to the precision of a bucket.
+// Over returns the number of run intervals of the class of at least ns nanoseconds. Its buckets are
+// half an octave wide: all of the one in which ns lies are counted.
 func (c *Class) Over(ns int64) int64 {
 	var n int64
 	for i := bar(ns); i < bars; i++ {
@@ -140,8 +144,8 @@ func (a *accounts) know(handles []int32) {
 	}
 }
 
-// ClassStat returns the statistics of a class. The result is valid until the next
-// decision.
+// ClassStat returns what is known of the class with a handle. All classes beyond the first 4,095
+// share one Class. The result is valid until the next decision.
 func (a *accounts) ClassStat(class int32) *Class {
 	r := &a.recent[uint32(class)%uint32(len(a.recent))]
 	if r.class != class || r.i == 0 {
@@ -150,13 +154,16 @@ func (a *accounts) ClassStat(class int32) *Class {
 	return &a.classes[r.i]
 }
 
-// AllRunNs is how long all goroutines of the program ran, ns.
+// AllRunNs returns how long the goroutines of the program ran, summed, in ns: all run intervals
+// that have ended.
 func (a *accounts) AllRunNs() int64 { return a.all.RunNs }
 
-// MeanRun returns the mean run interval of the program's goroutines, in ns.
+// MeanRun returns the mean length of the run intervals of the program's goroutines, in ns; 0 if
+// none has ended.
 func (a *accounts) MeanRun() int64 { return a.all.RunNs / max(1, a.all.Runs) }
 
-// Classes calls f for all classes, in order of appearance.
+// Classes calls f for each class of which a run interval has ended, in order of appearance. The
+// argument is valid during the call.
 func (a *accounts) Classes(f func(*Class)) {
 	for i := range a.classes {
 		if c := &a.classes[i]; c.Runs > 0 {

@@ -6,14 +6,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Goroutine is a live goroutine of the stream. Times are ns. The fields used most come
-// first, so that they share two cache lines.
+// Goroutine is what a View knows of a live goroutine. Times are ns since the first event of the
+// trace, durations are ns, and Class and the stacks are handles; a handle of 0 is unknown. The
+// fields used most come first, so that they share two cache lines.
 type Goroutine struct {
 	ID      int64
 	ReadyAt int64 // time since which it waits for a P; -1 if it does not
 	StartAt int64 // time since which it runs; -1 if it does not
-	Wait    int64 // the wait before this run interval, or the last; -1 if unknown
-	Class   int32 // handle
+	Wait    int64 // length of the wait for a P before this run interval; -1 if unknown, or it does not run
+	Class   int32 // handle of its class
 	P       int32 // P of the queue in which it waits (NoP: the global one, or none), or on which it ran last
 	Stack   int32 // where it stopped last
 
@@ -26,26 +27,26 @@ type Goroutine struct {
 
 	System   bool             // belongs to the runtime or the tracer
 	Self     bool             // waits after runtime.Gosched
-	Locked   bool             // wired to a thread, as far as seen
+	Locked   bool             // locked to a thread, as far as seen
 	New      bool             // has not run yet
 	Moved    bool             // its last run interval was on another P than the one before
 	ReadyWhy reference.Why    // why it became runnable last
 	Reason   reference.Reason // what it waits or waited for; none if it is new, was preempted, or came from a system call
 	CallWhy  reference.Why    // how its last system call lost its P, as in Syscall.Why; else WhyUnknown
-	RunNs    int64            // all its run intervals so far, system calls that kept the P left out
-	WaitNs   int64            // all its waits for a P so far, as far as they are known
-	RunAt    int64            // its run interval before the last block began; -1 if unknown
-	// Of the last block, and how it ended.
-	BlockedAt int64 // since when it is blocked, or was before it became runnable; -1: unknown, or it has not
+	RunNs    int64            // sum of its run intervals so far, system calls that kept the P left out
+	WaitNs   int64            // sum of its waits for a P so far, as far as they are known
+	RunAt    int64            // time at which the run interval before its last stop began; -1 if unknown
+	// The time that it is blocked, or was last, and how that ended.
+	BlockedAt int64 // time since which it is blocked, or was before it became runnable; -1: unknown, or it was not
 	BlockedNs int64 // how long it was blocked before it became runnable last; -1: it was not; a sleep of 100 µs may be one of 1 ms on idle Ps
-	Waker     int64 // who made it runnable; NoG: no goroutine
-	WakeStack int32 // where the waker was
+	Waker     int64 // ID of the goroutine that made it runnable last; NoG: none did
+	WakeStack int32 // handle of the stack at which Waker did so
 	RanOn     int32 // P of its last run interval; NoP: it has not run
-	M         int64 // thread of its last start
-	CallAt    int64 // its last system call began; -1 if unknown
-	Creator   int64 // who created it; NoG if that is unknown, or was no goroutine
-	Created   int32 // goroutines that it created since it became runnable last
-	Stops     int64 // of its run intervals, by a KindStop other than its end
+	M         int64 // thread of its last start; NoM if unknown
+	CallAt    int64 // time at which its last system call began; -1 if unknown
+	Creator   int64 // ID of the goroutine that created it; NoG if unknown, or no goroutine did
+	Created   int32 // number of goroutines that it created since it became runnable last
+	Stops     int64 // number of its run intervals that ended with a KindStop other than its end
 	// steps is how many there were from what happened outside to when it became runnable, and woke
 	// how many goroutines it made runnable since it was blocked: see await.
 	steps, woke int8
@@ -61,8 +62,9 @@ type round struct {
 	runNs, waitNs int64 // RunNs and WaitNs when it was over
 }
 
-// Round returns how long it has run and waited for a P since it was last blocked, in ns, and length and
-// reason of that blocking; 0 if it was not blocked.
+// Round returns how long the goroutine has run and has waited for a P from the end of the last time
+// that it was blocked up to now, and how long and for what it had been blocked; blocked is 0 if it
+// never was. Times are ns; of a wait that is not over nothing is counted.
 func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason reference.Reason) {
 	if g.StartAt >= 0 {
 		ran = now - g.StartAt
@@ -71,7 +73,7 @@ func (g *Goroutine) Round(now int64) (ran, waited, blocked int64, reason referen
 	return ran + g.RunNs - r.runNs, g.WaitNs - r.waitNs, r.blockedNs, r.reason
 }
 
-// Slot returns a small number that identifies it: see [View.Slot].
+// Slot returns a small number that identifies the goroutine among the live ones: see [View.Slot].
 func (g *Goroutine) Slot() int32 { return g.slot }
 
 // goroutine returns the decision's goroutine, and takes over what its note says about it.

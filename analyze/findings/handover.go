@@ -5,24 +5,24 @@ import "github.com/gmpscope/gmpscope/reference"
 // Handover is the transfer of a P from the thread that lost it to the one that next ran
 // something on it: after sysmon retook it, or to and from threads with locked goroutines
 // (runtime/proc.go: handoffp, startlockedm, stoplockedm). Transfers during a
-// stop-the-world are left out.
+// stop-the-world are left out. [View.Handovers] reports them.
 type Handover struct {
-	From, To int64
-	P        int32
-	Why      reference.Why // WhyLocked, WhyRetakeSlow, WhySyscall, ...
-	// Who had the P before, and where it left it.
+	From, To int64         // ns: the P was given up, and ran something again
+	P        int32         // that was handed over
+	Why      reference.Why // why it was given up: WhyLocked, WhyRetakeSlow, WhySyscall, ...
+	// Giver is the ID of the goroutine that ran on the P before, GiverClass the handle of its
+	// class, and GiverStack that of the stack at which it left the P; 0 if unknown.
 	Giver      int64
 	GiverClass int32
 	GiverStack int32
-	// Who waited: the one that ran next, or, if that was one of the runtime's, the
-	// first behind it. Locked: it is wired to the thread that the P was handed to.
+	// G is the ID of the goroutine that ran next, or, if that was one of the runtime's, of the
+	// first behind it, and Class the handle of its class. M is the thread that got the P.
 	G      int64
 	Class  int32
 	M      int64
-	Locked bool
-	// Ns is how long goroutines of the program waited for this P meanwhile, in
-	// sum: those in its queue and the one that ran; of the global queue each P
-	// has its share.
+	Locked bool // the goroutine that ran next is locked to M
+	// Ns is how long goroutines of the program waited for this P meanwhile, summed, in ns: those
+	// in its queue, the one that ran, and its share of the global queue, 1/GOMAXPROCS.
 	Ns int64
 }
 

@@ -99,8 +99,8 @@ func (q *queues) list(p int32) *list {
 	return nil
 }
 
-// Queued returns the number of goroutines of the program in P p's queue, or in the global
-// one for NoP.
+// Queued returns the number of goroutines of the program in P p's run queue, runnext included, or
+// in the global one if p is reference.NoP.
 func (q *queues) Queued(p int32) int64 {
 	if l := q.list(p); l != nil {
 		return l.n
@@ -108,20 +108,21 @@ func (q *queues) Queued(p int32) int64 {
 	return 0
 }
 
-// QueuedLocally returns the number of goroutines of the program in queues of Ps, and the
-// number of these queues that are not empty.
+// QueuedLocally returns n, the number of goroutines of the program in local run queues, runnext
+// included, and the number of Ps whose queue is not empty.
 func (q *queues) QueuedLocally() (n, queues int64) { return q.localLen, q.filled }
 
-// Yielded returns the number of runnable goroutines that wait after runtime.Gosched.
+// Yielded returns the number of goroutines of the program that wait for a P because they called
+// runtime.Gosched.
 func (q *queues) Yielded() int64 { return q.yielded }
 
-// Stealable returns the number of queued goroutines of the program that any idle P could
-// take, without locked ones and ones that yielded, and the time since which there has
-// been at least one.
+// Stealable returns n, the number of queued goroutines of the program that any idle P could take:
+// those that are neither locked to a thread nor there after runtime.Gosched. since is the time,
+// in ns, from which on there has been at least one; it means nothing if n is 0.
 func (q *queues) Stealable() (n, since int64) { return q.stealers.n, q.stealers.since }
 
-// Waiting yields the goroutines of the program in P's queue, or in the global one for NoP, the earliest
-// first, up to most of them.
+// Waiting yields the goroutines of the program in P p's run queue, or in the global one if p is
+// reference.NoP: at most most of them, the one that has been there longest first.
 func (q *queues) Waiting(p int32, most int) iter.Seq[*Goroutine] {
 	return func(yield func(*Goroutine) bool) {
 		l := q.list(p)
@@ -138,8 +139,8 @@ func (q *queues) Waiting(p int32, most int) iter.Seq[*Goroutine] {
 	}
 }
 
-// QueuedAt returns the time, in ns, since which g, which waits for a P, has been in its
-// present queue.
+// QueuedAt returns the time, in ns since the first event of the trace, at which g came to the
+// queue that it is in. g must wait for a P.
 func (q *queues) QueuedAt(g *Goroutine) int64 { return q.turn(g).queuedAt }
 
 // put puts g, whose list is chosen, to the end of it.
@@ -214,21 +215,21 @@ func (q *queues) of(t *turn) *list {
 	return &q.nowhere
 }
 
-// Residency is an interval, in ns, during which a goroutine of the program stands in one
-// queue.
+// Residency is an interval [From, To), ns, in which a goroutine of the program stood in one run
+// queue. [View.Residencies] reports them.
 type Residency struct {
-	G    *Goroutine
-	P    int32 // NoP: the global queue
-	From int64 // when it was put there
-	To   int64
-	// Later is how many goroutines of the program were started from local queues
-	// meanwhile, less those that stood there before; LaterWait how long they had
-	// waited, on average.
+	G    *Goroutine // that stood there
+	P    int32      // whose queue it was; reference.NoP: the global one, or an unknown one
+	From int64      // ns: it was put there
+	To   int64      // ns: it left
+	// Later is the number of goroutines of the program that were started from local queues
+	// meanwhile, less the number of those in such queues at From. LaterWait is how long all that
+	// were started so had waited for a P, on average, in ns. Both are 0 if none was.
 	Later     int64
 	LaterWait int64
-	Start     bool // it left to run
-	Src       reference.Source
-	Open      bool // it was there when the trace ended
+	Start     bool             // it left to run, rather than for another queue
+	Src       reference.Source // with Start: where the P took it from
+	Open      bool             // it was still there when the trace ended
 }
 
 func (w *follower) move(d *reference.Decision) {

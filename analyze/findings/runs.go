@@ -36,38 +36,38 @@ type proc struct {
 	first  bool  // Run.First of it
 }
 
-// Run is one run interval of one goroutine on one P, system calls that kept
-// the P included.
+// Run is one run interval [From, To), ns, of one goroutine on one P, system calls that kept
+// the P included. [View.Runs] reports them.
 type Run struct {
-	G         int64
-	From, To  int64
-	SyscallNs int64 // of it, in system calls
-	OffNs     int64 // time on no CPU, without SyscallNs, by the kernel's records
-	AssistNs  int64 // time in GC assists, without SyscallNs
-	Wait      int64 // before it; -1 if unknown
+	G         int64 // ID of the goroutine
+	From, To  int64 // ns since the first event of the trace
+	SyscallNs int64 // time of it in system calls, ns
+	OffNs     int64 // time on no CPU by the kernel's records, without SyscallNs, ns
+	AssistNs  int64 // time in GC assists, without SyscallNs, ns
+	Wait      int64 // how long the goroutine had waited for a P before it, ns; -1 if unknown
 	// Load is the number of goroutines of the program per usable P, at least 1: the largest
 	// of when it became runnable, when it started, and the mean meanwhile. It is set after
 	// waits that a [RunFilter] selects by their length.
 	Load    float64
 	P       int32
-	Class   int32
-	Stack   int32         // where it stopped; 0 if unknown
-	Why     reference.Why // WhyRetakeSlow where the P was taken in a system call
-	System  bool
-	Counted bool // the wait before it was neither asked for nor the runtime's
-	Open    bool // it was not over when the trace ended, or at a gap
-	// How it began. Src is where it was taken from; SrcUnknown too if it began by a
-	// system call's return.
-	First bool // its goroutine's first, as far as seen
-	Moved bool // on another P than its last
-	Src   reference.Source
-	Nth   int32 // run interval of its time slice, from 1
+	Class   int32         // handle of the goroutine's class
+	Stack   int32         // handle of the stack at which it stopped; 0 if unknown
+	Why     reference.Why // why it ended: WhyRetakeSlow where the P was taken in a system call
+	System  bool          // the goroutine belongs to the runtime or the tracer
+	Counted bool          // Wait is known, and neither after runtime.Gosched nor of a System goroutine
+	Open    bool          // it was not over when the trace ended, or at a gap
+	First   bool          // its goroutine's first, as far as seen
+	Moved   bool          // on another P than its goroutine's one before
+	// Src is where the P took the goroutine from; SrcUnknown also if the interval began with the
+	// return from a system call.
+	Src reference.Source
+	Nth int32 // which run interval of its time slice it is, from 1
 	// IdleWait is the part of the wait before it, in ns, in which the P had a thread but ran
 	// nothing.
 	IdleWait int64
 }
 
-// Ns returns the length in ns, without system calls and known time on no CPU.
+// Ns returns the length of the run interval in ns, without system calls and known time on no CPU.
 func (s *Run) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 // stolen reports whether the goroutine was stolen from another P.
@@ -76,25 +76,25 @@ func (s *Run) stolen() bool {
 }
 
 // Slice is a chain of run intervals on one P that share a time slice, because
-// each after the first inherited it through runnext.
+// each after the first inherited it through runnext. [View.Slices] reports them.
 type Slice struct {
 	P         int32
-	Runs      int32
-	Created   int32         // of them, first ones of goroutines that were created meanwhile
-	Timers    int32         // of them, those of goroutines that timers woke meanwhile
-	Why       reference.Why // of its last stop
-	Stack     int32
-	Open      bool // it was not over when the trace ended, or at a gap
-	System    bool // a goroutine of the runtime took part
-	N         int8 // goroutines in Gs; 5 means more
-	Gs        [4]int64
-	Classes   [4]int32
-	From, To  int64
-	SyscallNs int64
-	OffNs     int64 // as Run
+	Runs      int32         // number of run intervals in it
+	Created   int32         // number of them that are the first of a goroutine just created
+	Timers    int32         // number of them whose goroutine a timer had woken
+	Why       reference.Why // why the last run interval ended
+	Stack     int32         // handle of the stack at which the last run interval ended; 0 if unknown
+	Open      bool          // it was not over when the trace ended, or at a gap
+	System    bool          // a goroutine of the runtime or the tracer took part
+	N         int8          // number of goroutines that took part; 5 means more than 4
+	Gs        [4]int64      // IDs of the first min(N, 4) of them
+	Classes   [4]int32      // handles of the classes of Gs
+	From, To  int64         // it is [From, To), ns
+	SyscallNs int64         // time of it in system calls, ns
+	OffNs     int64         // time of it on no CPU, as in Run, ns
 }
 
-// Ns returns the length in ns, as [Run.Ns].
+// Ns returns the length of the slice in ns, without system calls and known time on no CPU.
 func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 func (w *follower) start(d *reference.Decision) {

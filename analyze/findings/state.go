@@ -25,7 +25,7 @@ type processors struct {
 	waking int64
 }
 
-// ByID returns the goroutine with an ID, or nil.
+// ByID returns the live goroutine with an ID; nil if there is none, or it has not been seen yet.
 func (q *goroutines) ByID(id int64) *Goroutine {
 	if slot := q.byID.Find(id); slot != ids.None {
 		return q.gs.At(slot)
@@ -42,7 +42,8 @@ func (m *processors) Running(p int32) *Goroutine {
 	return nil
 }
 
-// QueuedNs returns the total goroutine-time in P p's queue, in ns.
+// QueuedNs returns how long goroutines of the program have stood in P p's run queue up to
+// [View.Now], or in the global one if p is reference.NoP: the sum over all goroutines, in ns.
 func (w *View) QueuedNs(p int32) int64 {
 	if l := w.list(p); l != nil {
 		return l.ns(w.now)
@@ -56,14 +57,14 @@ func (w *View) Runnable() int64 { return w.runnable }
 // Now returns the time of the last decision, in ns.
 func (w *View) Now() int64 { return w.now }
 
-// CountPs returns the number of Ps in a state.
+// CountPs returns the number of Ps that are in state s now.
 func (m *processors) CountPs(s ledger.State) int64 { return m.counts[s] }
 
-// KnownPs returns the number of Ps from 0 to the highest known one.
+// KnownPs returns one more than the highest number of a P seen so far.
 func (m *processors) KnownPs() int32 { return int32(len(m.ps)) }
 
-// Changed returns the intervals of Ps that ended with the last decision, in order of P.
-// The slice is valid until the next one.
+// Changed returns the intervals of Ps, each in one state, that ended with the last decision, in
+// order of P; none if it changed no P's state. The slice is valid until the next decision.
 func (w *View) Changed() []ledger.PInterval {
 	ps := w.block.PIntervals[w.changed:w.changes]
 	if len(ps) > 0 && int(ps[0].At) != w.at {
@@ -72,33 +73,33 @@ func (w *View) Changed() []ledger.PInterval {
 	return ps
 }
 
-// Procs returns GOMAXPROCS, at least 1.
+// Procs returns the present GOMAXPROCS; 1 before the trace has told it.
 func (m *processors) Procs() int64 { return m.gomaxp }
 
-// TakenNs returns the P-time, in ns, that runnable goroutines of the program did not get
-// because GOMAXPROCS was lower than before.
+// TakenNs returns the P-time up to [View.Now], in ns, that runnable goroutines of the program did
+// not get because GOMAXPROCS was below the highest value that it has had.
 func (w *View) TakenNs() int64 { return w.takenNs }
 
-// GlobalLen returns the length of the global run queue, the runtime's goroutines
-// included.
+// GlobalLen returns the number of goroutines in the global run queue, the runtime's included.
 func (w *View) GlobalLen() int32 { return w.globalLen }
 
 // Stopping reports whether a stop-the-world is in progress.
 func (w *View) Stopping() bool { return w.stw }
 
-// Goroutine returns that of the last decision, or nil. While the run before a block is handed out, its
-// Block* fields are still those of the block before that run.
+// Goroutine returns the goroutine that the last decision is about; nil if there is none, or it has
+// just ended. During a call for a Run that ended because the goroutine blocked, its fields Blocked*
+// are still those of the time that it was blocked before.
 func (q *goroutines) Goroutine() *Goroutine {
 	return q.g
 }
 
-// Waker returns the goroutine that the last KindReady names as who made the other one runnable;
-// nil if there is none. It is good until the next decision.
+// Waker returns the goroutine that made another runnable with the last decision of KindReady; nil
+// if no goroutine did, or it is not known. It is valid until the next decision.
 func (q *goroutines) Waker() *Goroutine { return q.waker }
 
-// Slot is a small number for the goroutine of the last decision, by which a
-// Watcher can keep what it knows of goroutines in a slice; 0: there is none, or
-// it has just ended. A later goroutine may get the same one: compare the ID.
+// Slot returns a small number for the goroutine of the last decision, by which a Watcher can keep
+// what it knows of goroutines in a slice; 0 if there is none, or it has just ended. A later
+// goroutine may get the same number: compare the ID.
 func (q *goroutines) Slot() int32 {
 	if q.g == nil {
 		return 0
@@ -106,43 +107,47 @@ func (q *goroutines) Slot() int32 {
 	return q.g.slot
 }
 
-// Ended is the [View.Slot] of the goroutine that ended last, and what was known of
-// it. Both are good until the next decision.
+// Ended returns the [View.Slot] of the goroutine that ended last, and the goroutine as it was. Both
+// are valid until the next decision.
 func (q *goroutines) Ended() (int32, *Goroutine) { return q.ended, q.gs.At(q.ended) }
 
-// Mark gives a mark of [View.NewMark] to the goroutine with a slot, and Unmark
-// takes it away.
-func (q *goroutines) Mark(slot int32, m Mark)   { q.gs.At(slot).marks |= m }
+// Mark gives the mark m, as returned by [View.NewMark], to the goroutine with a [View.Slot]: from
+// now on subscriptions with that mark see its decisions.
+func (q *goroutines) Mark(slot int32, m Mark) { q.gs.At(slot).marks |= m }
+
+// Unmark takes the mark m, which [View.Mark] gave to it, away from the goroutine with a [View.Slot].
 func (q *goroutines) Unmark(slot int32, m Mark) { q.gs.At(slot).marks &^= m }
 
-// WakerID is who made a goroutine runnable last, and where it was; one that yields
-// does so itself.
+// WakerID returns the ID of the goroutine that made another runnable with the last decision of
+// KindReady, reference.NoG if none did, and the handle of the stack at which it did so. A goroutine
+// that called runtime.Gosched made itself runnable.
 func (q *goroutines) WakerID() (g int64, stack int32) { return q.wakerID, q.wakerStack }
 
-// Totals are counts for the program's goroutines, up to the last decision.
+// Totals are counts of what the goroutines of the program did up to the last decision.
 type Totals struct {
 	Runs         int64 // run intervals that have ended
-	Stops        int64 // of them, by a KindStop other than the goroutine's end
-	NetworkWakes int64
-	LocalStarts  int64 // out of local queues
-	Inherited    int64 // of these, those that inherited the time slice
+	Stops        int64 // run intervals that ended with a KindStop, ends of goroutines left out
+	NetworkWakes int64 // times that a goroutine was made runnable by the network poller
+	LocalStarts  int64 // starts out of local run queues, stolen goroutines included
+	Inherited    int64 // number of LocalStarts that inherited the time slice through runnext
 }
 
-// Totals returns the [Totals] so far.
+// Totals returns counts of what the goroutines of the program did up to the last decision.
 func (w *View) Totals() Totals { return w.totals }
 
-// PHistory is the times of the last events of a P, in ns; -1 if there was none.
+// PHistory tells when a P last started and stopped a goroutine. Times are in ns since the first
+// event of the trace; -1 if it never did.
 type PHistory struct {
-	Starts   int64
-	StartAt  int64 // the last KindStart
-	StartRan int64 // RunIntegral.Ns then
-	SliceAt  int64 // the last KindStart that began a time slice
-	StopAt   int64 // the last KindStop
+	Starts   int64 // number of goroutines that it has started
+	StartAt  int64 // time of the last KindStart
+	StartRan int64 // RunIntegral.Ns at StartAt, goroutine-ns
+	SliceAt  int64 // time of the last KindStart that began a time slice
+	StopAt   int64 // time of the last KindStop
 }
 
 var noHistory = PHistory{StartAt: -1, SliceAt: -1, StopAt: -1}
 
-// History returns the PHistory of P p.
+// History returns when P p last started and stopped a goroutine.
 func (m *processors) History(p int32) PHistory {
 	if uint(p) < uint(len(m.ps)) {
 		return m.ps[p].PHistory
@@ -159,8 +164,8 @@ func (m *processors) LastRun(p int32) *Run {
 	return nil
 }
 
-// Everyone calls f for all goroutines of the program that wait, in the order of
-// their slots, which depends on nothing but the stream.
+// Everyone calls f for each goroutine of the program that waits for a P, in the order of their
+// slots, which is the same in each analysis of a trace.
 func (q *goroutines) Everyone(f func(*Goroutine)) {
 	for i := int32(1); i < q.slots; i++ {
 		if g := q.gs.At(i); g.ReadyAt >= 0 && !g.System {
@@ -169,8 +174,8 @@ func (q *goroutines) Everyone(f func(*Goroutine)) {
 	}
 }
 
-// Blocked calls f for all goroutines that are blocked, the runtime's too, in the order of
-// their slots.
+// Blocked calls f for each goroutine that is blocked, the runtime's included, in the order of their
+// slots.
 func (q *goroutines) Blocked(f func(*Goroutine)) {
 	for i := int32(1); i < q.slots; i++ {
 		if g := q.gs.At(i); g.BlockedAt >= 0 && g.ReadyAt < 0 && g.StartAt < 0 {
@@ -179,7 +184,8 @@ func (q *goroutines) Blocked(f func(*Goroutine)) {
 	}
 }
 
-// Load returns the number of goroutines of the program per usable P, at least 1.
+// Load returns the load of the Ps: the number of goroutines of the program that run or are runnable
+// per usable P, and 1 where it would be less.
 func (w *View) Load() float64 { return load(w.runnable+w.running, w.usablePs) }
 
 // load is how many goroutines there are for each usable P, at least 1.
@@ -198,11 +204,11 @@ func (w *View) meanLoad(g *Goroutine) float32 {
 	return 1
 }
 
-// LoadOf returns the largest of the load when a waiting goroutine became runnable, the
-// mean since, and the present load.
+// LoadOf returns the largest of three values of [View.Load]: that when g became runnable, the mean
+// since, and the present one. g must wait for a P.
 func (w *View) LoadOf(g *Goroutine) float64 {
 	return max(float64(max(w.turn(g).loadBefore(), w.meanLoad(g))), w.Load())
 }
 
-// Waking returns the number of Ps that got a thread and have not run anything since.
+// Waking returns the number of Ps that have got a thread and run nothing since.
 func (m *processors) Waking() int64 { return m.waking }

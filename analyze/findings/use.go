@@ -7,14 +7,15 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Use is the program's use of its Ps. Goroutines in system calls that keep their P count
-// neither as running nor as idle.
+// Use is how the program uses its Ps at one time; [View.Uses] reports it. Goroutines in system
+// calls that keep their P count neither as running nor as idle.
 type Use struct {
-	// Slack: a goroutine runs, none is runnable, and at least half of the Ps are free.
+	// Slack reports whether a goroutine of the program runs, none is runnable, and at least half
+	// of the Ps are free.
 	Slack bool
-	// Parallel: at least half of the Ps, and at least two, run the program.
+	// Parallel reports whether at least half of the Ps, and at least two, run the program.
 	Parallel bool
-	Run      int64 // goroutines of the program that run
+	Run      int64 // number of goroutines of the program that run
 	Procs    int64 // GOMAXPROCS
 }
 
@@ -98,16 +99,16 @@ func (w *follower) idlers() bool {
 	return w.runnable == 0 && 2*(w.usablePs-w.running) >= w.gomaxp
 }
 
-// ParallelNs returns the total time, in ns, in which [Use] was Parallel, up to
-// [View.Now].
+// ParallelNs returns the total time up to [View.Now], in ns, in which at least half of the Ps, and
+// at least two, ran goroutines of the program: see Use.Parallel.
 func (w *View) ParallelNs() int64 { return w.parallel.ns(w.now) }
 
 // HeldUp is a goroutine of the program woken by another from a channel, a lock or a
 // condition, after a wait during which [Use] had Slack.
 type HeldUp struct {
-	G, By *Goroutine
-	To    int64
-	Ns    int64 // of the wait, with Slack
+	G, By *Goroutine // the one that was woken, and the one that woke it
+	To    int64      // time of the wake-up, ns
+	Ns    int64      // part of the wait in which Use had Slack, ns
 }
 
 // forOthers is the reasons with which a goroutine waits for others, a bit each.
