@@ -10,9 +10,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Allocators counts where cycles of the garbage collector were started: by an allocation that
-// reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so that each is a sample of
-// the allocated bytes.
+// Allocators counts which functions started cycles of the garbage collector. A cycle is started by
+// the allocation that reaches the trigger (mallocgc, gcTrigger.test; Go 1.22 to 1.27), so each is a
+// sample of the allocated bytes, and tells who allocates most.
 type Allocators struct {
 	begun int64           // who has begun a cycle, and not stopped the world for it yet
 	at    map[int32]int64 // cycles by stack
@@ -21,7 +21,7 @@ type Allocators struct {
 // maxAllocators bounds memory; stacks that come later are not shown.
 const maxAllocators = 1024
 
-// NewAllocators returns Allocators that follow w.
+// NewAllocators returns Allocators that count the cycles in the stream that w follows.
 func NewAllocators(w *View) *Allocators {
 	a := &Allocators{begun: reference.NoG, at: map[int32]int64{}}
 	w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin}}, func(d *reference.Decision) { a.begun = d.G })
@@ -37,16 +37,16 @@ func (a *Allocators) stopped(d *reference.Decision) {
 	a.begun = reference.NoG
 }
 
-// Allocator is a function of the program.
+// Allocator is a function of the program that allocates. [Allocators.Top] returns them.
 type Allocator struct {
 	Function Name
-	Place    string // "file:line", without folders
-	Cycles   int64  // that its allocations have started
+	Place    string // of an allocation in it: "file:line", without folders
+	Cycles   int64  // number of cycles of the garbage collector that its allocations started
 }
 
-// Top returns the one or two functions of the program whose allocations started at least
-// half of all cycles that allocations started, and the number of these; no function if two
-// are not enough, or these are few.
+// Top returns all, the number of cycles that allocations started, and the one or two functions of
+// the program, the busiest first, that started at least half of these. top is nil if two functions
+// did not, or if there were fewer than 3 cycles.
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
@@ -83,7 +83,8 @@ func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
 // minCycles is how many cycles there must be to say who allocates.
 const minCycles = 3
 
-// Advice returns what to do for fewer and shorter cycles, and where.
+// Advice returns the advice, for users, how to have fewer and shorter cycles of the garbage
+// collector. It names the functions of [Allocators.Top], if there are any.
 func (a *Allocators) Advice(f *Facts) Text {
 	var where Text
 	top, _ := a.Top(f)
@@ -101,8 +102,8 @@ func requestsGC(frame string) bool {
 	return strings.HasPrefix(frame, "runtime.GC ") || strings.HasPrefix(frame, "runtime/debug.")
 }
 
-// MoreRoom returns the setting by which the heap would get room to grow; "" if it has
-// room.
+// MoreRoom returns the advice, for users, which setting to raise so that the heap has room to grow
+// between two cycles of the garbage collector; "" if it has room.
 func (f *Facts) MoreRoom() string {
 	r := &f.Headroom
 	if !r.LacksRoom() {

@@ -15,8 +15,9 @@ const crowdTimes = 10
 // halfShare is the share of the time of units of work from which on a cause explains it.
 const halfShare = 0.5
 
-// Chief returns the finding of at least some severity that leads a verdict; nil if there
-// is none. The list must be ranked. lab/docs/judgement.md has the rules.
+// Chief returns the finding that a verdict is about: the one that matters most and explains most of
+// what goroutines suffered, of those at least as severe as least or behind them; nil if none is so
+// severe. The list must be ranked. lab/docs/judgement.md has the rules.
 func Chief(list []Finding, least Severity) *Finding {
 	var all, serious []*Finding
 	for i := range list {
@@ -110,8 +111,8 @@ func before(x, y *Finding) bool {
 	return cmp.Or(-cmp.Compare(b2i(x.Counted), b2i(y.Counted)), cmp.Compare(x.ID, y.ID), cmp.Compare(xc, yc), cmp.Compare(xk, yk)) < 0
 }
 
-// Lead returns the first finding that fits, or one about as costly that Chief prefers; nil if none
-// fits.
+// Lead returns the first finding of the list for which fits returns true, or, of those that are as
+// severe and cost about as much, the one that [Chief] would prefer; nil if none fits.
 func Lead(list []Finding, fits func(*Finding) bool) *Finding {
 	var all []*Finding
 	for i := range list {

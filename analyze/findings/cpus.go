@@ -17,9 +17,9 @@ func (f *Facts) RanNs() (ns int64) {
 	return ns
 }
 
-// CPUTimeNs returns the most CPU time, in ns, that a process with f.CPUs can have had; 0
-// if f.CPUs is unknown. A fraction of a CPU can only be a quota: a recording that begins
-// and ends within a period has what is left of both, so that they count as whole ones.
+// CPUTimeNs returns the most CPU time, in ns, that a process with f.CPUs CPUs can have had in the
+// recorded time; 0 if f.CPUs is unknown. A fraction of a CPU can only be a quota: a recording that
+// begins and ends within a period may have used all of both, so two whole periods are added.
 func (f *Facts) CPUTimeNs() int64 {
 	recorded := f.RecordedNs()
 	if f.CPUs != math.Trunc(f.CPUs) {
@@ -32,8 +32,8 @@ func (f *Facts) CPUTimeNs() int64 {
 // number of cpu.max, of the Linux scheduler).
 const quotaPeriodNs = 100_000_000
 
-// WithoutCPUNs returns a lower bound of the total time, in ns, that threads with a
-// goroutine had no CPU: RanNs beyond CPUTimeNs; 0 if the number of CPUs is unknown.
+// WithoutCPUNs returns a lower bound of the time, summed over threads, in ns, in which a thread that
+// ran a goroutine had no CPU: RanNs beyond CPUTimeNs; 0 if the number of CPUs is unknown.
 func (f *Facts) WithoutCPUNs() int64 {
 	if f.CPUs == 0 {
 		return 0
@@ -51,11 +51,13 @@ func (f *Facts) MorePs() bool {
 	return f.CPUs > 0 && f.CPUs < float64(f.GOMAXPROCS)
 }
 
-// PsFor returns the GOMAXPROCS that fits f.CPUs: a part of a CPU counts as one, as the runtime has it for a
-// quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has no fewer than two).
+// PsFor returns the GOMAXPROCS that fits f.CPUs, at least 1: a fraction of a CPU counts as one, as the
+// runtime has it for a quota (adjustCgroupGOMAXPROCS in runtime/cgroup_linux.go, Go 1.25, which has
+// no fewer than two).
 func (f *Facts) PsFor() int { return max(1, int(math.Ceil(f.CPUs))) }
 
-// TakesCPUs returns, in words, what may keep the CPUs from threads and is not ruled out.
+// TakesCPUs returns, in words for users, what may have kept the CPUs from threads: what is known to
+// be ruled out is left out.
 func (f *Facts) TakesCPUs() string {
 	if f.EnoughCPUs() {
 		return "other programs, a CPU quota"
@@ -63,7 +65,8 @@ func (f *Facts) TakesCPUs() string {
 	return "other programs, a CPU quota, more Ps than CPUs"
 }
 
-// EvidenceOfCPUs returns evidence of the number of CPUs of the process; none if unknown.
+// EvidenceOfCPUs returns one piece of evidence, the number of CPUs that the process had compared with
+// GOMAXPROCS; none if that number is unknown.
 func (f *Facts) EvidenceOfCPUs() []Evidence {
 	if f.CPUs == 0 {
 		return nil

@@ -6,8 +6,9 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Behind yields the goroutines that stand in P p's queue, and then those in the global one, up to most of each,
-// with their waiting there within a window. Of that in the global queue each P has its part.
+// Behind yields the goroutines of the program that stand in P p's run queue, and then those in the
+// global one, at most most of each, with a Cell that holds how long each has stood there within
+// [from, to), in ns. A wait in the global queue is divided by GOMAXPROCS: all Ps serve it.
 func (w *View) Behind(p int32, from, to int64, most int) iter.Seq2[*Goroutine, Cell] {
 	return func(yield func(*Goroutine, Cell) bool) {
 		for _, queue := range [...]int32{p, reference.NoP} {

@@ -1,9 +1,11 @@
 package findings
 
-// MaxKept is the limit of most a [Table]: it bounds memory, and what comes later is not shown.
+// MaxKept is the number of values that detectors keep in a [Table], where they have no other limit:
+// it bounds memory, and keys that come later are left out.
 const MaxKept = 1024
 
-// Finding returns a finding about what a cell counts, at the time of its worst example.
+// Finding returns a finding with severity s and basis Certain, Inferred or Suspected, whose cost is
+// the sum of the cell and whose window is that of its example. The caller adds actors and texts.
 func (c *Cell) Finding(s Severity, basis string) Finding {
 	return Finding{Severity: s, CostNs: c.Ns, FromNs: c.From, ToNs: c.To, Basis: basis}
 }

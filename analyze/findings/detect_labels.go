@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Labels counts what happens, by the label of a decision, for up to 32 of them. The zero value is empty.
+// Labels counts how often each label of a decision occurs, such as the reason for a stop-the-world,
+// for the first 32 labels. The zero value is empty.
 type Labels []labelled
 
 type labelled struct {
@@ -15,7 +16,7 @@ type labelled struct {
 
 const maxLabels = 32
 
-// Add counts one.
+// Add counts one more occurrence of the label with a handle.
 func (l *Labels) Add(label int32) {
 	i := slices.IndexFunc(*l, func(x labelled) bool { return x.label == label })
 	switch {
@@ -26,7 +27,8 @@ func (l *Labels) Add(label int32) {
 	}
 }
 
-// MeasuredLabels appends the three most frequent labels as evidence.
+// MeasuredLabels appends evidence for each of the three most frequent labels in l: what, followed by
+// the text of the label, and how often it occurred.
 func (x *Finding) MeasuredLabels(what string, l Labels, f *Facts) {
 	slices.SortStableFunc(l, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	for _, y := range l[:min(3, len(l))] {

@@ -18,7 +18,8 @@ type Evidence struct {
 	Unit        string   `json:"unit,omitempty"`         // of both: "ns", "1", "share" or "per_s"; absent if the value is no number
 }
 
-// A Measure is a number with its unit and its wording.
+// A Measure is a number with its unit and its wording, to be the value or the threshold of an
+// [Evidence]. [Time], [Count], [Number], [Share], [Rate] and others make one.
 type Measure struct {
 	text   Text
 	unit   string
@@ -26,25 +27,25 @@ type Measure struct {
 	ns     int64
 }
 
-// Time returns a Measure of a time, in ns.
+// Time returns the Measure of a duration, in ns, with unit "ns".
 func Time(ns int64) Measure { return Measure{said(quantity.Duration(ns)), "ns", float64(ns), ns} }
 
-// Count returns a Measure of a number of things.
+// Count returns the Measure of a number of things, with unit "1".
 func Count(n int64) Measure { return Measure{said(quantity.Count(n)), "1", float64(n), 0} }
 
-// Number returns a Measure without a unit.
+// Number returns the Measure of a number that is not whole, with unit "1".
 func Number(f float64) Measure { return Measure{said(quantity.Number(f)), "1", f, 0} }
 
-// Times returns a Number worded as a multiple.
+// Times returns the Measure of a factor, worded as how many times something is; its unit is "1".
 func Times(f float64) Measure { return Measure{said(quantity.Times(f)), "1", f, 0} }
 
-// Share returns a Measure of a share, from 0 to 1.
+// Share returns the Measure of a fraction from 0 to 1, worded in percent, with unit "share".
 func Share(f float64) Measure { return Measure{said(quantity.Percent(f)), "share", f, 0} }
 
-// PartOf returns a Share: part / whole.
+// PartOf returns the [Share] part/whole.
 func PartOf(part, whole int64) Measure { return Share(quantity.Ratio(part, whole)) }
 
-// Rate returns a Measure per second.
+// Rate returns the Measure of how often something happens per second, with unit "per_s".
 func Rate(f float64) Measure {
 	text := quantity.Number(f)
 	if f >= 100 {
@@ -53,30 +54,32 @@ func Rate(f float64) Measure {
 	return Measure{said(text), "per_s", f, 0}
 }
 
-// Said returns words in place of a Measure, where there is no number.
+// Said returns a Measure that is only words, as [Say] makes them, for a value that is no number: it
+// has no unit.
 func Said(format string, args ...any) Measure { return Measure{text: Say(format, args...)} }
 
 // said returns a Text of words alone.
 func said(s string) Text { return Text{{Text: s}} }
 
-// With returns m with words appended.
+// With returns m with words appended to its wording, as [Say] makes them.
 func (m Measure) With(format string, args ...any) Measure {
 	m.text = append(slices.Clip(m.text), Say(format, args...)...)
 	return m
 }
 
-// Of returns m worded as a part of a time, in ns.
+// Of returns m with the time of which it is a part, in ns, for Evidence.Ns. The wording stays.
 func (m Measure) Of(ns int64) Measure {
 	m.ns = ns
 	return m
 }
 
-// Measured returns evidence of a measure, with a threshold if there is one.
+// Measured returns the Evidence of what was measured, with its value m and the threshold that it
+// crossed, if there is one.
 func Measured(what string, m Measure, limit ...Measure) Evidence {
 	return MeasuredOf(said(what), m, limit...)
 }
 
-// MeasuredOf is Measured for a text with names in it.
+// MeasuredOf is [Measured] for a text with names of functions or places in it.
 func MeasuredOf(what Text, m Measure, limit ...Measure) Evidence {
 	e := Evidence{What: what, Value: m.text, Ns: m.ns}
 	e.Amount, e.Unit = m.number(), m.unit
@@ -97,12 +100,12 @@ func (m *Measure) number() *float64 {
 	return &m.amount
 }
 
-// Measured appends evidence to a finding.
+// Measured appends to the evidence of a finding what the function [Measured] returns.
 func (x *Finding) Measured(what string, m Measure, limit ...Measure) {
 	x.MeasuredOf(said(what), m, limit...)
 }
 
-// MeasuredOf appends evidence, as [MeasuredOf] returns it.
+// MeasuredOf appends to the evidence of a finding what the function [MeasuredOf] returns.
 func (x *Finding) MeasuredOf(what Text, m Measure, limit ...Measure) {
 	x.Evidence = append(x.Evidence, MeasuredOf(what, m, limit...))
 }

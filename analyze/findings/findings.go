@@ -57,19 +57,19 @@ type Finding struct {
 	Actors    []Actor    `json:"actors"`
 	Evidence  []Evidence `json:"evidence"`
 	Advice    []Text     `json:"advice"` // what to do
-	Remedy    Remedy     `json:"-"`      // the detector's; a [Set] fills it in
-	Counted   bool       `json:"-"`      // as Remedy
-	// MaybeMeant is as Remedy.
+	Remedy    Remedy     `json:"-"`      // the detector's; a [Set] fills in this, Counted, MaybeMeant and LongRuns
+	Counted   bool       `json:"-"`      // as in Detector: its evidence is counts, not durations
+	// MaybeMeant is as in Detector: what it notes may be by design.
 	MaybeMeant bool `json:"-"`
-	LongRuns   bool `json:"-"` // as Remedy
+	LongRuns   bool `json:"-"` // as in Detector: the goroutines that it blames had long run intervals
 	Proven     bool `json:"-"` // the kernel's records show it
-	// Feigned is what may have feigned its evidence.
+	// Feigned is what may have made its evidence although it is not true.
 	Feigned   Feigned `json:"-"`
 	Guessed   bool    `json:"-"` // a lack of CPUs is inferred from durations alone
 	OutOfTurn bool    `json:"-"` // others overtook its victims: these did not just stand in line
 	OfTest    bool    `json:"-"` // the main victim, or the culprit, is test code
-	// InLine: it is about waiting of goroutines that only stood in line, and no goroutine waited for one
-	// of them.
+	// InLine reports whether it is about waiting of goroutines that only stood in line, and no
+	// goroutine waited for one of them.
 	InLine bool `json:"-"`
 }
 
@@ -91,7 +91,7 @@ const (
 	OfPTime   CostBase = "waiting and P-time"  // runnable, and all P-time
 )
 
-// The roles of an [Actor].
+// Values of Actor.Role.
 const (
 	Victim = "victim" // waited
 	Cause  = "cause"  // made others wait
@@ -105,13 +105,13 @@ type Actor struct {
 	G       int64    `json:"g,omitempty"`       // goroutine; absent if none
 	P       *int32   `json:"p,omitempty"`       // absent where no P has a part
 	Stack   []string `json:"stack,omitempty"`   // innermost frame first; absent if none
-	Tested  string   `json:"-"`                 // as in Facts
+	Tested  string   `json:"-"`                 // import path of the package under test; "" if none is
 	// Innermost selects the innermost function of the stack as its name, even a library's: see
 	// AtInnermost.
 	Innermost bool `json:"-"`
 }
 
-// OnP returns a P for [Actor.P]; nil for reference.NoP.
+// OnP returns a pointer to p, for Actor.P; nil if p is reference.NoP.
 func OnP(p int32) *int32 {
 	if p < 0 {
 		return nil
@@ -119,7 +119,7 @@ func OnP(p int32) *int32 {
 	return &p
 }
 
-// Cause returns the first actor that made others wait; nil if there is none.
+// Cause returns the first actor of the finding with role [Cause]; nil if there is none.
 func (f *Finding) Cause() *Actor {
 	for i := range f.Actors {
 		if f.Actors[i].Role == Cause {
@@ -129,7 +129,8 @@ func (f *Finding) Cause() *Actor {
 	return nil
 }
 
-// Names reports whether an actor with a role in a finding runs a function.
+// Names reports whether the finding has an actor with a role, [Victim] or [Cause], whose goroutines
+// run a function; never for "".
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })
 }

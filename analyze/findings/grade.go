@@ -20,7 +20,7 @@ type Grade struct {
 	CriticalNs    int64   `json:"critical_ns"`
 }
 
-// DefaultGrade is the Grade of detectors that have no other.
+// DefaultGrade returns the Grade of detectors that have no other.
 func DefaultGrade() Grade {
 	return Grade{
 		NoteShare: 0.001, NoteNs: 1_000_000,
@@ -29,8 +29,8 @@ func DefaultGrade() Grade {
 	}
 }
 
-// Severity returns the severity of a cost within a duration; not ok means too little to
-// report.
+// Severity returns the severity of a cost, the goroutine-time lost, within a recorded duration, both
+// in ns. It is not ok if that is too little to report.
 func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
 	share := 0.0
 	if duration > 0 {
@@ -51,12 +51,14 @@ func (g Grade) bySize(cost int64, share float64) (s Severity, ok bool) {
 	return "", false
 }
 
-// ByShare returns the severity of a share; not ok means too little to report.
+// ByShare returns the severity of a share by the least shares for each severity, all fractions from 0
+// to 1. It is not ok if that is too little to report.
 func ByShare(share, note, warning, critical float64) (s Severity, ok bool) {
 	return Grade{NoteShare: note, WarningShare: warning, CriticalShare: critical}.bySize(0, share)
 }
 
-// Order returns the rank of a severity: 0 for the worst.
+// Order returns the rank of a severity for sorting: 0 for Critical, 1 for Warning, 2 for Note, and 3
+// for anything else.
 func (s Severity) Order() int {
 	switch s {
 	case Critical:
@@ -80,7 +82,7 @@ func (s Severity) Lower() Severity {
 	return Note
 }
 
-// The words for how a finding is known.
+// Values of Finding.Basis: how a finding is known.
 const (
 	Certain   = "certain"   // the trace shows it
 	Inferred  = "inferred"  // it follows from events, stacks and the rules of the scheduler
@@ -95,19 +97,20 @@ const (
 	short    = "The recording is short: see in a longer one whether what is found happens all the time, or only at the start."
 )
 
-// The IDs of doubts.
+// Values of Doubt.ID: why a finding may be wrong.
 const (
-	Strained  = "strained"
-	OnlyShort = "short"
+	Strained  = "strained" // threads seem to have lacked CPUs
+	OnlyShort = "short"    // the recording is short
 )
 
-// Feigned is what may have feigned the evidence of a finding.
+// Feigned is what may have made the evidence of a finding although what the finding says is not true.
+// The zero value is nothing.
 type Feigned uint8
 
 // What may feign evidence.
 const (
 	ByStrain Feigned = iota + 1 // a lack of CPUs
-	ByStall                     // also a thread with a P that stood still
+	ByStall                     // a lack of CPUs, or a thread with a P that stood still
 )
 
 // doubt makes a finding milder where the machine was strained, or stood still for a quarter of its

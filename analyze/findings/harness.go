@@ -11,7 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// Part is the role of code in a program built by go test.
+// Part is the role of code in a program built by go test. [Facts.Part] tells that of a stack.
 type Part uint8
 
 // The parts.
@@ -21,10 +21,10 @@ const (
 	Harness              // package testing, and what stands between it and test code, as testify's suites do
 )
 
-// Tests are the test functions of a program that a trace shows.
+// Tests are the tests that a trace of a program built by go test shows.
 type Tests struct {
-	Functions  map[string]bool // that are in _test.go files
-	Benchmarks bool            // they are benchmarks only
+	Functions  map[string]bool // names of the functions that are in _test.go files; the values are true
+	Benchmarks bool            // only benchmarks ran
 }
 
 // LeftOut counts actions of package testing that no finding is about.
@@ -34,9 +34,9 @@ type LeftOut struct {
 	Findings    int64 `json:"findings"`    // findings about the harness alone
 }
 
-// Part returns the part of the code in which the stack of a handle is: the innermost frame
-// that is neither the runtime's nor of another low package decides. The owner's outermost
-// function below package testing is the test, wherever it lies.
+// Part returns whether the stack with a handle is in tested code, test code or the harness: the
+// innermost frame that is neither the runtime's nor of another low-level package decides. The
+// outermost function that package testing calls is test code, wherever it lies.
 func (f *Facts) Part(stack int32) Part {
 	p, ok := f.parts[stack]
 	if !ok {
@@ -110,8 +110,9 @@ func owns(tested, pkg, place string) bool {
 	return !ofModule(place)
 }
 
-// ActorPart returns the part of the code to which an actor belongs, by its stack, or else by its
-// class. A waiting actor belongs to the part that started it, unless it waits for the harness.
+// ActorPart returns whether an actor belongs to tested code, test code or the harness, by its stack,
+// or else by its class. A victim belongs to the part that started its goroutine, unless it waits for
+// the harness.
 func (f *Facts) ActorPart(a *Actor) Part {
 	p, known := f.part(a.Stack)
 	switch by := f.started(a); {
@@ -134,8 +135,8 @@ func (f *Facts) started(a *Actor) Part {
 	return Product
 }
 
-// RunsTests reports whether goroutines of a class are those in which package testing runs tests
-// and benchmarks.
+// RunsTests reports whether the class with a handle is one of goroutines in which package testing
+// runs tests and benchmarks.
 func (f *Facts) RunsTests(class int32) bool {
 	function, by := startedBy(f.Name(class))
 	return f.harness(function) || f.harness(by)
@@ -227,8 +228,8 @@ func (f *Facts) aboutTest(x *Finding) bool {
 	return test || slices.ContainsFunc(x.Headline.Names(), func(n Name) bool { return f.Tests.Functions[string(n)] })
 }
 
-// Plain returns a text with the functions of package testing replaced by "a test" or "a
-// benchmark".
+// Plain returns a text for users in which the functions by which package testing runs something are
+// replaced by what that is: "a test", "a fuzz test" or "a benchmark".
 func Plain(text string) string { return plain.Replace(text) }
 
 var plain = func() *strings.Replacer {

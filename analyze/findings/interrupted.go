@@ -34,8 +34,8 @@ func interrupted(why reference.Why) bool {
 	return false
 }
 
-// Signalled reports whether a goroutine that stopped at a stack was preempted by a signal
-// (asyncPreempt in runtime/preempt.go).
+// Signalled reports whether a goroutine that stopped at a stack, given as lines like those of
+// [Facts.Frames], was preempted by a signal (asyncPreempt in runtime/preempt.go).
 func Signalled(frames []string) bool {
 	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "runtime.asyncPreempt") })
 }
@@ -54,9 +54,10 @@ func (i *interruptions) note(r *Run) {
 	}
 }
 
-// Doing returns the stack, from its innermost function on, of the function in which at least two
-// thirds of the interruptions of long runs of a class happened; nil if these were few, or there is
-// no such function of the program.
+// Doing returns what the goroutines of a class, given by its handle, do in long run intervals: the
+// stack of the function of the program in which at least two thirds of these were interrupted, that
+// function first, in lines like those of [Facts.Frames]. Long are those of at least 1 ms. It is nil
+// if fewer than 5 were interrupted, or there is no such function.
 func (w *View) Doing(f *Facts, class int32) []string {
 	type sample struct {
 		frames []string

@@ -1,12 +1,13 @@
 package findings
 
-// Lengths is a compact distribution of lengths in ns. The zero value is empty.
+// Lengths is a distribution of durations in ns, in buckets of half an octave. The zero value is
+// empty.
 type Lengths struct {
-	N, Ns int64
+	N, Ns int64 // number of durations, and their sum in ns
 	bars  [bars]int64
 }
 
-// Add adds a length, in ns.
+// Add adds a duration, in ns. One below 1 counts as 1.
 func (l *Lengths) Add(ns int64) {
 	ns = max(1, ns)
 	l.N++
@@ -14,7 +15,7 @@ func (l *Lengths) Add(ns int64) {
 	l.bars[bar(ns)]++
 }
 
-// Merge adds all lengths of m.
+// Merge adds all durations in m.
 func (l *Lengths) Merge(m *Lengths) {
 	l.N += m.N
 	l.Ns += m.Ns
@@ -23,10 +24,10 @@ func (l *Lengths) Merge(m *Lengths) {
 	}
 }
 
-// Mean returns the mean in ns; 0 if there is none.
+// Mean returns the mean duration in ns; 0 if there is none.
 func (l *Lengths) Mean() int64 { return l.Ns / max(1, l.N) }
 
-// Median returns the median in ns; 0 if there is none. It interpolates within buckets of
+// Median returns the median duration in ns; 0 if there is none. It is interpolated within a bucket of
 // half an octave.
 func (l *Lengths) Median() int64 {
 	need, seen := (l.N+1)/2, int64(0)

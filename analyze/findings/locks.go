@@ -12,10 +12,12 @@ var lockWaits = []string{
 	"sync.(*Mutex).Lock", "sync.(*RWMutex).Lock", "sync.(*RWMutex).RLock", "internal/poll.(*fdMutex).rwlock",
 }
 
-// IsLock reports whether a goroutine waits for a lock at a stack, as [Facts.Frames] writes it.
+// IsLock reports whether a goroutine that blocks at a stack, given as lines like those of
+// [Facts.Frames], waits for a sync.Mutex, a sync.RWMutex or the lock of a file.
 func IsLock(frames []string) bool { return Through(frames, lockWaits...) }
 
-// IsOnce reports whether a stack is in a sync.Once, where all callers wait for the first.
+// IsOnce reports whether a stack, given as lines like those of [Facts.Frames], goes through
+// sync.Once, where all callers wait for the first.
 func IsOnce(frames []string) bool {
 	return slices.ContainsFunc(frames, func(s string) bool { return strings.HasPrefix(s, "sync.(*Once)") })
 }

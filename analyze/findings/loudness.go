@@ -17,7 +17,8 @@ const (
 	shortWait = 2_000_000
 )
 
-// Idle reports whether the program hardly used its Ps, and no wait for one was long.
+// Idle reports whether the program hardly used its Ps, and no wait for one was long. used is the
+// P-time that it used, of is all P-time, and longestWait the longest wait for a P, all in ns.
 func Idle(used, of, longestWait int64) bool {
 	return of > 0 && quantity.Ratio(used, of) < littleUse && longestWait < shortWait
 }
@@ -45,11 +46,12 @@ func (w *View) soften(f *Facts, d *Detector, x *Finding) {
 	}
 }
 
-// Sure reports whether a finding about the machine is proven from outside the trace.
+// Sure reports whether a finding about the machine is beyond doubt: the kernel's records prove it, or
+// its basis is Certain.
 func (f *Finding) Sure() bool { return f.Proven || f.Basis == Certain }
 
-// Queued returns the causes of waiting in line: behind goroutines that became runnable
-// earlier, and behind mark workers.
+// Queued returns the causes of waiting by which a goroutine only stood in line: behind goroutines
+// that became runnable earlier, and behind mark workers. It is for Detector.InLine.
 func Queued() []waits.Cause { return []waits.Cause{waits.CauseQueueing, waits.CauseGC} }
 
 // inLine reports whether the victims of a finding mostly stood in line while the Ps were busy, by the

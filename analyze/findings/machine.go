@@ -15,8 +15,8 @@ const (
 	minCoverage = 0.9
 )
 
-// Records returns the result of the kernel's records; nil if there are none, or if they
-// cover too little of the running time to rule anything out.
+// Records returns what the records of the kernel's scheduler tell about the CPUs of the process; nil
+// if there are none, or if they cover less than nine tenths of the running time.
 func (f *Facts) Records() *kernel.Machine {
 	m := f.Machine
 	if m == nil || float64(m.UnknownNs) > (1-minCoverage)*float64(m.RunningNs) {
@@ -25,13 +25,15 @@ func (f *Facts) Records() *kernel.Machine {
 	return m
 }
 
-// Had returns the beginning of a headline about a lack of CPUs, from the kernel's
-// records.
+// Had returns the beginning of a headline about a lack of CPUs, from the kernel's records: how many
+// CPUs the program had, and how many it needed.
 func Had(m *kernel.Machine) string {
 	return fmt.Sprintf("The program had %s of the %s that it needed", quantity.Number(m.HadCPUs), quantity.Amount(m.NeededCPUs, "CPU", "CPUs"))
 }
 
-// EvidenceOf returns evidence about the running time from the kernel's records.
+// EvidenceOf returns the evidence for a lack of CPUs from the kernel's records: for how long
+// goroutines ran, for how much of that with a thread on a CPU, and how well the records fit the
+// trace.
 func EvidenceOf(m *kernel.Machine) []Evidence {
 	return []Evidence{
 		Measured("goroutines ran, by the trace", Time(m.RunningNs)),
@@ -40,7 +42,8 @@ func EvidenceOf(m *kernel.Machine) []Evidence {
 	}
 }
 
-// OffVictims returns the classes that lacked a CPU for longest, as victims.
+// OffVictims returns as victims the first three classes, in the order of m, that have at least a
+// tenth of all running time for which goroutines had no CPU, by the kernel's records.
 func (f *Facts) OffVictims(m *kernel.Machine) []Actor {
 	var out []Actor
 	for i := range m.Classes {

@@ -7,20 +7,22 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Table keeps a value for each key, in the order in which they came.
+// Table keeps a value for each of a limited number of keys. [NewTable] makes one.
 type Table[K comparable, V any] struct {
-	List  []*V
+	List  []*V // the values, in the order in which their keys came
 	at    map[K]*V
 	limit int
 	begin func(K) V
 }
 
-// NewTable returns a Table of at most limit values, to bound memory. begin makes the value of a new key.
+// NewTable returns a Table of at most limit values, so that memory is bounded. begin makes the value
+// of a new key.
 func NewTable[K comparable, V any](limit int, begin func(K) V) Table[K, V] {
 	return Table[K, V]{at: map[K]*V{}, limit: limit, begin: begin}
 }
 
-// At returns the value of a key; nil if the key came when there were too many.
+// At returns the value of a key, and makes it if the key is new; nil if the key is new and the Table
+// is full. The value may be changed.
 func (t *Table[K, V]) At(key K) *V {
 	v := t.at[key]
 	if v == nil && len(t.List) < t.limit {
@@ -31,16 +33,18 @@ func (t *Table[K, V]) At(key K) *V {
 	return v
 }
 
-// Find returns the value of a key; nil if there is none.
+// Find returns the value of a key; nil if the Table has none.
 func (t *Table[K, V]) Find(key K) *V { return t.at[key] }
 
-// Few keeps a value for each of a few keys, in the order in which they came. The zero value is empty.
+// Few keeps a value for each of a few keys, in the order in which these came. It takes less memory
+// than a map. The zero value is empty.
 type Few[K comparable, V any] struct {
 	Keys   []K
-	Values []V
+	Values []V // Values[i] belongs to Keys[i]
 }
 
-// Find returns the place of a key in Keys and Values, a zero value if it is new; -1 if there are limit already.
+// Find returns the index of a key in Keys and Values. A new key is appended, with a zero value; if
+// there are limit keys already, Find returns -1 for it.
 func (f *Few[K, V]) Find(key K, limit int) int {
 	i := slices.Index(f.Keys, key)
 	if i < 0 && len(f.Keys) < limit {
@@ -50,7 +54,8 @@ func (f *Few[K, V]) Find(key K, limit int) int {
 	return i
 }
 
-// Pending keeps what a goroutine did last, until it does what follows. The zero value is empty.
+// Pending keeps a T for each live goroutine for which one was made, such as what it did last, until
+// the goroutine ends. The zero value is empty.
 type Pending[T any] struct{ of ids.Parts[kept[T]] }
 
 // kept is what is kept of a goroutine. Another one may get its slot.
@@ -59,7 +64,7 @@ type kept[T any] struct {
 	value T
 }
 
-// Find returns what is kept of g; nil if nothing is.
+// Find returns the value kept for g; nil if there is none.
 func (p *Pending[T]) Find(g *Goroutine) *T {
 	if x := p.of.Find(g.slot); x != nil && x.g == g.ID {
 		return &x.value
@@ -67,7 +72,7 @@ func (p *Pending[T]) Find(g *Goroutine) *T {
 	return nil
 }
 
-// Make returns what is kept of g; a zero value if nothing was.
+// Make returns the value kept for g; if there was none, it keeps and returns a zero value.
 func (p *Pending[T]) Make(g *Goroutine) *T {
 	x := p.of.Make(g.slot)
 	if x.g != g.ID {
@@ -76,11 +81,12 @@ func (p *Pending[T]) Make(g *Goroutine) *T {
 	return &x.value
 }
 
-// Recent keeps something for each of the goroutines that were asked for last. One overwrites another, so that
-// it is of use where few are looked at, and it does not matter if one is missed. The zero value is empty.
+// Recent keeps a T for at most 1,024 goroutines, in a table in which a new one may replace another. It
+// serves where few goroutines are of interest at a time, and it does not matter if one is missed. The
+// zero value is empty.
 type Recent[T any] struct{ of [1024]kept[T] }
 
-// Find returns what is kept of a goroutine; nil if nothing is.
+// Find returns the value kept for the goroutine with ID g; nil if there is none.
 func (r *Recent[T]) Find(g int64) *T {
 	if x := &r.of[uint64(g)%uint64(len(r.of))]; x.g == g {
 		return &x.value
@@ -88,7 +94,8 @@ func (r *Recent[T]) Find(g int64) *T {
 	return nil
 }
 
-// Make returns what is kept of a goroutine; a zero value if nothing was.
+// Make returns the value kept for the goroutine with ID g; if there was none, it keeps and returns a
+// zero value.
 func (r *Recent[T]) Make(g int64) *T {
 	x := &r.of[uint64(g)%uint64(len(r.of))]
 	if x.g != g {
@@ -97,10 +104,11 @@ func (r *Recent[T]) Make(g int64) *T {
 	return &x.value
 }
 
-// Majority finds who has more than half of all votes, if anybody has (Boyer and Moore). The zero value has none.
+// Majority finds which value has more than half of all votes, if any has, in constant memory (Boyer
+// and Moore). The zero value has counted none.
 type Majority[T comparable] struct {
-	For   T
-	Votes int64 // more than the others have; at least as many as that, if it has the majority
+	For   T     // the value with the majority; any value if none has it
+	Votes int64 // lower bound of the votes for For, if that has the majority
 }
 
 // Add counts n votes for x.
@@ -115,20 +123,20 @@ func (m *Majority[T]) Add(x T, n int64) {
 	}
 }
 
-// Reasons are times, in ns, by what goroutines were blocked for.
+// Reasons sum up times, in ns, by what goroutines were blocked for. The index is a reference.Reason.
 type Reasons[N int64 | float64] [masks]N
 
-// Add adds to the time of a reason.
+// Add adds ns nanoseconds to the time of a reason.
 func (r *Reasons[N]) Add(reason reference.Reason, ns N) { r[reason%masks] += ns }
 
-// Merge adds the times of another.
+// Merge adds the times in x.
 func (r *Reasons[N]) Merge(x *Reasons[N]) {
 	for i, ns := range x {
 		r[i] += ns
 	}
 }
 
-// Most returns the reason with the longest time.
+// Most returns the reason with the longest time, and that time in ns; zero values if all are 0.
 func (r *Reasons[N]) Most() (reason reference.Reason, ns N) {
 	for i, n := range r {
 		if n > ns {
@@ -138,26 +146,29 @@ func (r *Reasons[N]) Most() (reason reference.Reason, ns N) {
 	return reason, ns
 }
 
-// Windows sums up what happens in a T for each window of so many ns, and adds those that count to a total.
+// Windows divides the trace into windows of equal length, in each of which a detector sums up what
+// happens in a T. The windows that are remarkable add up to Total. [NewWindows] makes one.
 type Windows[T any] struct {
-	Total          T
-	N              int64 // windows that count
-	Worst, WorstAt int64 // the largest weight of one, and when that window began
+	Total          T     // sum of the windows that count
+	N              int64 // number of windows that count
+	Worst, WorstAt int64 // largest weight of such a window, and the time at which that began, ns
 	now            T
 	ns, from       int64
 	weigh          func(now *T) (weight int64, counts bool)
 	add            func(total, now *T)
 }
 
-// NewWindows returns Windows of ns each. weigh judges one that is over, and add adds it to the total.
+// NewWindows returns Windows of ns nanoseconds each. weigh is called with a window that is over, and
+// returns its weight, in any unit, and whether it counts; add then adds it to total.
 func NewWindows[T any](ns int64, weigh func(now *T) (weight int64, counts bool), add func(total, now *T)) Windows[T] {
 	return Windows[T]{ns: ns, weigh: weigh, add: add}
 }
 
-// Now returns the present window.
+// Now returns the sums of the present window, for the caller to update.
 func (w *Windows[T]) Now() *T { return &w.now }
 
-// At returns the window of a time, which is no earlier than the last one.
+// At returns the sums of the window in which the time now lies, in ns, for the caller to update. If
+// the present window ended before that, it is closed first. Times must not decrease.
 func (w *Windows[T]) At(now int64) *T {
 	if now >= w.from+w.ns {
 		w.Close(now)
@@ -165,7 +176,7 @@ func (w *Windows[T]) At(now int64) *T {
 	return &w.now
 }
 
-// Close ends the present window, and begins that of a time.
+// Close ends the present window, and begins the one in which the time now lies, in ns.
 func (w *Windows[T]) Close(now int64) {
 	if weight, counts := w.weigh(&w.now); counts {
 		w.add(&w.Total, &w.now)

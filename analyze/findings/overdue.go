@@ -5,14 +5,14 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Overdue bounds how long a firing timer has been due: while no P is idle, only the P itself
-// runs its timers, and only when a goroutine leaves it.
+// Overdue tells how long a timer that fires may have been due: while no P is idle, only the P that
+// has the timer runs it, and only when a goroutine leaves that P.
 type Overdue struct {
 	view      *View
 	busySince int64 // since when no P is idle; -1: one is, or may be
 }
 
-// NewOverdue returns an Overdue that follows a View.
+// NewOverdue returns an Overdue that follows view. It must be called before the stream begins.
 func NewOverdue(view *View) *Overdue {
 	o := &Overdue{view: view, busySince: -1}
 	view.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindPStart, reference.KindPStop, reference.KindRetake, reference.KindProcs, reference.KindSTWEnd, reference.KindLost}}, o.proc)
@@ -27,8 +27,9 @@ func (o *Overdue) proc(d *reference.Decision) {
 	}
 }
 
-// TimerDelay returns the longest time, in ns, that the timer which woke g by d may have been due,
-// and the run interval that kept its P busy meanwhile; 0 and nil if none did.
+// TimerDelay returns the longest time, in ns, for which the timer that woke g by decision d may have
+// been due, and the run interval that kept its P busy meanwhile; 0 and nil if there was none. It is
+// to be called as View.Decisions reports d; kept is valid until the next decision.
 func (o *Overdue) TimerDelay(g *Goroutine, d *reference.Decision) (ns int64, kept *Run) {
 	if o.busySince < 0 || o.view.Running(d.P) != nil {
 		return 0, nil

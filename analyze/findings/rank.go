@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// Rank merges repeats and sorts: by severity, what is about the trace first, then cost, ID, time and
-// title. Findings of one detector with the same [Finding.Subject] are repeats: their costs add up, and
-// of the costliest there is the rest, with the causes of all. The result is the same for any order of the list.
+// Rank returns the findings merged and sorted: the most severe first, among these those about the
+// trace, then the costliest, then by ID, time and title. Findings of one detector with the same
+// [Finding.Subject] are merged into the costliest of them, with the sum of the costs, the highest
+// severity and the causes of all. The result is the same for any order of the list.
 func Rank(list []Finding) []Finding {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y Finding) int {
@@ -68,8 +69,9 @@ func order(x, y Finding) int {
 		cmp.Compare(x.Title.String(), y.Title.String()), cmp.Compare(xc, yc), cmp.Compare(xk, yk))
 }
 
-// Subject returns start function and creator of the class that a finding is about: of its
-// first victim with a class, else of its first cause; "" if no actor has a class.
+// Subject returns the class that a finding is about, as its start function and the function that
+// executed the go statement: that of the first victim with a class, else of the first cause; "" if no
+// actor has a class.
 func (f *Finding) Subject() (class, creator string) {
 	for _, role := range []string{Victim, Cause} {
 		for _, a := range f.Actors {

@@ -13,7 +13,8 @@ var blockedFor = map[reference.Reason]string{
 	reference.ReasonSleep:       "in time.Sleep",
 }
 
-// BlockedFor returns what goroutines are blocked on, in words that follow "blocked".
+// BlockedFor returns, for texts, what goroutines are blocked on for a reason, in words that follow
+// "blocked": "receiving from a channel".
 func BlockedFor(r reference.Reason) string {
 	if s := blockedFor[r]; s != "" {
 		return s

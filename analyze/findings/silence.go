@@ -13,25 +13,26 @@ import (
 // quota that takes less than this from a period of 100 ms harms little.
 const silenceNs = 5_000_000
 
-// Silence is an interval without decisions although goroutines of the program had a P.
+// Silence is an interval [From, To), ns, of at least 5 ms without any decision although goroutines
+// of the program had a P: the process may have been stopped.
 type Silence struct {
-	From, To int64
-	Running  int64 // goroutines of the program that ran, system calls left out
-	Runtime  int64 // of the runtime that did, such as mark workers of the collector
-	Waiting  int64 // of the program that were runnable
-	// Freaks is the number of Ps that ran a goroutine of a class whose run intervals are
-	// mostly shorter than a tenth of this, and seldom half of it, or that had a thread and
-	// work and started nothing.
+	From, To int64 // ns since the first event of the trace
+	Running  int64 // number of goroutines of the program that ran, system calls left out
+	Runtime  int64 // number of goroutines of the runtime that ran, such as mark workers
+	Waiting  int64 // number of goroutines of the program that were runnable
+	// Freaks is the number of Ps of which it is unusual: they ran a goroutine of a class whose
+	// run intervals are mostly shorter than a tenth of the silence, and seldom half of it, or
+	// had a thread and work and started nothing.
 	Freaks int64
-	// Overdue is the number of goroutines woken by a timer right after it whose usual time
-	// fell into it while a P was free; set for silences in [Silences] only.
+	// Overdue is the number of goroutines woken by a timer right after it that, by what is usual
+	// for them, should have been woken in it, since a P was free; set in [Silences] only.
 	Overdue int64
-	// WentOn is the number of Running that ended their run right after it, as when all
-	// threads resume at once; set for silences in [Silences] only.
+	// WentOn is the number of the goroutines in Running that ended their run interval right after
+	// it, as when all threads resume at once; set in [Silences] only.
 	WentOn int64
-	G      int64 // the first of those that ran
-	Class  int32
-	P      int32
+	G      int64 // ID of the goroutine that ran on the P with the lowest number; NoG if none ran
+	Class  int32 // handle of the class of G
+	P      int32 // P of G; NoP if none ran
 
 	// Of the first timer that was due: when a goroutine began to wait for it, and where.
 	setAt    int64
@@ -40,7 +41,8 @@ type Silence struct {
 	proven bool
 }
 
-// StallSigns returns the number of signs that nothing ran.
+// StallSigns returns the number of signs that the process, or a thread with a P, was stopped during
+// the silence: Freaks and Overdue, summed.
 func (s *Silence) StallSigns() int64 { return s.Freaks + s.Overdue }
 
 // Ns returns the length of the silence, in ns.
@@ -82,13 +84,15 @@ func (w *follower) silent(until int64) {
 	w.silences.emit(&s)
 }
 
-// OftenRunsFor reports whether more than one in four run intervals of the class take half
-// of ns or more.
+// OftenRunsFor reports whether more than a quarter of the run intervals of the class are at least
+// ns/2 nanoseconds long.
 func (c *Class) OftenRunsFor(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
-// Silences collects the silences of a View that no program explains by itself.
+// Silences collects the silences of a View that a program does not bring about by itself: the
+// goroutines that ran should have been preempted meanwhile, or seldom run for so long, or a timer
+// was due.
 type Silences struct {
-	Ns     int64 // their lengths, summed
+	Ns     int64 // lengths of all of them, summed, ns
 	last   int64 // when the last one ended
 	list   []Silence
 	short  []Silence // that a program may explain; of use only where many end alike, at most maxSilences
@@ -138,7 +142,8 @@ const (
 	pairSilenceNs = 22_000_000
 )
 
-// NewSilences returns the Silences of w: the same for each caller.
+// NewSilences returns the Silences of w, the same for each caller. They are collected from the first
+// call on.
 func NewSilences(w *View) *Silences {
 	if w.kept == nil {
 		w.kept = &Silences{view: w, timers: NewTable(maxTimed, func(int32) timed { return timed{} })}
@@ -149,7 +154,7 @@ func NewSilences(w *View) *Silences {
 	return w.kept
 }
 
-// All returns the silences in order; only the first if there are many.
+// All returns the silences in order of time: the first 4,096.
 func (s *Silences) All() []Silence { return s.list }
 
 // fired looks whether a timer that woke a goroutine was due in a silence that is just
@@ -247,24 +252,26 @@ func (s *Silences) keep(x *Silence) {
 	}
 }
 
-// Since reports whether a silence has ended after at, ns.
+// Since reports whether a silence has ended after the time at, in ns since the first event.
 func (s *Silences) Since(at int64) bool { return s.last > at }
 
-// Beat is the period of silences.
+// Beat tells how well silences keep to a period, as those by a CPU quota do. [Silences.Beat] and
+// [Silences.Grid] return it.
 type Beat struct {
-	Silences []Silence // number of silences of similar length that were compared
-	// PeriodNs is their usual distance, with whole multiples of the period reduced to one.
+	Silences []Silence // those that were compared, in order of time
+	// PeriodNs is the usual distance between their ends, in ns, with whole multiples of the
+	// period reduced to one.
 	PeriodNs int64
-	// R is 1 if all distances are the same number modulo the period asked for, and
-	// near 0 if they are any; Chance is the probability of so high an R among
-	// distances that are any (Rayleigh's test).
+	// R tells how alike the distances are modulo the period asked for: 1 if all are equal, near 0
+	// if they are random. Chance is the probability, from 0 to 1, of so high an R if they were
+	// random (Rayleigh's test).
 	R, Chance float64
 }
 
-// Beat returns the period of silences that recur with some period. Short ones among long
-// ones are left out: only those of at least half the length that is typical, by time,
-// have a part. Their ends are compared, each with that of the one before: where a quota
-// stops a process varies, but it goes on when a period begins.
+// Beat returns how well the silences keep to the given period, in ns. Their ends are compared, each
+// with that of the one before: a quota stops a process at any time of a period, but lets it go on
+// when the next begins. Short ones among long ones are left out: those below half of the typical
+// length, the median by time. With fewer than two, Chance is 1.
 func (s *Silences) Beat(period int64) Beat {
 	b := Beat{Chance: 1}
 	byLen := slices.Clone(s.list)
@@ -305,10 +312,11 @@ func (s *Silences) Beat(period int64) Beat {
 // gridOneIn is the share of a period within which the ends of silences are together.
 const gridOneIn = 200
 
-// Grid looks for silences of at least least that end together within every period, wherever in it
-// they begin: nothing in a program ends what it computes so. That holds if most of such silences
-// do; one in four may be a program's own. Chance is a bound on the probability that so many ends,
-// were they anywhere, are so near to one of them.
+// Grid looks for silences of at least least ns that end at the same point of a period, given in ns,
+// within a two-hundredth of it, wherever they begin: nothing in a program ends what it computes so.
+// At least three in four of the silences that long must do so, and begin at different points of the
+// period: else Chance is 1. Otherwise Chance is an upper bound on the probability of this if the
+// ends were random. R is always 1.
 func (s *Silences) Grid(period, least int64) Beat {
 	var all []Silence
 	for _, x := range slices.Concat(s.list, s.short) {
@@ -352,16 +360,16 @@ func choose(n, k float64) float64 {
 	return math.Exp(a - b - c)
 }
 
-// IsPeriodic reports whether at least least silences keep to period, within a share of
-// it, and would do so by chance with less probability than chance.
+// IsPeriodic reports whether at least least silences were compared, PeriodNs differs from period, in
+// ns, by at most the fraction within of it, and Chance is below chance.
 func (b *Beat) IsPeriodic(period int64, least int, chance, within float64) bool {
 	off := math.Abs(float64(b.PeriodNs - period))
 	return len(b.Silences) >= least && b.Chance < chance && off <= within*float64(period)
 }
 
-// RayleighChance returns the probability that the mean of n directions, each as likely as
-// any other, is at least r long (Rayleigh's test; the approximation in Zar,
-// Biostatistical Analysis, 27.2).
+// RayleighChance returns the probability that the mean of n unit vectors with random directions is
+// at least r long, for r from 0 to 1. It serves to tell whether events keep to a period (Rayleigh's
+// test; the approximation in Zar, Biostatistical Analysis, 27.2).
 func RayleighChance(n int64, r float64) float64 {
 	if n < 1 {
 		return 1

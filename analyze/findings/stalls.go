@@ -1,15 +1,15 @@
 package findings
 
-// Stalls are times in which a P had a thread that ran no goroutine, and nothing happened
-// on it for stallNs and more: no start, no wake-up, no release of the P. What the
+// Stalls sum up intervals of at least 1 ms in which a P had a thread that ran no goroutine, and
+// nothing happened on it: no start, no wake-up, no release of the P. What the
 // scheduler does on a thread (findRunnable, checkTimers, stealWork, startm in
 // runtime/proc.go) takes microseconds, so that thread had no CPU meanwhile.
 type Stalls struct {
-	N, Ns   int64
-	Longest int64
-	From    int64 // of the longest
-	P       int32
-	// WaitedNs is how long goroutines of the program waited meanwhile, summed.
+	N, Ns   int64 // number of stalls, and their lengths, summed, in ns
+	Longest int64 // length of the longest, ns
+	From    int64 // time at which the longest began, ns
+	P       int32 // P of the longest
+	// WaitedNs is how long goroutines of the program waited for a P meanwhile, summed, in ns.
 	WaitedNs int64
 }
 
@@ -17,8 +17,8 @@ type Stalls struct {
 // of CPUs is but what falls between two runs.
 func (s *Stalls) explains(cost int64) bool { return s.N >= fewStalls && 4*s.Ns >= cost }
 
-// StoodStill reports whether threads stood still more often than happens on any machine, so that a
-// lack of CPUs is more than a suspicion.
+// StoodStill reports whether there were at least 5 stalls of threads with a P, or 10 ms of them: more
+// than happens on any machine, so that a lack of CPUs is more than a suspicion.
 func (f *Facts) StoodStill() bool { return f.Stalls.N >= fewStalls || f.Stalls.Ns >= longStallsNs }
 
 // fewStalls, of less than longStallsNs in sum, happen on any machine.
@@ -30,7 +30,7 @@ const (
 // stallNs is far beyond what the scheduler needs for anything.
 const stallNs = 1_000_000
 
-// Stalls returns the stalls that have ended.
+// Stalls returns the sum of the stalls that have ended. The result is updated as the View goes on.
 func (w *View) Stalls() *Stalls { return &w.stalls }
 
 // still notes that thread m of p, which runs no goroutine, did something: a stall begins

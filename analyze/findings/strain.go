@@ -30,10 +30,10 @@ func (s *strain) interval(c *Class, ns int64, why reference.Why) {
 	}
 }
 
-// Strained reports whether threads seem to have lacked CPUs: more than a tenth
-// of the busy time lies in run intervals that are freaks of their class (over
-// 1 ms, over 20 times its median, at most one in 50 that long, and not ended by
-// a preemption), or in pauses of over 1 ms of Ps that had a thread and work.
+// Strained reports whether threads seem to have lacked CPUs so far: more than a tenth of the busy
+// time, and at least 2 ms, lies in run intervals that are outliers of their class (1 ms and more, 20
+// times its median, at most one in 50 that long, and not ended by a preemption), or in pauses of
+// 1 ms and more of Ps that had a thread and work.
 func (s *strain) Strained() bool {
 	return s.freakNs >= 2*freakNs && float64(s.freakNs) > 0.1*float64(s.busyNs)
 }

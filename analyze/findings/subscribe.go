@@ -8,64 +8,68 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// DecisionFilter selects decisions of some Kinds that match the one other field that is
-// set.
+// DecisionFilter selects, for [View.Decisions], decisions of the given Kinds. At most one of the
+// other fields may be set: then only those that match it are selected.
 type DecisionFilter struct {
-	Kinds []reference.Kind
-	// Whys are causes of the decision.
+	Kinds []reference.Kind // at least one
+	// Whys selects decisions with one of these causes.
 	Whys []reference.Why
-	// Reasons are, of KindStop, for what the goroutine blocks; of KindReady, for what
-	// one of the program had blocked.
+	// Reasons selects, of KindStop, decisions with which a goroutine blocks for one of these; of
+	// KindReady, those about a goroutine of the program that had blocked for one of them.
 	Reasons []reference.Reason
-	// ReadyWhys are, of KindStart, the causes for which the goroutine had become
-	// runnable.
+	// ReadyWhys selects, of KindStart, starts of goroutines that had become runnable for one of
+	// these causes.
 	ReadyWhys []reference.Why
-	// Mark is a mark that the goroutine has.
+	// Mark selects decisions about goroutines that have this mark: see [View.NewMark].
 	Mark Mark
+	// When selects decisions that meet a condition.
 	When When
 }
 
 // When is a condition that a decision must meet to pass a [DecisionFilter].
 type When uint8
 
-// The conditions.
+// The conditions. One that names kinds may be used with these only.
 const (
-	Always      When = iota
-	MarkWorker       // the goroutine is a mark worker
-	FirstOnP         // KindStart: the first on the P since it got its thread
-	Unexplained      // KindStart: the queue that the goroutine was taken from is unknown
-	WithoutP         // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
-	Crowded          // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
-	OfRuntime        // KindReady: of a goroutine of the runtime, or of the tracer
-	StolenNext       // KindStart: the goroutine was stolen out of another P's runnext slot
+	Always      When = iota // every decision
+	MarkWorker              // the goroutine is a mark worker
+	FirstOnP                // KindStart: the first on the P since it got its thread
+	Unexplained             // KindStart: the queue that the goroutine was taken from is unknown
+	WithoutP                // KindReady: by a thread without a P; KindSyscallExit: of a goroutine that has lost its P
+	Crowded                 // KindReady: more goroutines are runnable than there are Ps, those that yielded left out
+	OfRuntime               // KindReady: of a goroutine of the runtime, or of the tracer
+	StolenNext              // KindStart: the goroutine was stolen out of another P's runnext slot
 )
 
-// RunFilter selects run intervals that match all fields that are set.
+// RunFilter selects, for [View.Runs], run intervals that match all fields that are set; all if
+// none is.
 type RunFilter struct {
-	MinNs     int64           // length, system calls included
-	MinWaitNs int64           // wait before it
-	Whys      []reference.Why // how it ended
-	Moved     bool            // of the program, on another P than the goroutine's last
-	Stolen    bool            // of the program, stolen from another P
+	MinNs     int64           // least length, system calls included, ns
+	MinWaitNs int64           // least length of the wait for a P before it, ns
+	Whys      []reference.Why // it ended for one of these
+	Moved     bool            // of a goroutine of the program, on another P than its last
+	Stolen    bool            // of a goroutine of the program, stolen from another P
 }
 
-// SliceFilter selects time slices that match all fields that are set.
+// SliceFilter selects, for [View.Slices], time slices that match all fields that are set; all if
+// none is.
 type SliceFilter struct {
-	MinNs int64           // length, system calls included
-	Whys  []reference.Why // how the last run interval ended
+	MinNs int64           // least length, system calls included, ns
+	Whys  []reference.Why // its last run interval ended for one of these
 }
 
-// SyscallFilter selects system calls that match any field that is set; all if none is
-// set.
+// SyscallFilter selects, for [View.Syscalls], system calls that match any field that is set; all
+// if none is.
 type SyscallFilter struct {
-	MinNs int64 // length, up to when the P was lost
-	Lost  bool  // lost the P
+	MinNs int64 // least length, up to its end or the loss of the P, ns
+	Lost  bool  // it lost the P
 }
 
-// ResidencyFilter selects queue residencies that match any field that is set.
+// ResidencyFilter selects, for [View.Residencies], queue residencies that match any field that is
+// set; none if no field is.
 type ResidencyFilter struct {
 	Global bool            // in the global queue
-	Whys   []reference.Why // why the goroutine had become runnable
+	Whys   []reference.Why // the goroutine had become runnable for one of these
 }
 
 // subscriptions are the functions that watchers gave to a [View]. To call one
@@ -178,14 +182,14 @@ func (l *subscribers[T]) emitAll(x *T) {
 	}
 }
 
-// Switch turns the calls of a subscription on and off, for a Watcher that needs them only
-// at times.
+// Switch turns the calls of one subscription to a [View] on and off, for a Watcher that needs them
+// only at times. They are on at first.
 type Switch struct {
 	off  bool
 	sets []func(on bool) // for each subscription
 }
 
-// Set turns the calls on or off.
+// Set turns the calls of the subscription on or off.
 func (s *Switch) Set(on bool) {
 	if on != s.off {
 		return
@@ -196,8 +200,9 @@ func (s *Switch) Set(on bool) {
 	}
 }
 
-// Decisions subscribes to decisions, after the View has taken them. It panics if
-// more than one of the filter's fields but Kinds is set, or none of Kinds.
+// Decisions has fn called with each decision that f selects, after the View has taken it. The
+// argument is valid during the call. It panics if f has no Kinds, more than one other field, or one
+// that says nothing of one of its Kinds.
 func (l *subscriptions) Decisions(f DecisionFilter, fn func(*reference.Decision)) *Switch {
 	conditions := 0
 	for _, set := range [...]bool{f.Whys != nil, f.Reasons != nil, f.ReadyWhys != nil, f.Mark != 0, f.When != Always} {
@@ -255,15 +260,16 @@ func addEach[T any, K ~uint8](lists []subscribers[T], taken *uint32, keys []K, f
 	}
 }
 
-// Mark is a set of goroutines that a Watcher has marked.
+// Mark is a bit that a Watcher gives to goroutines, so that it is called only for decisions about
+// these. [View.NewMark] returns one.
 type Mark uint8
 
 // maxMarks is how many marks there are: each goroutine has a bit for each.
 const maxMarks = 8
 
-// NewMark returns a mark for [DecisionFilter]. [View.Mark] gives it to a goroutine; it is
-// lost when that ends. If all marks are taken it returns 0, which every goroutine has, so
-// that subscribers must expect calls for other goroutines.
+// NewMark returns a mark that is not in use, for DecisionFilter.Mark. [View.Mark] gives it to a
+// goroutine, which has it until it ends. There are 8: if all are taken it returns 0, which selects
+// every goroutine, so that subscribers must expect calls for others than they have marked.
 func (l *subscriptions) NewMark() Mark {
 	if l.marks == maxMarks {
 		return 0
@@ -272,7 +278,8 @@ func (l *subscriptions) NewMark() Mark {
 	return 1 << (l.marks - 1)
 }
 
-// Runs subscribes to the ends of run intervals, before the goroutine is queued anew.
+// Runs has fn called with each run interval that f selects when it ends, before the goroutine is
+// queued anew. The argument is valid during the call.
 func (l *subscriptions) Runs(f RunFilter, fn func(*Run)) *Switch {
 	s := &Switch{}
 	conditions := b2i(f.Whys != nil) + b2i(f.Moved) + b2i(f.Stolen)
@@ -308,16 +315,16 @@ func (f *RunFilter) selects(r *Run) bool {
 		(!f.Moved || r.Moved && !r.System) && (!f.Stolen || r.stolen() && !r.System)
 }
 
-// Windows subscribes to the first run interval of the program that ends in each window of
-// so many ns, but the first one; the call comes before those of [View.Runs] for it. All
-// subscribers must use the same windows.
+// Windows has fn called once for each window of ns nanoseconds but the first, with the first run
+// interval of the program that ends in it, before the calls of [View.Runs] for that. It serves to
+// close the windows before. All subscribers must use the same length.
 func (l *subscriptions) Windows(ns int64, fn func(*Run)) {
 	l.window, l.windowEnd = ns, ns
 	l.windows.add(fn, &Switch{})
 }
 
-// Slices subscribes to the ends of time slices, before the start of the goroutine
-// that has the next one.
+// Slices has fn called with each time slice that f selects when it ends, before the start of the
+// goroutine that has the next one. The argument is valid during the call.
 func (l *subscriptions) Slices(f SliceFilter, fn func(*Slice)) *Switch {
 	s := &Switch{}
 	all := fn
@@ -335,7 +342,9 @@ func (l *subscriptions) Slices(f SliceFilter, fn func(*Slice)) *Switch {
 	return s
 }
 
-// SliceParts subscribes to the ends of slice parts of at least ns, system calls left out.
+// SliceParts has fn called with each part of a time slice that is at least ns nanoseconds long,
+// system calls and known time on no CPU left out, when it ends. The argument is valid during the
+// call.
 func (l *subscriptions) SliceParts(ns int64, fn func(*SlicePart)) {
 	l.longPart = min(l.longPart, ns)
 	l.longParts.add(func(p *SlicePart) {
@@ -345,8 +354,9 @@ func (l *subscriptions) SliceParts(ns int64, fn func(*SlicePart)) {
 	}, &Switch{})
 }
 
-// Syscalls subscribes to system calls that began with a P, when they come back or
-// lose the P, before the View takes that decision.
+// Syscalls has fn called with each system call that began with a P and that f selects, when it
+// comes back or loses the P, before the View takes that decision. The argument is valid during the
+// call.
 func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 	s := &Switch{}
 	if f == (SyscallFilter{}) {
@@ -366,8 +376,8 @@ func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 	return s
 }
 
-// Residencies subscribes to the times at which goroutines of the program leave a
-// queue, before they do.
+// Residencies has fn called with each stay of a goroutine of the program in a run queue that f
+// selects, before the goroutine leaves the queue. The argument is valid during the call.
 func (l *subscriptions) Residencies(f ResidencyFilter, fn func(*Residency)) {
 	s := &Switch{}
 	if f.Global {
@@ -376,33 +386,34 @@ func (l *subscriptions) Residencies(f ResidencyFilter, fn func(*Residency)) {
 	addEach(l.left[:], &l.leftBits, f.Whys, fn, s)
 }
 
-// LongQueues subscribes to the times at which the first P's queue reaches a length of
-// least (or less, if other subscribers asked for that), and at which the last one falls
-// below it. The call comes before those of [View.Decisions].
+// LongQueues has fn called with true when, for the first P, least goroutines of the program stand in
+// its run queue, and with false when there is no such P any more. If several subscribe, the smallest
+// least holds for all. The call comes before those of [View.Decisions].
 func (l *subscriptions) LongQueues(least int64, fn func(some *bool)) {
 	l.longQueue = min(l.longQueue, least)
 	l.longQueues.add(fn, &Switch{})
 }
 
-// IdlePs subscribes to the decisions that change [View.UnservedByIdlePs] or the number of idle
-// Ps, and to all about a P's thread or a stop of the world.
+// IdlePs has fn called with each decision that changes [View.UnservedByIdlePs] or the number of idle
+// Ps, and with all about a P's thread or a stop-the-world, after the View has taken it.
 func (l *subscriptions) IdlePs(fn func(*reference.Decision)) { l.idlePs.add(fn, &Switch{}) }
 
-// Handovers subscribes to the times at which a P that changed threads runs again,
-// before its goroutine does.
+// Handovers has fn called when a P that was handed over to another thread is about to run something
+// again. The argument is valid during the call.
 func (l *subscriptions) Handovers(fn func(*Handover)) { l.handovers.add(fn, &Switch{}) }
 
-// Silences subscribes to the ends of times of 5 ms and more without any decision in which
-// a goroutine of the program ran, before the View takes the decision that
-// ends it.
+// Silences has fn called after each interval of at least 5 ms without any decision in which a
+// goroutine of the program ran, or a P with a thread had work, before the View takes the decision
+// that ends it. The argument is valid during the call. [NewSilences] collects the remarkable ones.
 func (l *subscriptions) Silences(fn func(*Silence)) { l.silences.add(fn, &Switch{}) }
 
-// Uses subscribes to the decisions that could have changed [Use], where there was
-// Slack before or is afterwards.
+// Uses has fn called after each decision before or after which Use.Slack is true, with the use of
+// the Ps after it. The argument is valid during the call.
 func (l *subscriptions) Uses(fn func(*Use)) { l.uses.add(fn, &Switch{}) }
 
-// HeldUps subscribes to wake-ups of goroutines that were [HeldUp], before the calls of
-// [View.Decisions].
+// HeldUps has fn called when a goroutine of the program wakes another that had waited for it while
+// Ps were free: see [HeldUp]. The call comes before those of [View.Decisions]; its argument is valid
+// during the call.
 func (l *subscriptions) HeldUps(fn func(*HeldUp)) { l.heldUps.add(fn, &Switch{}) }
 
 // setLong records how many queues are long.
@@ -521,7 +532,7 @@ func (l *subscriptions) emitToMarkers(d *reference.Decision, g *Goroutine, k ref
 	}
 }
 
-// UncrowdedSince reports whether there was a KindReady that was not Crowded since the
+// UncrowdedSince reports whether there was a KindReady that was not [Crowded] since the
 // last that was.
 func (w *View) UncrowdedSince() bool { return w.uncrowded }
 

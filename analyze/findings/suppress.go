@@ -18,13 +18,14 @@ type Suppression struct {
 	Until   string `json:"until,omitempty"` // last day, UTC, as 2027-03-01; absent: for ever
 }
 
-// Covers reports whether s suppresses findings of a detector about a class, which s may
-// also name as the linker does.
+// Covers reports whether s suppresses findings of the detector id about a class, given by its start
+// function. s may name that as reports write it or as the linker does.
 func (s *Suppression) Covers(id, class string) bool {
 	return s.Finding == id && (names.Match(s.Class, class) || names.Match(funcname.Written(s.Class), class))
 }
 
-// Expired reports whether the last day of s is over.
+// Expired reports whether the last day of s, in UTC, is over at the time now. A suppression without a
+// last day never expires.
 func (s *Suppression) Expired(now time.Time) bool {
 	return s.Until != "" && now.UTC().Format(time.DateOnly) > s.Until
 }
@@ -35,8 +36,8 @@ type Suppressed struct {
 	By      Suppression `json:"suppression"`
 }
 
-// MergeSuppressed returns the costliest suppressed finding of each detector and class of
-// several traces, ranked.
+// MergeSuppressed merges the suppressed findings of several traces: of each detector and class it
+// returns the most severe one, or the costliest of these. The most severe come first.
 func MergeSuppressed(list []Suppressed) []Suppressed {
 	type key struct{ id, class, creator string }
 	keyOf := func(s *Suppressed) key {

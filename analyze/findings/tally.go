@@ -5,36 +5,39 @@ import (
 	"slices"
 )
 
-// Tally sums waiting by class, in ns, for up to 1,023 classes; further ones count as
-// class 0. The zero value is ready to use.
+// Tally sums up waiting by class, for up to 1,023 classes; all further ones share a Cell of class
+// 0. The zero value is ready to use.
 type Tally struct {
-	Cells  []Cell
+	Cells  []Cell // one for each class, in order of appearance
 	at     map[int32]int32
-	Total  Cell
+	Total  Cell                       // of all classes; its Class is not set
 	recent struct{ class, end int32 } // the class that was looked up last; its cell is before end, 0: none
 }
 
-// Cell is the waiting of one class, in ns, with its worst example.
+// Cell is the sum of the waits, or of what else a detector adds up, of one class, with the longest of
+// them as an example. A Cell that is added to another stands for one wait: N and Worst need not be
+// set then.
 type Cell struct {
-	Class    int32
-	N        int64
-	Ns       int64
-	Worst    int64 // ns of the worst example
-	From, To int64 // its window
-	G        int64
-	P        int32
-	Stack    int32
+	Class    int32 // handle of the class
+	N        int64 // number of waits
+	Ns       int64 // their sum, ns
+	Worst    int64 // length of the longest, ns
+	From, To int64 // the longest is within [From, To), ns
+	G        int64 // ID of the goroutine that waited longest
+	P        int32 // P of the longest wait; reference.NoP if none
+	Stack    int32 // handle of the stack of the longest wait; 0 if unknown
 }
 
 const maxCells = 1024
 
-// Add adds ns of waiting of goroutine x.G, with the window of x as an example.
+// Add adds one wait, x.Ns nanoseconds of goroutine x.G, to its class and to the total. x becomes the
+// example if it is the longest so far.
 func (t *Tally) Add(x *Cell) {
 	t.Total.Add(x)
 	t.cell(x.Class).Add(x)
 }
 
-// Merge adds the sums of another Tally.
+// Merge adds the waits that o has summed up, class by class.
 func (t *Tally) Merge(o *Tally) {
 	t.Total.Merge(&o.Total)
 	for i := range o.Cells {
@@ -66,7 +69,7 @@ func (t *Tally) cell(class int32) *Cell {
 	return &t.Cells[i]
 }
 
-// Add adds the waiting of x, and takes over its example if that is worse.
+// Add adds one wait, x.Ns nanoseconds long, and takes it as the example if it is the longest so far.
 func (c *Cell) Add(x *Cell) {
 	if c.N == 0 || x.Ns > c.Worst {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = x.Ns, x.From, x.To, x.G, x.P, x.Stack
@@ -75,7 +78,8 @@ func (c *Cell) Add(x *Cell) {
 	c.Ns += x.Ns
 }
 
-// Merge adds the sums of another cell, and takes over its example if that is worse.
+// Merge adds the number and the sum of o, and takes over its example if that is longer. The class
+// stays.
 func (c *Cell) Merge(o *Cell) {
 	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
 		c.Worst, c.From, c.To, c.G, c.P, c.Stack = o.Worst, o.From, o.To, o.G, o.P, o.Stack
@@ -84,7 +88,8 @@ func (c *Cell) Merge(o *Cell) {
 	c.Ns += o.Ns
 }
 
-// Include is Merge of a cell that may be of another class: that of the worst example remains.
+// Include is [Cell.Merge] for a cell that may be of another class: c then has the class of the longer
+// example.
 func (c *Cell) Include(o *Cell) {
 	if o.N > 0 && (c.N == 0 || o.Worst > c.Worst) {
 		c.Class = o.Class
@@ -92,21 +97,23 @@ func (c *Cell) Include(o *Cell) {
 	c.Merge(o)
 }
 
-// Actor returns an actor for the class of a cell and its worst example.
+// Actor returns an actor with a role, Victim or Cause: the class of the cell, with goroutine, P and
+// stack of its example.
 func (c *Cell) Actor(f *Facts, role string) Actor {
 	a := f.Actor(role, c.Class, c.G, c.Stack)
 	a.P = OnP(c.P)
 	return a
 }
 
-// KeepLonger makes c equal to x if that is longer.
+// KeepLonger sets c to x if the sum of x, Ns, is longer than that of c.
 func (c *Cell) KeepLonger(x *Cell) {
 	if x.Ns > c.Ns {
 		*c = *x
 	}
 }
 
-// Top returns the n classes with the most waiting, most first.
+// Top returns the cells of the n classes with the most waiting, most first; fewer if there are not
+// so many.
 func (t *Tally) Top(n int) []Cell {
 	s := slices.Clone(t.Cells)
 	slices.SortFunc(s, func(x, y Cell) int {
@@ -115,7 +122,8 @@ func (t *Tally) Top(n int) []Cell {
 	return s[:min(n, len(s))]
 }
 
-// Actors returns the top n classes as actors.
+// Actors returns actors with a role, Victim or Cause, for the n classes with the most waiting, most
+// first.
 func (t *Tally) Actors(f *Facts, role string, n int) []Actor {
 	var out []Actor
 	for _, c := range t.Top(n) {

@@ -11,13 +11,13 @@ import (
 // In JSON it is a string, with names in full.
 type Text []Piece
 
-// A Piece is a part of a Text.
+// A Piece is a part of a [Text]: some words, or one name.
 type Piece struct {
-	Text string
-	Kind PieceKind
+	Text string    // as it reads in full
+	Kind PieceKind // what Text is, by which a report may shorten or link it
 }
 
-// PieceKind is what a Piece is.
+// PieceKind tells what the Text of a [Piece] is.
 type PieceKind uint8
 
 // The kinds of pieces.
@@ -31,14 +31,15 @@ const (
 // A Name is the name of a function, or of a class of goroutines, as [Actor] has it.
 type Name string
 
-// A Place is a "file:line".
+// A Place is a place in the source, as "file:line".
 type Place string
 
-// An ID is the ID of a detector.
+// An ID is the ID of a detector, which reports may link to its explanation.
 type ID string
 
-// Say returns the Text that fmt.Sprintf would write. A [Name], a [Place], an [ID] and a Text among the arguments
-// stay what they are.
+// Say returns the Text that fmt.Sprintf would write. A [Name], a [Place] and an [ID] among the
+// arguments become pieces of their kind, and the pieces of a Text keep theirs; then verbs must be
+// without flags, one for each argument.
 func Say(format string, args ...any) Text {
 	t := Text{{Text: fmt.Sprintf(format, args...)}}
 	for _, a := range args {
@@ -96,10 +97,11 @@ func (t Text) String() string {
 	return b.String()
 }
 
-// Len returns the number of characters of the text, with names in full.
+// Len returns the number of characters (runes) of the text, with names in full.
 func (t Text) Len() int { return utf8.RuneCountInString(t.String()) }
 
-// Names returns the functions that the text names.
+// Names returns the functions that the text names: of the name of a class the function that its
+// goroutines run, and the one that started it, which may be "".
 func (t Text) Names() (names []Name) {
 	for _, p := range t {
 		if p.Kind == Function {
@@ -112,16 +114,17 @@ func (t Text) Names() (names []Name) {
 
 func (t Text) names(function Name) bool { return slices.Contains(t.Names(), function) }
 
-// MarshalText returns String as bytes.
+// MarshalText returns the text with names in full, as [Text.String] does. The error is nil.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads a string as words: which of them are names is not known any more.
+// UnmarshalText sets the Text to one piece of words: which of them are names is not known any more.
+// It returns nil.
 func (t *Text) UnmarshalText(s []byte) error {
 	*t = Text(nil).add(string(s), Words)
 	return nil
 }
 
-// InBrief returns the headline, or the title if there is none.
+// InBrief returns the headline of the finding, or the title if it has none.
 func (f *Finding) InBrief() Text {
 	if len(f.Headline) == 0 {
 		return f.Title
@@ -129,15 +132,16 @@ func (f *Finding) InBrief() Text {
 	return f.Headline
 }
 
-// Advise appends to the advice.
+// Advise appends one piece of advice, as [Say] makes it, to the finding.
 func (f *Finding) Advise(format string, args ...any) {
 	f.Advice = append(f.Advice, Say(format, args...))
 }
 
-// AdviseOnly replaces the advice.
+// AdviseOnly replaces all advice of the finding by one piece, as [Say] makes it.
 func (f *Finding) AdviseOnly(format string, args ...any) { f.Advice = []Text{Say(format, args...)} }
 
-// At returns Say of a place; nil if that is "".
+// At returns what [Say] makes of a format with one verb and a place, a "file:line"; nil if place is
+// "".
 func At(format, place string) Text {
 	if place == "" {
 		return nil
@@ -145,7 +149,8 @@ func At(format, place string) Text {
 	return Say(format, Place(place))
 }
 
-// Frame returns the Text of a frame of a stack, as [Facts.Frames] writes it.
+// Frame returns a line of a stack, "function (file:line)" as [Facts.Frames] has it, as a Text in which
+// the function is a [Name] and the rest a [Place].
 func Frame(s string) Text {
 	i := strings.LastIndex(s, " (")
 	if i < 0 {
@@ -154,7 +159,7 @@ func Frame(s string) Text {
 	return Say("%s (%s)", Name(s[:i]), Place(strings.TrimSuffix(s[i+2:], ")")))
 }
 
-// List returns the names, with a text between them.
+// List returns the names as a Text, with the words between, such as " and ", from one to the next.
 func List(names []Name, between string) (t Text) {
 	for i, x := range names {
 		if i > 0 {

@@ -136,11 +136,12 @@ func (w *follower) countUnserved(d *reference.Decision) {
 func (w *View) UnservedByIdlePs() int64 { return w.unserved }
 
 // RunIntegral holds integrals over time of the number of running goroutines of the
-// program, up to [View.Now], updated at starts, stops and CPU samples.
+// program, up to [View.Now], updated at starts, stops and CPU samples. The difference of two of
+// them tells how many ran in between, on average.
 type RunIntegral struct {
-	Ns      int64   // goroutine-ns
-	BusyNs  int64   // ns with at least one
-	Squares float64 // of the squared number: goroutine²-ns
+	Ns      int64   // integral of the number, in goroutine-ns
+	BusyNs  int64   // time in which at least one ran, in ns
+	Squares float64 // integral of the square of the number, in goroutine²-ns
 }
 
 func (r *RunIntegral) pass(running, dt int64) {
@@ -172,7 +173,8 @@ func (r *runTime) set(now, n int64) {
 	r.n = n
 }
 
-// RunIntegral returns the [RunIntegral]. It is valid until the next decision.
+// RunIntegral returns the integrals over time, up to [View.Now], of the number of running goroutines
+// of the program. The result is valid until the next decision.
 func (w *View) RunIntegral() *RunIntegral { return w.ran.upTo(w.now) }
 
 // SlicePart is the part of a [Slice] since its beginning or the last preemption in it: a
@@ -180,20 +182,22 @@ func (w *View) RunIntegral() *RunIntegral { return w.ran.upTo(w.now) }
 // heeded.
 type SlicePart struct {
 	P         int32
-	Runs      int32
-	Why       reference.Why // of its last stop
+	Runs      int32         // number of run intervals in it
+	Why       reference.Why // why the last run interval ended
 	Open      bool          // it was not over when the trace ended, or at a gap
-	System    bool          // a goroutine of the runtime took part
-	From, To  int64
-	SyscallNs int64
-	OffNs     int64 // as Run
-	// The goroutine that ran longest.
-	Longest      int64 // ns
+	System    bool          // a goroutine of the runtime or the tracer took part
+	From, To  int64         // it is [From, To), ns
+	SyscallNs int64         // time of it in system calls, ns
+	OffNs     int64         // time of it on no CPU, as in Run, ns
+	// Longest is the length of the longest run interval in it, in ns; G is the ID of the goroutine
+	// that ran then, and Class and Stack are the handles of its class and of the stack at which it
+	// stopped.
+	Longest      int64
 	G            int64
 	Class, Stack int32
 }
 
-// Ns returns the length in ns, as [Run.Ns].
+// Ns returns the length of the part in ns, without system calls and known time on no CPU.
 func (t *SlicePart) Ns() int64 { return t.To - t.From - t.SyscallNs - t.OffNs }
 
 // addPart adds the run interval s to the slice part on P p.

@@ -10,9 +10,10 @@ import (
 )
 
 // View is the state that all Watchers of a [Set] share: queues, running goroutines, run
-// intervals, time slices and Ps.
+// intervals, time slices and Ps. Its methods tell the state after the last decision, and subscribe
+// to what happens. Times are in ns since the first event of the trace.
 //
-// When a watcher that subscribed to decisions is called, the View has taken that
+// When a Watcher that subscribed to decisions is called, the View has taken that
 // decision. The ends of intervals are emitted in the middle: the interval is over, but
 // its consequences have not happened yet.
 //
