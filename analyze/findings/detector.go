@@ -13,31 +13,32 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Detector describes a detector and creates its Watchers. Its ID never changes its
-// meaning.
+// Detector describes a detector, which looks for one kind of trouble, and creates its Watchers.
 type Detector struct {
-	ID   string // also the name of its directory
-	Kind Kind
-	// Explains are the IDs of detectors whose findings its own may explain, with Delays all symptoms.
+	ID   string // also the name of its directory; it never changes its meaning
+	Kind Kind   // what its findings are about
+	// Explains are the IDs of detectors whose findings its own may explain. With Delays they may
+	// explain all symptoms, too.
 	Explains []string
 	Delays   bool
 	// Remedy is the simulation that stands for its advice, or the reason why none does.
 	Remedy Remedy
-	// NeedsQueues: it judges run queues, so that it is silent for reduced traces.
+	// NeedsQueues reports whether it judges run queues, so that it is silent for reduced traces.
 	NeedsQueues bool
-	// Strains: like those of KindMachine, its findings of at least a warning set
-	// [Facts.Strained], and so it finishes before the others.
+	// Strains reports whether its findings of at least a warning set Facts.Strained, as those of
+	// KindMachine do, so that it finishes before the others.
 	Strains bool
-	// Counted: its evidence is counts, which a lack of CPUs cannot feign, not durations.
+	// Counted reports whether its evidence is counts, which a lack of CPUs cannot feign, rather
+	// than durations.
 	Counted bool
 	// InLine are the causes of waiting for which its victims only stood in line. Where that was
 	// most of their waiting, and no goroutine waited for one of them, its findings are notes.
 	InLine []waits.Cause
-	// MaybeMeant: what it notes may be by design, such as a pace or a limit.
+	// MaybeMeant reports whether what it notes may be by design, such as a pace or a limit.
 	MaybeMeant bool
-	// AnyLength: a short recording is no reason to doubt it.
+	// AnyLength reports whether its findings hold for short recordings, too.
 	AnyLength bool
-	// LongRuns: the goroutines that it blames had long run intervals.
+	// LongRuns reports whether the goroutines that it blames had long run intervals.
 	LongRuns bool
 	// CostOf is the whole of which the costs of its findings are a part; OfWaiting if it is
 	// empty.
@@ -49,50 +50,56 @@ type Detector struct {
 // strains reports whether a finding of d of at least a warning sets Facts.Strained.
 func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
 
-// Watcher is a detector at work on one stream. It subscribes to events of the [View].
+// Watcher is a detector at work on one stream. When it is made it subscribes to events of the [View],
+// from which it collects what it needs.
 type Watcher interface {
-	// Finish returns the findings. It is called once, after the end of the stream.
+	// Finish returns the findings, in any order; none if nothing is wrong. It is called once, after
+	// the end of the stream.
 	Finish(f *Facts) []Finding
 }
 
 // Facts are the results of the other steps of the analysis, which detectors use in Finish:
 // totals of the trace, its waits, classes and work. Times are ns.
 type Facts struct {
-	EndNs      int64           // time of the last event
-	GapsNs     int64           // time before EndNs that is not recorded, in ns. A [Set] fills it in
-	GOMAXPROCS int             // the largest
+	EndNs      int64           // time of the last event, since the first one
+	GapsNs     int64           // time before EndNs that is not recorded. A [Set] fills it in
+	GOMAXPROCS int             // largest value
 	CPUs       float64         // number of CPUs that the process had, if given; else 0
 	Quota      *sidecar.Quota  // CPU quota and its use during the recording; nil if unknown
-	Bytes      int64           // uncompressed
+	Bytes      int64           // size of the trace, uncompressed, in bytes
 	Machine    *kernel.Machine // result of the kernel's records; nil without records
 	LostBytes  int64           // part of Bytes that could not be read
-	Warnings   []string
-	Reduced    bool // v1 trace: queues are not rebuilt
-	Incomplete bool // events are missing, or may be
-	Window     bool // a window of the trace is judged
+	Warnings   []string        // what is missing in the trace, or odd, for users
+	Reduced    bool            // a trace of Go 1.21 or before, of which queues are not rebuilt
+	Incomplete bool            // events are missing, or may be
+	Window     bool            // a window of the trace is judged
 
+	// Starts is the number of transitions from runnable to running. The others are how many of
+	// them were explained by one rule of the scheduler, by several, and by none.
 	Starts, Explained, Ambiguous, Unexplained int64
 
 	TracerNs int64 // P-time of the tracer's goroutines
-	Events   int64 // all of the trace
+	Events   int64 // number of events in the trace
 	// Annotations is the number of regions and tasks that began, and of logs.
 	Annotations int64
 
 	Tested string // import path of the package under test; "" if none is
-	Tests  Tests
+	Tests  Tests  // tests that the trace shows
 
+	// Results of the accumulators.
 	Waits    waits.Result
 	Procs    procs.Result
 	Fairness fairness.Result
 	Pressure fairness.Pressure
 	Headroom timeline.Headroom
 
-	// ClassName gives start function and creator of a class; nil for none.
+	// ClassName returns start function and creator of the class with a handle. If it is nil,
+	// no class has a name.
 	ClassName func(class int32) (name, creator string)
-	// Stack gives the frames of a stack, innermost first, each "func (file:line)";
-	// nil for none.
+	// Stack returns the frames of the stack with a handle, innermost first, each as
+	// "func (file:line)". If it is nil, there are no stacks.
 	Stack func(handle int32) []string
-	// Label gives the string of a decision's Label; "" for none.
+	// Label returns the text of a decision's Label. If it is nil, labels have no text.
 	Label func(handle int32) string
 	// Stopped reports whether the findings are not needed any more; nil means never.
 	Stopped func() bool
@@ -105,7 +112,7 @@ type Facts struct {
 	// Strained reports whether threads seem to have lacked CPUs: see [View.Strained] and
 	// [Detector.Strains]. A [Set] fills it in.
 	Strained bool
-	// Stalls are those of the scheduler's threads. A [Set] fills it in.
+	// Stalls sum up for how long threads with a P did nothing. A [Set] fills it in.
 	Stalls Stalls
 	// Doubts are the doubts to which findings refer. A [Set] fills it in.
 	Doubts []Doubt
@@ -113,14 +120,15 @@ type Facts struct {
 	// in.
 	Silent []string
 
-	// LeftOut counts the actions of package testing. A [Set] fills it in.
+	// LeftOut counts the actions of package testing that no finding is about. A [Set] fills it in.
 	LeftOut LeftOut
 
 	owned map[int32]owned // of stacks: see Own
 	parts map[int32]Part  // of stacks: see Part
 }
 
-// Class returns an actor for a class.
+// Class returns an actor with a role, [Victim] or [Cause], for the class with a handle. If its start
+// function is unknown, Actor.Class says so in words.
 func (f *Facts) Class(role string, class int32) Actor {
 	a := Actor{Role: role, Tested: f.Tested}
 	if f.ClassName != nil && class != 0 {
@@ -132,14 +140,15 @@ func (f *Facts) Class(role string, class int32) Actor {
 	return a
 }
 
-// Actor returns an actor for a goroutine of a class, which was at a stack.
+// Actor returns an actor with a role, [Victim] or [Cause], for the goroutine with ID g of a class, at a
+// stack; class and stack are handles.
 func (f *Facts) Actor(role string, class int32, g int64, stack int32) Actor {
 	a := f.Class(role, class)
 	a.G, a.Stack = g, f.Frames(stack)
 	return a
 }
 
-// Named is Class with another name for the class, unless that is empty.
+// Named is [Facts.Class] with another name for the class; "" leaves it as it is.
 func (f *Facts) Named(role string, class int32, name string) Actor {
 	a := f.Class(role, class)
 	if name != "" {
@@ -148,10 +157,11 @@ func (f *Facts) Named(role string, class int32, name string) Actor {
 	return a
 }
 
-// Name returns the start function of a class, or words for an unknown one.
+// Name returns the start function of the class with a handle, or words that say that it is unknown.
 func (f *Facts) Name(class int32) Name { return Name(f.Class("", class).Class) }
 
-// Frames returns the stack of a handle.
+// Frames returns the stack with a handle as lines "function (file:line)", innermost frame first; nil
+// if it is unknown, as for handle 0.
 func (f *Facts) Frames(handle int32) []string {
 	if f.Stack == nil || handle == 0 {
 		return nil
@@ -159,7 +169,8 @@ func (f *Facts) Frames(handle int32) []string {
 	return f.Stack(handle)
 }
 
-// Word returns the string of a decision's Label; "" if unknown.
+// Word returns the text of the label with a handle, as decisions have it: the reason for a
+// stop-the-world, or the name of a task or region; "" if it is unknown.
 func (f *Facts) Word(label int32) string {
 	if f.Label == nil || label == 0 {
 		return ""
@@ -170,10 +181,12 @@ func (f *Facts) Word(label int32) string {
 // RecordedNs returns the duration without gaps, in ns: the base of rates and shares.
 func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
-// PT returns the recorded P-time, in ns: duration × GOMAXPROCS, without gaps.
+// PT returns the recorded P-time, in ns: duration × GOMAXPROCS, without gaps. It is the base of shares
+// of P-time.
 func (f *Facts) PT() int64 { return f.Procs.PTime(f.GOMAXPROCS, f.EndNs) }
 
-// BusyNs returns the P-time that was not idle, in ns.
+// BusyNs returns the P-time in which Ps were not idle, in ns: PT without the time in which a P had no
+// thread.
 func (f *Facts) BusyNs() int64 {
 	busy := f.PT()
 	for i := range f.Procs.Ps {
@@ -214,8 +227,9 @@ func (f *Facts) Share(ns int64) float64 {
 //go:embed */doc.md
 var docs embed.FS
 
-// Doc returns the explanation: of its second line the title, at most 60 letters, is without capital
-// and period; then come the sections of [Sections].
+// Doc returns the explanation of the detector, its doc.md. Doc.Title is its second paragraph, at most
+// 60 letters, without capital and period; Doc.Text is all of it, in Markdown, with the sections of
+// [Sections]. Both are empty if there is no doc.md.
 func (d *Detector) Doc() Doc {
 	text, _ := docs.ReadFile(d.ID + "/doc.md") // tests have detectors without
 	_, title, _ := strings.Cut(string(text), "\n\n")
@@ -226,20 +240,22 @@ func (d *Detector) Doc() Doc {
 	return Doc{d.ID, title, string(text)}
 }
 
-// Doc is the explanation of one detector.
+// Doc is the explanation of one detector, for users, as "gmpscope explain" prints it.
 type Doc struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	Text  string `json:"text"`
+	ID    string `json:"id"`    // ID of the detector
+	Title string `json:"title"` // what it looks for, in a few words
+	Text  string `json:"text"`  // explanation, in Markdown
 }
 
 // Sections are those of each explanation, in this order.
 var sections = [...]string{"What", "Why it matters", "How it is detected", "False positives", "What to do", "Example"}
 
-// Sections returns the titles of the sections of each explanation, in order.
+// Sections returns the titles of the sections that the explanation of each detector has, in order:
+// "What", "Why it matters" and so on. The caller must not change the slice.
 func Sections() []string { return sections[:] }
 
-// Section returns the text of the section of an explanation with a title.
+// Section returns the text, without heading, of the section with a title, such as "What to do", in an
+// explanation like Doc.Text. It is not ok if there is none.
 func Section(doc, title string) (text string, ok bool) {
 	_, rest, ok := strings.Cut("\n"+doc, "\n## "+title+"\n")
 	if !ok {

@@ -33,7 +33,7 @@ func Time(ns int64) Measure { return Measure{said(quantity.Duration(ns)), "ns", 
 // Count returns the Measure of a number of things, with unit "1".
 func Count(n int64) Measure { return Measure{said(quantity.Count(n)), "1", float64(n), 0} }
 
-// Number returns the Measure of a number that is not whole, with unit "1".
+// Number returns the Measure of a number that need not be whole, with unit "1".
 func Number(f float64) Measure { return Measure{said(quantity.Number(f)), "1", f, 0} }
 
 // Times returns the Measure of a factor, worded as how many times something is; its unit is "1".

@@ -8,15 +8,19 @@ import (
 	"github.com/gmpscope/gmpscope/internal/std"
 )
 
-// ProgramsFunction returns the innermost function of a stack, as [Facts.Frames] writes it, that
-// is the program's own, and its place ("file:line"): it is what the owner of a program
-// can change. Where a package is under test, that is what its owner has; tested is its path, or "".
-// Else the outermost function that is neither of the standard library nor, as its
-// file tells, of a module that the program requires is the program's, and so is what lies in
-// the same package or repository, or in package main. That does not say in which repository it
-// lies: where it is outermost, all is the program's that has a file elsewhere. Of a deferred call it is the function
-// that deferred it. Where nothing is the program's, modules are looked at as if they were;
-// all of the standard library gives its outermost function; no frames, "".
+// ProgramsFunction returns the innermost function of a stack that is the program's own, which is
+// what its owner can change, and its place ("file:line"). The frames are lines like those of
+// [Facts.Frames]; tested is the import path of the package under test, or "".
+//
+// With a package under test, functions of its module, and of no other one that the program requires,
+// are its own. Otherwise those are the outermost function that is neither of the standard library nor, as its file tells, of a module
+// that the program requires, and all of the same package or repository, or of package main. If the
+// outermost is of package main, which does not tell the repository, all functions outside the
+// module cache and vendor folders are.
+//
+// Of a deferred call it is the function that deferred it. In a stack without any such function,
+// those of required modules are looked at in the same way; if all is the standard library's it is the
+// outermost function; without frames, "".
 func ProgramsFunction(frames []string, tested string) (function Name, place string) {
 	if tested != "" {
 		for _, fr := range frames {
@@ -31,9 +35,11 @@ func ProgramsFunction(frames []string, tested string) (function Name, place stri
 	return function, place
 }
 
-// InnermostFunction returns the innermost function of a stack outside the standard library and the
-// packages that extend its lowest ones (the package under test counts as outside), and its place; if there
-// is none, the outermost function; without frames "".
+// InnermostFunction returns the innermost function of a stack outside the standard library and
+// packages like golang.org/x/sync that serve whoever calls them, and its place ("file:line"). The
+// frames are lines like those of [Facts.Frames]; tested is the import path of the package under test,
+// which counts as outside, or "". If there is no such function it is the outermost one; without
+// frames, "".
 func InnermostFunction(frames []string, tested string) (function Name, place string) {
 	for _, fr := range frames {
 		function, place = frame(fr)
@@ -54,16 +60,17 @@ func within(pkg, folder string) bool {
 	return is && (rest == "" || rest[0] == '/')
 }
 
-// AtInnermost returns the actor named by the innermost function of its stack, even a library's: for what
-// it did there, such as holding a lock. For what goroutines do all along a stack, such as running, the
-// program's function is the better name.
+// AtInnermost returns a copy of the actor that texts name by the innermost function of its stack, even
+// a library's: for what it did there, such as holding a lock. For what goroutines do all along a
+// stack, such as running, the program's own function is the better name.
 func (a *Actor) AtInnermost() *Actor {
 	b := *a
 	b.Innermost = true
 	return &b
 }
 
-// ProgramsFunction returns [ProgramsFunction] of the stack of a handle, cached.
+// ProgramsFunction returns the innermost function that is the program's own in the stack with a
+// handle, and its place ("file:line"), as the function [ProgramsFunction] does. Results are cached.
 func (f *Facts) ProgramsFunction(stack int32) (function Name, place string) {
 	o, ok := f.owned[stack]
 	if !ok {
@@ -82,8 +89,8 @@ type owned struct {
 	place    string
 }
 
-// ProgramsOwn returns the program's function in which the stack of a handle lies; "" if there is
-// none.
+// ProgramsOwn returns the innermost function that is the program's own in the stack with a handle;
+// "" if all of the stack is the standard library's.
 func (f *Facts) ProgramsOwn(stack int32) Name {
 	function, _ := f.ProgramsFunction(stack)
 	return unlessLibrary(function, f.Tested)
@@ -123,8 +130,8 @@ func ofRepository(frames []string, required bool) (function Name, place string) 
 	return function, place
 }
 
-// Common returns the innermost function outside the standard library that two stacks of a
-// goroutine share; "" if there is none.
+// Common returns the innermost function outside the standard library that two stacks of a goroutine,
+// as lines like those of [Facts.Frames], share from their outermost frames on; "" if there is none.
 func Common(x, y []string) (function Name) {
 	for i := 1; i <= min(len(x), len(y)); i++ {
 		name, _ := frame(x[len(x)-i])
@@ -170,9 +177,9 @@ func frame(s string) (function Name, place string) {
 	return Name(FunctionOf(s)), place
 }
 
-// Doer returns a name that can stand before a verb: the program's function in which the actor's
-// stack lies, with the start function of its class if different; of one named at the innermost
-// place, the program's function that called it.
+// Doer returns a name of the actor that can stand before a verb, as in "main.read, called by
+// main.loop,": the function that Short returns, followed by that of CalledBy, or if there is none by
+// the start function of its class, if that is another one outside the standard library.
 func (a *Actor) Doer() Text {
 	function, by := a.function(), a.CalledBy()
 	switch {
@@ -187,7 +194,8 @@ func (a *Actor) Doer() Text {
 	return Say("%s, called by %s,", function, by)
 }
 
-// Called returns the Text of a function and its caller; of the function alone if by is "".
+// Called returns a Text that names a function and its caller, "function (called by by)"; the function
+// alone if by is "".
 func Called(function, by Name) Text {
 	if by == "" {
 		return Say("%s", function)
@@ -195,10 +203,10 @@ func Called(function, by Name) Text {
 	return Say("%s (called by %s)", function, by)
 }
 
-// Work returns the name of what an actor does, as Short, with its class in brackets if that is
-// another function outside the standard library; of one named at the innermost place, the program's
-// function that called it. Of a function of the program that others use, in another package than who
-// called it, it names the caller first.
+// Work returns what the actor does, for texts: the function that Short returns and, in brackets, the
+// start function of its class if that is another one outside the standard library, as in "main.read
+// (run by main.loop)". The function of CalledBy, if there is one, is in the brackets instead. A caller
+// from another package of the program comes first.
 func (a *Actor) Work() Text {
 	function, user := a.function(), a.CalledBy()
 	switch {
@@ -215,8 +223,8 @@ func (a *Actor) Work() Text {
 	}
 }
 
-// CalledBy returns the program's function that called the one in which the stack of an actor lies, if
-// that one is of a module that the program requires and the actor named by it (see AtInnermost); else "".
+// CalledBy returns the program's own function through which the actor came to the function that names
+// it, if that is one of a module that the program requires, as it may be after AtInnermost; else "".
 func (a *Actor) CalledBy() Name {
 	function, place := InnermostFunction(a.Stack, a.Tested)
 	by, _ := ProgramsFunction(a.Stack, a.Tested)
@@ -232,8 +240,8 @@ func packageOf[S ~string](function S) string {
 	return pkg
 }
 
-// Short returns the name of an actor: the program's function in which its stack lies, else
-// the start function.
+// Short returns the name of the actor: the innermost function of the program in its stack, or with
+// Innermost the innermost function, or else the start function of its class.
 func (a *Actor) Short() Name {
 	if function := a.function(); function != "" {
 		return function
@@ -241,8 +249,8 @@ func (a *Actor) Short() Name {
 	return a.start()
 }
 
-// Short returns the short name of a class: the function that its goroutines run, without the
-// wrapper that started them, if known.
+// Short returns the short name of a class for texts: the function that its goroutines run, without
+// the wrapper that started them, if that function is known. class is a name as Actor.Class has it.
 func Short[S ~string](class S) S {
 	if strings.HasPrefix(string(class), funcname.NotShown) {
 		return class
@@ -251,8 +259,8 @@ func Short[S ~string](class S) S {
 	return S(function)
 }
 
-// Brief is Short, except that for a function of the program used from another package it
-// returns the caller.
+// Brief returns a name of the actor that tells users most: as Short does, except that for a function
+// of the program that was called from another package of it, it returns the caller.
 func (a *Actor) Brief() Name {
 	own := a.function()
 	if a.CalledBy() != "" {
@@ -278,7 +286,8 @@ func (a *Actor) Brief() Name {
 	return a.Short()
 }
 
-// ShortOf returns the short names of at most two actors.
+// ShortOf returns the names of the actors by [Actor.Short], at most two different ones, with " and "
+// between them.
 func ShortOf(actors []Actor) Text {
 	var names []Name
 	for i := range actors {
@@ -289,8 +298,8 @@ func ShortOf(actors []Actor) Text {
 	return List(names, " and ")
 }
 
-// Caller returns the program's function that called the one in which an actor's stack lies;
-// "" if that is a library's, or the start function of the actor's class.
+// Caller returns the function that called the one that names the actor, by its stack; "" if there is
+// none, or if that is the standard library's or the start function of the actor's class.
 func (a *Actor) Caller() Name {
 	own := a.function()
 	for i := len(a.Stack) - 1; i > 0 && own != ""; i-- {
@@ -309,8 +318,8 @@ func (a *Actor) Caller() Name {
 // start is the Short of an actor's class.
 func (a *Actor) start() Name { return Short(Name(a.Class)) }
 
-// Internal reports whether the goroutines of an actor's class are part of the standard library's
-// work, such as a connection of net/http, rather than functions that the program gave to it.
+// Internal reports whether the goroutines of the actor's class were started by the standard library
+// for work of its own, such as a connection of net/http, and not to run functions of the program.
 func (a *Actor) Internal() bool {
 	if !ofLibrary(a.start()) || strings.HasPrefix(a.Class, funcname.NotShown) {
 		return false
@@ -323,19 +332,21 @@ func (a *Actor) Internal() bool {
 	}
 }
 
-// Runs reports whether a stack goes through the function that the goroutines of an actor's
-// class run.
+// Runs reports whether a stack, given as lines like those of [Facts.Frames], goes through the function
+// that the goroutines of the actor's class run.
 func (a *Actor) Runs(frames []string) bool { return Through(frames, string(a.start())) }
 
-// Through reports whether an actor's stack goes through a function.
+// Through reports whether the stack of the actor goes through a function, given by its full name.
 func (a *Actor) Through(function Name) bool { return Through(a.Stack, string(function)) }
 
-// Through reports whether a stack, as [Facts.Frames] writes it, goes through any of some functions.
+// Through reports whether a stack, given as lines like those of [Facts.Frames], goes through any of
+// the functions, given by their full names.
 func Through(frames []string, functions ...string) bool {
 	return slices.ContainsFunc(frames, func(s string) bool { return slices.Contains(functions, FunctionOf(s)) })
 }
 
-// FunctionOf returns the function of a frame, as [Facts.Frames] writes it.
+// FunctionOf returns the full name of the function in a frame, which is a line "function (file:line)"
+// as [Facts.Frames] has it.
 func FunctionOf(frame string) string {
 	function, _, _ := strings.Cut(frame, " ")
 	return function

@@ -7,7 +7,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Set runs detectors on one stream of decisions. It is not safe for concurrent use.
+// Set runs detectors on one stream of decisions and collects their findings. It is not safe for
+// concurrent use.
 type Set struct {
 	view      *follower
 	detectors []Detector
@@ -15,7 +16,7 @@ type Set struct {
 	found     []int
 }
 
-// NewSet returns a Set of detectors for one stream.
+// NewSet returns a Set that runs the given detectors on one stream.
 func NewSet(detectors []Detector) *Set {
 	s := &Set{view: newFollower(), detectors: detectors, found: make([]int, len(detectors))}
 	for _, d := range detectors {
@@ -24,11 +25,12 @@ func NewSet(detectors []Detector) *Set {
 	return s
 }
 
-// Add processes the next block of the stream. It does not retain it.
+// Add processes the next block of the stream. It does not retain b.
 func (s *Set) Add(b *ledger.Block) { s.view.add(b) }
 
-// Finish returns the findings of all detectors, ranked; none once f.Stopped. It fills in the
-// documented fields of f. The Set cannot be used afterwards.
+// Finish ends the stream and returns the findings of all detectors, as [Rank] sorts them; nil once
+// f.Stopped returns true. It fills in the fields of f that say so. The Set cannot be used afterwards,
+// except for Found.
 func (s *Set) Finish(f *Facts) []Finding {
 	f.EndNs, f.GapsNs = max(f.EndNs, s.view.now), s.view.gaps
 	f.GOMAXPROCS = max(f.GOMAXPROCS, int(s.view.maxProcs))
@@ -103,6 +105,6 @@ func (s *Set) Finish(f *Facts) []Finding {
 	return all
 }
 
-// Found returns, after Finish, the number of ranked findings of each detector, in the
-// order of the detectors.
+// Found returns, after Finish, the number of findings of each detector: index i is that of detector i
+// in the argument of [NewSet].
 func (s *Set) Found() []int { return s.found }
