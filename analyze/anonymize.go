@@ -20,15 +20,16 @@ import (
 
 // Pseudonyms replaces the names in traces, so that a report may leave the company:
 // each package, function, file and annotation by a number, the same throughout.
-// What belongs to Go's standard library stays. Runs that share Names give the same
-// thing the same number, so that they can be compared. Names are not safe for
-// concurrent use, and not for two runs at once. A nil *Names changes nothing.
+// What belongs to Go's standard library stays. Runs that share Pseudonyms give the same
+// thing the same number, so that they can be compared. They are not safe for concurrent
+// use, and not for two runs at once. A nil *Pseudonyms changes nothing.
 type Pseudonyms struct {
 	key   []byte                       // of [KeyedPseudonyms]; nil for numbers in the order of the names
 	names map[string]map[string]string // by kind
 }
 
-// NewPseudonyms returns empty Pseudonyms.
+// NewPseudonyms returns Pseudonyms that number the names of each kind in the order in which they come
+// up: package p1, function f1 and so on.
 func NewPseudonyms() *Pseudonyms { return &Pseudonyms{names: map[string]map[string]string{}} }
 
 // The kinds of names, with which their numbers begin.
@@ -44,8 +45,8 @@ const (
 )
 
 // KeyedPseudonyms returns Pseudonyms whose numbers depend on key and name only, so that
-// independent analyses replace a name by the same number. The holder of the key can test whether
-// a number stands for a guessed name.
+// independent analyses replace a name by the same number: see [Pseudonym]. The holder of the key can
+// test whether a number stands for a guessed name.
 func KeyedPseudonyms(key []byte) *Pseudonyms {
 	n := NewPseudonyms()
 	n.key = key
@@ -107,15 +108,17 @@ func (n *Pseudonyms) numbered(kind, name string) string {
 	return s
 }
 
-// Pseudonym returns the replacement of a name by a key: its kind and 12 hexadecimal digits
-// of HMAC-SHA-256.
+// Pseudonym returns the replacement by [KeyedPseudonyms] of a name of a kind: the kind, such as "p" for
+// a package or "f" for a function, and the first 12 hexadecimal digits of the HMAC-SHA-256 of both
+// under the key.
 func Pseudonym(key []byte, kind, name string) string {
 	h := hmac.New(sha256.New, key)
 	io.WriteString(h, kind+"\x00"+name)
 	return kind + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Function returns the replacement of a function's name in the trace.
+// Function returns what a report has in place of fn, the full name of a function as a trace has it. A
+// function of the standard library, and main.main, keep their names.
 func (n *Pseudonyms) Function(fn string) string {
 	if n == nil || fn == "" || fn == "main.main" { // which each program has
 		return funcname.Written(fn)
@@ -168,7 +171,7 @@ func (n *Pseudonyms) program(pkg string) string {
 	return n.numbered(aPackage, pkg)
 }
 
-// Annotation returns the replacement of a type of tasks or regions.
+// Annotation returns what a report has in place of s, a type of tasks or regions; "" stays.
 func (n *Pseudonyms) Annotation(s string) string { return n.noted(aType, s) }
 
 // noted returns the replacement of what the program says about itself, if it does.

@@ -13,12 +13,14 @@ import (
 
 // Bug is the error of a panic in gmpscope or in a callback: never the fault of the trace.
 type Bug struct {
-	Value any    // of the panic
-	At    string // innermost function of gmpscope: name, file and line
+	Value any    // with which it panicked
+	At    string // innermost function of gmpscope on the stack: name, file and line
 	// Callback is the option whose function panicked, such as OnDecision; empty if none did.
 	Callback string
 }
 
+// Error returns a message that says where the panic was and, unless a callback panicked, asks for a
+// report.
 func (b *Bug) Error() string {
 	if b.Callback != "" {
 		return fmt.Sprintf("the function in Options.%s panicked: %v", b.Callback, b.Value)
@@ -59,7 +61,9 @@ func catch(src *input.Source, err *error) {
 	}
 }
 
-// Caught turns the value that a deferred function recovered into a Bug.
+// Caught turns the value that a deferred function got from recover into a Bug. It must be called
+// before that function returns, since Bug.At is read off the stack. A value that is a *Bug is returned
+// as it is.
 func Caught(value any) *Bug {
 	if b, ok := value.(*Bug); ok { // caught before
 		return b

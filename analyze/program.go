@@ -23,12 +23,12 @@ const (
 	Wasm       ProgramKind = "wasm"       // js/wasm: one thread, which the host lends it
 )
 
-// ProgramKinds returns all kinds of programs, in the order of their explanations.
+// ProgramKinds returns all kinds of programs that there are, in a fixed order.
 func ProgramKinds() []ProgramKind {
 	return []ProgramKind{Server, Tests, Benchmarks, Batch, Idle, Wasm}
 }
 
-// CheckProgramKind returns an error unless k is one of [ProgramKinds].
+// CheckProgramKind returns an error, which lists what is possible, unless k is one of [ProgramKinds].
 func CheckProgramKind(k ProgramKind) error {
 	if slices.Contains(ProgramKinds(), k) {
 		return nil

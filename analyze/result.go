@@ -20,16 +20,16 @@ import (
 // Result is everything that the analysis of one trace found. Times are in ns
 // since the first event of the trace.
 type Result struct {
-	Trace          Trace
-	Reconstruction Reconstruction
-	Waits          waits.Result
-	Stacks         stacks.Result // stacks at which waiting goroutines had stopped
-	Procs          procs.Result
-	Fairness       fairness.Result
-	Pressure       fairness.Pressure
-	Breakdown      breakdown.Result
-	Span           Span
-	Timeline       timeline.Result
+	Trace          Trace                 // what the trace is
+	Reconstruction Reconstruction        // how far hidden decisions could be explained
+	Waits          waits.Result          // how long goroutines waited for a P, and why
+	Stacks         stacks.Result         // stacks at which waiting goroutines had stopped
+	Procs          procs.Result          // what the Ps did
+	Fairness       fairness.Result       // how running time was shared
+	Pressure       fairness.Pressure     // for how much of the time goroutines waited
+	Breakdown      breakdown.Result      // what goroutines did with their life
+	Span           Span                  // critical path
+	Timeline       timeline.Result       // what happened when, for drawings
 	Findings       []findings.Finding    // ranked by findings.Rank; findings.Chief selects the leading one
 	Doubts         []findings.Doubt      // doubts about the whole trace, to which findings refer by ID
 	LeftOut        findings.LeftOut      // actions of package testing in a tested program
@@ -113,7 +113,8 @@ func (r *Result) RecordedNs() int64 {
 	return r.Trace.RecordedNs()
 }
 
-// PTime returns the recorded P-time, in ns: the base of shares of P-time.
+// PTime returns the recorded P-time, in ns: the recorded time of all Ps below GOMAXPROCS, summed. It is
+// the base of shares of P-time.
 func (r *Result) PTime() int64 { return r.Procs.PTime(r.Trace.GOMAXPROCS, r.EndNs()) }
 
 // Reconstruction counts the starts that the rules of the scheduler explain.

@@ -17,7 +17,8 @@ type RulesApplied struct {
 	OtherRules []string `json:"other_rules,omitempty"` // releases that write the same format but have other rules; --go-version selects one
 }
 
-// AddRules appends r to a list unless it is in it already.
+// AddRules returns the list with r appended, or as it is if it has the same release, chosen in the same
+// way, already. It collects the rules by which several traces were analysed.
 func AddRules(list []RulesApplied, r RulesApplied) []RulesApplied {
 	if slices.ContainsFunc(list, func(x RulesApplied) bool { return x.GoVersion == r.GoVersion && x.ChosenBy == r.ChosenBy }) {
 		return list
@@ -35,8 +36,9 @@ const (
 	ByFlag    ChosenBy = "flag"    // the user has named the release
 )
 
-// ChooseRules returns the rules for a trace with a header: asked, or, if that is the zero
-// value, those of the first release with its format.
+// ChooseRules returns the rules of the scheduler by which a trace with header h is analysed, and how
+// they were chosen: asked, or, if that is the zero value, those of the first release that writes the
+// format.
 func ChooseRules(h input.Header, asked reference.Rules) (reference.Rules, RulesApplied) {
 	if asked != (reference.Rules{}) {
 		return asked, RulesApplied{GoVersion: asked.Release, ChosenBy: ByFlag}

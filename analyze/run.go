@@ -125,10 +125,11 @@ var errDamaged = errors.New("it is damaged")
 var (
 	// ErrNoEvents reports that a trace holds nothing that could be analysed.
 	ErrNoEvents = errors.New("no events")
-	// ErrNotTrace reports that the input is no Go execution trace, ErrEmpty that it has no
-	// byte, ErrUnsupported that it is a trace of a format that cannot be read.
-	ErrNotTrace    = input.ErrNotTrace
-	ErrEmpty       = input.ErrEmpty
+	// ErrNotTrace reports that the input is no Go execution trace.
+	ErrNotTrace = input.ErrNotTrace
+	// ErrEmpty reports that the input has no byte.
+	ErrEmpty = input.ErrEmpty
+	// ErrUnsupported reports that the input is a trace of a format that cannot be read.
 	ErrUnsupported = input.ErrUnsupported
 	// ErrMemory reports that the goroutines, Ps and threads alive at one time need more
 	// memory than Options.MaxMemory allows.

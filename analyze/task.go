@@ -14,9 +14,10 @@ import (
 )
 
 // FocusOnTasks reads a trace and returns the part of it that is about the tasks
-// (runtime/trace.NewTask) with some IDs: from the first beginning to the last end, and
-// the goroutines that began them, were in regions of them, or logged for them. The trace
-// is read for that; Run needs it once more.
+// (runtime/trace.NewTask) with the IDs in tasks, for Options.Focus: from the first beginning
+// to the last end, and the goroutines that began them, were in regions of them, or logged
+// for them. It is an error if one of them does not begin in the trace. src is read to its
+// end; Run needs it anew.
 func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int64) (f focus.Focus, err error) {
 	w := newWantedTasks()
 	for _, id := range tasks {
@@ -25,7 +26,8 @@ func FocusOnTasks(ctx context.Context, src *input.Source, o Options, tasks []int
 	return focusOn(ctx, src, o, w)
 }
 
-// FocusOnTraceID is FocusOnTasks for the tasks with Options.TraceID.
+// FocusOnTraceID returns the part of a trace that is about the tasks with the ID of a distributed trace
+// in Options.TraceID, as [FocusOnTasks] does for IDs of tasks. It is an error if the trace has none.
 func FocusOnTraceID(ctx context.Context, src *input.Source, o Options) (focus.Focus, error) {
 	w := newWantedTasks()
 	w.message = traceIDMessage(o.TraceID)

@@ -90,7 +90,8 @@ func (a *analysis) workOf(end, recorded int64) work.Units {
 	return a.work.Finish(end, recorded, work.Names{Function: a.Anonymize.Function, Class: func(id int32) string { name, _ := a.class(id); return whatRuns(name) }, Label: a.annotation, Log: a.logged})
 }
 
-// Unit returns a unit of work with its names replaced as in a [Result].
+// Unit returns u with its class and kind replaced as in a [Result], for Options.OnUnit, whose units
+// have the names of the program.
 func (n *Pseudonyms) Unit(u work.Unit) work.Unit {
 	if u.How == 0 { // of many kinds together
 		return u
@@ -125,9 +126,9 @@ func (a *analysis) workFrames(stack []*events.Frame) []*work.Frame {
 const mostGoroutines = 1 << 16
 
 // FocusOnUnits reads the trace that src gives, and returns the part of it that is about the
-// units of work of some kinds, by patterns as in focus.Focus.Classes: from the first
-// beginning to the last end, and the goroutines that did them. The trace is read for that;
-// Run needs it once more.
+// units of work of some kinds, for Options.Focus: from the first beginning to the last end,
+// and the goroutines that did them. kinds are patterns of names as in focus.Focus.Classes; it
+// is an error if one matches none. src is read to its end; Run needs it anew.
 func FocusOnUnits(ctx context.Context, src *input.Source, o Options, kinds []string) (focus.Focus, error) {
 	w := wantedUnits{kinds: map[string]bool{}, goroutines: map[int64]bool{}}
 	for _, pattern := range kinds {

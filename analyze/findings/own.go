@@ -13,10 +13,10 @@ import (
 // [Facts.Frames]; tested is the import path of the package under test, or "".
 //
 // With a package under test, functions of its module, and of no other one that the program requires,
-// are its own. Otherwise those are the outermost function that is neither of the standard library nor, as its file tells, of a module
-// that the program requires, and all of the same package or repository, or of package main. If the
-// outermost is of package main, which does not tell the repository, all functions outside the
-// module cache and vendor folders are.
+// are its own. Otherwise those are the outermost function that is neither of the standard library
+// nor, as its file tells, of a module that the program requires, and all of the same package or
+// repository, or of package main. If the outermost is of package main, which does not tell the
+// repository, all functions outside the module cache and vendor folders are.
 //
 // Of a deferred call it is the function that deferred it. In a stack without any such function,
 // those of required modules are looked at in the same way; if all is the standard library's it is the

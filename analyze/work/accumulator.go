@@ -11,26 +11,26 @@ import (
 
 // Options of an [Accumulator].
 type Options struct {
-	// Frames returns a stack, innermost frame first, valid until it is called again. It is
-	// called in Add. Frames that several stacks have should be the same.
+	// Frames returns the stack with a handle, innermost frame first, valid until it is called
+	// again. It is called in Add. A frame that several stacks have should be the same *Frame.
 	Frames func(stack int32) []*Frame
-	// Class returns what is known of a class (a handle).
+	// Class returns what is known of the class with a handle.
 	Class func(class int32) Class
-	// Label returns a type of tasks or regions.
+	// Label returns the type of tasks or regions with a handle.
 	Label func(label int32) string
 	// IsHome, if set, reports whether goroutines with a start function wait for the next unit
 	// in a function. It overrides what is found.
 	IsHome func(start, function string) bool
-	// A unit belongs to the window in which it ends: From < end ≤ To.
+	// Part is what is counted. A unit belongs to the window in which it ends: From < end ≤ To.
 	ledger.Part
-	// OnUnit, if set, is called with each whole unit.
+	// OnUnit, if set, is called with each whole unit, in the order in which they are found.
 	OnUnit func(Unit)
 	Limits
 }
 
 // Class is what is known of a class of goroutines. Unknown fields are empty.
 type Class struct {
-	Name    string // name for outputs
+	Name    string // name in reports
 	Start   string // start function
 	Does    string // function that Start was given to run
 	Creator string // function that executed the go statement
@@ -39,21 +39,21 @@ type Class struct {
 	Call int
 }
 
-// Limits bound what is kept. Zero means the default.
+// Limits bound the memory of an [Accumulator]. A field that is zero means its default.
 type Limits struct {
-	Slowest   int   // units of a kind that are kept with their paths
-	Intervals int64 // horizon of paths, in intervals: a power of two
-	Octaves   bool  // an octave of latency is one bin instead of four, from which typical and slow units are told apart
+	Slowest   int   // number of slowest units of a kind that are kept with their paths; default DefaultSlowest
+	Intervals int64 // number of latest intervals of goroutines in which paths are looked for, a power of two; default DefaultIntervals
+	Octaves   bool  // latencies, by which typical and slow units are told apart, have one bin for each power of two instead of four
 }
 
-// The usual bounds.
+// Defaults of [Limits].
 const (
-	DefaultSlowest   = 5
-	DefaultIntervals = 1 << 18 // of 48 bytes each
+	DefaultSlowest   = 5       // units of a kind
+	DefaultIntervals = 1 << 18 // intervals, of 48 bytes each
 )
 
-// Accumulator finds units of work in a stream of decisions. It is not safe for concurrent
-// use.
+// Accumulator finds the units of work in a stream of decisions, and sums up how long they took and
+// where their time went. It is not safe for concurrent use.
 type Accumulator struct {
 	opt           Options
 	places        places

@@ -6,11 +6,12 @@ import (
 )
 
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
-// waits for. Times are ns; the latter two are means of a typical and of a slow unit, as in
-// [TimePart].
+// waits for. [UnitKind.Buckets] returns them.
 type Bucket struct {
-	Chief                 *TimePart // the largest part of it, in slow units
-	Ns, TypicalNs, SlowNs int64
+	Chief     *TimePart // the part of it that takes longest in slow units; nil in a total
+	Ns        int64     // sum over all units, ns
+	TypicalNs int64     // mean of a typical unit, ns: see TimePart.TypicalNs
+	SlowNs    int64     // mean of a slow unit, ns: see TimePart.SlowNs
 }
 
 // Bounds on what is slow.
@@ -19,20 +20,23 @@ const (
 	slowByNs  = 1_000_000 // and by how much
 )
 
-// Slow reports whether slow units take much longer than typical ones, in all or for the bucket.
+// Slow reports whether slow units spend much longer on it than typical ones: at least twice as long, and
+// 1 ms more. Of a total it tells whether the kind has slow units at all.
 func (b *Bucket) Slow() bool { return b.SlowNs >= slowTimes*b.TypicalNs && b.MoreNs() >= slowByNs }
 
-// MoreNs returns how much longer a slow unit spends on it than a typical one, in ns.
+// MoreNs returns how much longer a slow unit spends on it than a typical one, in ns; less than 0 if it
+// spends less.
 func (b *Bucket) MoreNs() int64 { return b.SlowNs - b.TypicalNs }
 
-// What returns what the units' own goroutines do.
+// What returns what the units' own goroutines do in the time of the bucket, or wait for, as Leaf.What
+// and Via.What. It must not be called for a total.
 func (b *Bucket) What() string {
 	what, _ := b.Chief.Own()
 	return what
 }
 
-// Buckets returns the parts of the path summed by what the units' own goroutines do, in the
-// order of the path, and their total.
+// Buckets returns the time of all units of the kind by what their own goroutines do or wait for, and
+// where, in the order of Path, and the total of all.
 func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 	type key struct {
 		waits       bool

@@ -70,27 +70,28 @@ func (c *class) runs() int32 {
 	return c.name
 }
 
-// How is how units were found.
-//
-// OPT: with 32 bits a kindKey has no gaps, and is hashed at once.
+// OPT: How has 32 bits so that a kindKey has no gaps, and is hashed at once.
+
+// How is the way in which units of work were found.
 type How uint32
 
-// The ways.
+// The ways. The package comment says more about each.
 const (
-	undecided How = iota
-	none          // no units are found
-	Cycle
-	Producer
-	Lifetime
-	Test
-	Benchmark
-	Calibration
-	Phase
-	Run
-	Task
-	Region
+	undecided   How = iota
+	none            // no units are found
+	Cycle           // a goroutine comes back again and again to where it waits for something to do
+	Producer        // a goroutine loops at a channel send
+	Lifetime        // a goroutine does one job and ends
+	Test            // package testing runs a test
+	Benchmark       // package testing runs a benchmark
+	Calibration     // package testing runs a benchmark to determine b.N
+	Phase           // main does one part of its work after another
+	Run             // all that a looping goroutine, or the program, does
+	Task            // the program marked it as a task (runtime/trace)
+	Region          // the program marked it as a region (runtime/trace)
 )
 
 var hows = [...]string{"", "none", "cycle", "producer", "lifetime", "test", "benchmark", "calibration", "phase", "run", "task", "region"}
 
+// String returns the word for the way, as in UnitKind.How; "" for the zero value.
 func (h How) String() string { return hows[h] }

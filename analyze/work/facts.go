@@ -10,10 +10,11 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Frame is a frame of a stack. It caches facts of one [Accumulator].
+// Frame is a frame of a stack, for Options.Frames. It caches what one [Accumulator] knows about it, so
+// that it must not be used for another.
 type Frame struct {
-	Function, File string
-	Line           uint64
+	Function, File string // full name of the function, and path of its file
+	Line           uint64 // line in File, from 1
 
 	function int32 // its number; 0: nothing is learnt yet
 	own      bool  // it is of the module that was built

@@ -7,10 +7,11 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Stretch is an interval [From, To), in ns, of one P, as for [Accumulator.Swept].
+// Stretch is an interval of one P in which the goroutine on it swept memory for the garbage collector:
+// see [Accumulator.Swept].
 type Stretch struct {
-	From, To int64
-	P        int32
+	From, To int64 // it is [From, To), ns
+	P        int32 // number of the P
 }
 
 // stretch is a time in which the goroutine that ran on a P did something else.
@@ -19,8 +20,9 @@ type stretch struct {
 	does activity
 }
 
-// Swept processes sweeps by goroutines, in the order of their ends, before the block in which
-// they end.
+// Swept processes the intervals in which goroutines swept memory for the garbage collector, which count
+// as "gc-sweep" in the time of their units. They must come in the order of their ends, before the
+// block in which they end.
 func (a *Accumulator) Swept(ss []Stretch) {
 	for _, s := range ss {
 		a.over = append(a.over, stretch{s, sweep})

@@ -57,21 +57,22 @@ type UnitKind struct {
 	Series Series `json:"-"`
 }
 
-// Bin is the units whose latency is in [FromNs, ToNs).
+// Bin counts the units of a kind whose latency is in [FromNs, ToNs), and sums up where their time
+// went.
 type Bin struct {
-	FromNs, ToNs int64
-	Count        int64
-	// Parts are what their own goroutines did or waited for, longest first, in ns, summed.
+	FromNs, ToNs int64 // bounds of the latency, ns
+	Count        int64 // number of units
+	// Parts are what their own goroutines did or waited for, longest first.
 	Parts []BinPart
 }
 
-// BinPart is a part of the time of a bin.
+// BinPart is the time that the units in a [Bin] spent on one thing.
 type BinPart struct {
-	What string // as in [Leaf]
-	Ns   int64
+	What string // what their goroutines did or waited for, as Leaf.What
+	Ns   int64  // time, summed over the units, ns
 }
 
-// Share is a ratio.
+// Share is a ratio without unit, such as a mean number or a rate per second.
 type Share = float64
 
 // Home is where the goroutines of a class wait for the next unit of work.
@@ -227,16 +228,17 @@ const mostKinds = 100
 // mostResources is how many resources it has.
 const mostResources = 20
 
-// Names resolve handles for a result.
+// Names are functions by which [Accumulator.Finish] names things in a result. All must be set.
 type Names struct {
-	Function func(name string) string
-	Class    func(class int32) string // a class (a handle)
-	Label    func(label int32) string // a type of tasks or regions
-	Log      func(label int32) string // a message
+	Function func(name string) string // returns a function's name as reports write it
+	Class    func(class int32) string // returns the name of the class with a handle
+	Label    func(label int32) string // returns the type of tasks or regions with a handle
+	Log      func(label int32) string // returns the log message with a handle
 }
 
-// Finish ends the stream at a time, in ns, and returns the result. recorded is the recorded
-// part of the window, in ns.
+// Finish ends the stream at the time end, in ns, and returns the units of work. recorded is the
+// recorded part of the window, in ns, the base of rates. The Accumulator must not be used
+// afterwards.
 func (a *Accumulator) Finish(end, recorded int64, n Names) Units {
 	a.now = max(a.now, end)
 	written, function := map[string]string{}, n.Function

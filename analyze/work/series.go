@@ -7,19 +7,19 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
 
-// Series are the units of a kind by their ends, in at most 64 bins of equal width, and by
-// latency.
+// Series counts the units of a kind by when they ended, in at most 64 bins of equal width, and by
+// latency, for drawings.
 type Series struct {
-	FromNs, BinNs int64 // beginning of the first bin, and width of each, ns
-	Cells         []SeriesCell
+	FromNs, BinNs int64        // beginning of the first bin, and width of each, ns
+	Cells         []SeriesCell // those that are not empty, by Bin, then by Ns
 }
 
-// A SeriesCell is the units that ended in a bin and took about as long as Ns.
+// A SeriesCell counts the units that ended in one bin of a [Series] and took about as long.
 type SeriesCell struct {
-	Bin     int
-	Ns      int64
-	Count   int64
-	TotalNs int64 // of all of them
+	Bin     int   // index of the bin, from 0
+	Ns      int64 // middle of the range of latencies, a quarter of an octave, ns
+	Count   int64 // number of units
+	TotalNs int64 // their latencies, summed, ns
 }
 
 const (

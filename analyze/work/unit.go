@@ -1,16 +1,16 @@
 package work
 
-// For separates the name of a kind from the class that asks for its units, where several kinds
-// have one function.
+// For separates, in UnitKind.Name, the function of the units from the class that asks for them, where
+// the same function serves several classes and has a kind for each.
 const For = " for "
 
-// Unit is a whole unit of work.
+// Unit is one unit of work that the trace shows from its beginning to its end.
 type Unit struct {
 	Class    string // start function of its goroutine
 	Kind     string // handler, test function or annotation; else the class
-	How      How
-	G        int64
-	From, To int64 // ns
+	How      How    // how it was found
+	G        int64  // ID of its goroutine
+	From, To int64  // it is [From, To), ns since the first event of the trace
 }
 
 // emit counts the unit that a goroutine has done up to a mark. What the goroutine marked
