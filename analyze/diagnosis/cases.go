@@ -20,15 +20,18 @@ const (
 	rowCase    = "in a row"
 )
 
-// A Case is one possible verdict. Package report fills in the words that begin with a dollar
-// sign: $finding is the headline that the detector of the subject wrote, unless the subject is
-// only that goroutines waited for a P: then it is one of the symptoms. Kind, CostOf, Counted and
-// MaybeMeant of a detector, in its folder, say in which cases it may lead.
+// A Case is one possible verdict: what it is about, and the templates of its texts. Package report
+// fills in the words that begin with a dollar sign: $finding is the headline that the detector of
+// the subject wrote, unless the subject is only that goroutines waited for a P: then it tells who
+// waited, and for what. Kind, CostOf, Counted and MaybeMeant of a detector say in which cases it may
+// lead.
 type Case struct {
-	Name                 string
-	holds                bool
-	Subject              *findings.Finding // the finding that leads: the headline is about it; nil if none does
-	Label, Headline, Try string
+	Name     string // identifies the case
+	holds    bool
+	Subject  *findings.Finding // the finding that leads: the headline is about it; nil if none does
+	Label    string            // what kind of trouble it is, and how severe, in a few words
+	Headline string            // what is the matter, in one sentence
+	Try      string            // what to do about it; "" if nothing
 }
 
 // cases are the cases of a verdict. The first that holds decides.
@@ -170,8 +173,9 @@ const (
 	doubtful     = 0.1       // share of the waiting from which on a lack of CPUs during it casts doubt on all
 	shortWait    = 2_000_000 // ns up to which a wait for a P is short
 
-	// Shares of starts without explanation from which on the rebuilt queues are less certain, and
-	// only indications.
+	// ManyUnsure is the share of starts without explanation above which the rebuilt run queues are
+	// less certain, and MostUnsure that above which they are only indications; 0.01 is one in a
+	// hundred.
 	ManyUnsure = 0.01
 	MostUnsure = 0.05
 )

@@ -15,7 +15,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Diagnosis is the subject of a verdict, with the numbers that its words need.
+// Diagnosis is what the verdict about a result says, with the numbers that its words need. [Diagnose]
+// makes it. Times are sums over goroutines, in ns.
 type Diagnosis struct {
 	Case
 	Shorter string            // a shorter headline, if the other is too long; "" if there is none
@@ -23,9 +24,9 @@ type Diagnosis struct {
 	Finding int               // index of Subject in Result.Findings; -1 if none
 	Noted   *findings.Finding // the first note; nil if none
 	Advice  findings.Text     // the first advice about Subject; empty if none
-	Slow    *Slow             // kind whose slow units lose most; nil if none
-	InRow   *InRow            // kind whose units wait for one thing after the other; nil if none
-	Asleep  *Asleep           // where units are asleep for a large part of their time; nil if nowhere
+	Slow    *Slow             // kind of units of work whose slow units lose most time; nil if none
+	InRow   *InRow            // kind of units of work that wait for one thing after the other; nil if none
+	Asleep  *Asleep           // where units of work are asleep for a large part of their time; nil if nowhere
 	Doubt   *findings.Doubt   // the doubt about a lack of CPUs, if Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
@@ -34,7 +35,7 @@ type Diagnosis struct {
 	RanNs   int64            // running time of the program
 	GCNs    int64            // running time of mark workers, if longer than that of the program, and long; else 0
 
-	MuchWaiting  bool // much waiting, whether or not a detector reports it
+	MuchWaiting  bool // goroutines waited for a P for more than half as long as they ran, reported by a detector or not; not set if Idle, or for tests
 	Idle         bool // the program hardly used its Ps: its waits are long compared with its running, but only due to wake-ups
 	ShortWaits   bool // waits are long compared with running because runs were short too
 	Small        bool // Subject explains only a small part of the waiting
@@ -46,12 +47,12 @@ type Diagnosis struct {
 	usable int64   // P-time, ns
 }
 
-// Victim is a class that waited for a P, with the causes.
+// Victim is a class whose goroutines waited for a P, with what they waited for.
 type Victim struct {
 	*waits.Class
 	Life       *breakdown.Class  // nil if it is not known
-	Ahead      *waits.Antagonist // of other classes, what ran most meanwhile, if the class was mostly queued; else nil
-	AheadShare float64           // its share of what ran; at least a third
+	Ahead      *waits.Antagonist // of other classes, the one that ran most meanwhile, if the class mostly waited in queues; else nil
+	AheadShare float64           // share of Ahead in what ran meanwhile, from 0 to 1; at least a third
 	Holder     *waits.PHold      // what kept Ps longest in system calls, or on the way to a locked thread; nil if that is not known
 
 	mostly bool // what the headline says it waited for is more than half of it
@@ -60,7 +61,8 @@ type Victim struct {
 // nothing stands for a result that is missing.
 var nothing = &analyze.Result{}
 
-// Diagnose returns the diagnosis of a result. It retains r, which must not change afterwards.
+// Diagnose decides what the verdict about a result is. It retains r, which must not change afterwards;
+// if r is nil, the verdict is that there is no result.
 func Diagnose(r *analyze.Result) *Diagnosis {
 	r = cmp.Or(r, nothing)
 	d := &Diagnosis{r: r, Status: "ok"}
@@ -123,7 +125,8 @@ func (d *Diagnosis) sums() {
 	d.MuchWaiting, d.ShortWaits = waited > largeWaiting && !d.Idle && !d.r.Program.Tested(), waited > largeWaiting && short || d.Idle
 }
 
-// Fine reports whether nothing is wrong: the verdict is about no finding.
+// Fine reports whether the verdict is that no fault was found: it is about no finding, and about no
+// units of work.
 func (d *Diagnosis) Fine() bool {
 	return slices.Contains([]string{"no fault", "no waits", "idle", "only notes", "fine"}, d.Name)
 }
@@ -253,7 +256,8 @@ func (d *Diagnosis) first(fits func(*findings.Finding) bool) *findings.Finding {
 	return nil
 }
 
-// QueuedNs returns the time waited behind other goroutines, in ns.
+// QueuedNs returns the part of the waiting time in cs, in ns, that was spent behind other goroutines:
+// that due to waits.CauseQueueing and waits.CauseOvertaken.
 func QueuedNs(cs []waits.CauseTime) int64 {
 	return waits.CauseNs(cs, waits.CauseQueueing) + waits.CauseNs(cs, waits.CauseOvertaken)
 }

@@ -15,13 +15,13 @@ import (
 // to.
 type Slow struct {
 	Kind   *work.UnitKind
-	All    work.Bucket // a whole unit
-	Bucket work.Bucket // at least half of the difference between a slow and a typical one
-	// RunsIn is a function in which goroutines that do such units ran for long, by a finding, where
-	// slow ones run for longer; "" if none is known.
+	All    work.Bucket // total of the time of the units
+	Bucket work.Bucket // what accounts for at least half of the difference between a slow and a typical unit
+	// RunsIn is a function in which, by a finding, goroutines that do such units ran for long, if
+	// slow units run for longer than typical ones; "" if none is known.
 	RunsIn findings.Name
-	// Machine is a finding that threads lacked CPUs, where slow ones run for much longer and no
-	// finding is about how; nil if there is none.
+	// Machine is a finding that threads lacked CPUs, if slow units run for much longer than typical
+	// ones and RunsIn is ""; nil if there is none.
 	Machine *findings.Finding
 }
 
@@ -68,10 +68,10 @@ func (d *Diagnosis) slow() (most *Slow) {
 // InRow is a kind of units of work that spend most of their time in repeated waits at one place.
 type InRow struct {
 	Kind   *work.UnitKind
-	Bucket work.Bucket
-	Slow   bool  // only the slow units do so
-	Ns     int64 // mean length of such a unit
-	Times  int64 // mean number of its waits there
+	Bucket work.Bucket // the waits at that place
+	Slow   bool        // only the slow units do so
+	Ns     int64       // mean latency of a unit, or with Slow of a slow one, ns
+	Times  int64       // mean number of waits there in such a unit
 }
 
 // Bounds on waits one after the other.
@@ -120,7 +120,7 @@ func (x *InRow) many(part int64) bool {
 type Asleep struct {
 	Kinds       []*work.UnitKind
 	In          work.Leaf // a sleep, or, but for tests, a select that no goroutine ended
-	Ns, TotalNs int64     // time asleep, and all of their time
+	Ns, TotalNs int64     // time asleep, and all of their time, both summed over the units, ns
 }
 
 // Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.

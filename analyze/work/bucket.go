@@ -65,7 +65,8 @@ func (k *UnitKind) Buckets() (out []Bucket, all Bucket) {
 	return out, all
 }
 
-// Tests returns the kinds of tests, without subtests.
+// Tests returns the kinds whose units are tests that ended in the trace, subtests of others in the list
+// left out.
 func (u *Units) Tests() (out []*UnitKind) {
 	names := map[string]bool{}
 	for i := range u.Kinds {
@@ -86,7 +87,8 @@ func (u *Units) Tests() (out []*UnitKind) {
 	})
 }
 
-// Benchmarks returns the kinds of benchmarks, without those that do little but run others.
+// Benchmarks returns the kinds whose units are runs of benchmarks, without those that spend half of
+// their time or more on running other benchmarks.
 func (u *Units) Benchmarks() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]
@@ -103,7 +105,8 @@ func (u *Units) Benchmarks() (out []*UnitKind) {
 	return out
 }
 
-// Run returns the run of a program, or its phases, if they are units.
+// Run returns the kinds that stand for what the program does as a whole: its run, or the phases of
+// main; none if the program does units that begin from outside instead.
 func (u *Units) Run() (out []*UnitKind) {
 	for i := range u.Kinds {
 		if k := &u.Kinds[i]; k.Entry && (k.How == Run.String() || k.How == Phase.String()) {
@@ -113,8 +116,8 @@ func (u *Units) Run() (out []*UnitKind) {
 	return out
 }
 
-// Entries returns the kinds that begin from outside, except tests and benchmarks, with enough
-// units to compare slow with typical ones.
+// Entries returns the kinds whose units begin from outside, such as requests, and are at least 20, so
+// that slow ones can be compared with typical ones. Tests, benchmarks and runs are left out.
 func (u *Units) Entries() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]

@@ -90,8 +90,8 @@ type Latency struct {
 	Histogram []int64 `json:"histogram"` // bucket, count, bucket, count, …: an octave has 16 buckets
 }
 
-// Below returns the number of units that took less than ns. It is exact for powers of
-// two.
+// Below returns the number of units that took less than ns nanoseconds. It is exact for powers of two;
+// else all of the bucket in which ns lies are counted.
 func (l *Latency) Below(ns int64) (n int64) {
 	for i := 0; i+1 < len(l.Histogram); i += 2 {
 		if least(int(l.Histogram[i])) < ns {
@@ -101,8 +101,8 @@ func (l *Latency) Below(ns int64) (n int64) {
 	return n
 }
 
-// At returns the latency, in ns, of the unit with a rank, from 1 for the fastest,
-// interpolated within a bucket.
+// At returns the latency, in ns, of the unit with a rank: 1 is the fastest. It is interpolated within
+// a bucket, and MaxNs for ranks beyond the last unit.
 func (l *Latency) At(rank int64) int64 {
 	for i := 0; i+1 < len(l.Histogram); i += 2 {
 		from, n := int(l.Histogram[i]), l.Histogram[i+1]
@@ -115,7 +115,7 @@ func (l *Latency) At(rank int64) int64 {
 	return l.MaxNs
 }
 
-// Merge adds the units of another distribution.
+// Merge adds the units in o to l, and computes the percentiles anew.
 func (l *Latency) Merge(o *Latency) {
 	var h latencies
 	for _, pairs := range [][]int64{l.Histogram, o.Histogram} {
@@ -141,7 +141,8 @@ type TimePart struct {
 	Tested    bool   `json:"-"`               // Where is a function of the module that is tested, or was built, and in no file of tests
 }
 
-// Own returns what the unit's own goroutine did, or waited for, and in which function.
+// Own returns what the units' own goroutine did, or waited for, as Leaf.What or Via.What, and in which
+// function; where is "" if it ran.
 func (p *TimePart) Own() (what, where string) {
 	if p.Via != nil {
 		return p.Via.What, p.Via.Site
