@@ -380,9 +380,9 @@ func (a *Accumulator) fold(g *goroutine, ci int32) {
 	}
 }
 
-// Finish closes all intervals at end, the time of the last event in ns, and returns the
-// results. open is [ledger.Ledger.Live], names may be nil. The Accumulator cannot be used
-// afterwards.
+// Finish closes all intervals at end, the time of the last event in ns, and returns the results. open
+// is the result of [ledger.Ledger.Live]. names returns start function and creator of the class with a
+// handle; if it is nil, classes have no names. The Accumulator cannot be used afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) (Result, Pressure) {
 	if end > a.now {
 		a.advance(end)

@@ -6,8 +6,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Feed groups decisions into blocks, has a [Ledger] annotate them, and hands them to
-// readers in turn.
+// Feed groups decisions into blocks of at most 4,096, has a [Ledger] annotate them, and hands them to
+// readers such as accumulators.
 type Feed struct {
 	Ledger
 	readers []func(*Block)
@@ -15,16 +15,16 @@ type Feed struct {
 	one     [1]reference.Decision
 }
 
-// NewFeed returns a Feed for readers, called in order. They must not retain the block.
+// NewFeed returns a Feed that calls the readers, in order, with each block. They must not retain it.
 func NewFeed(readers ...func(*Block)) *Feed { return &Feed{Ledger: *New(), readers: readers} }
 
-// Add processes the next decision. It does not retain d.
+// Add processes the next decision, as a block of its own. It does not retain d.
 func (f *Feed) Add(d *reference.Decision) {
 	f.one[0] = *d
 	f.AddAll(f.one[:])
 }
 
-// AddAll processes the next decisions.
+// AddAll processes the next decisions of the stream. The readers are called before it returns.
 func (f *Feed) AddAll(ds []reference.Decision) {
 	for f.block.Decisions = range slices.Chunk(ds, blockLen) {
 		f.Annotate(&f.block)

@@ -12,7 +12,7 @@ import (
 // memory depends on the numbers of goroutines alive at one time, of classes, and of Ps.
 // It is not safe for concurrent use.
 type Ledger struct {
-	// Runs adds the run intervals of goroutines to blocks.
+	// Runs reports whether blocks are to have the run intervals of goroutines: Block.Runs.
 	Runs bool
 
 	now int64
@@ -98,8 +98,8 @@ func (l *Ledger) makeRoom(b *Block, n int) {
 	b.Notes, b.PIntervals, b.Lengths, b.Ps, b.Blocked = r.notes[:], r.pIntervals[:], r.lengths[:], r.ps[:], r.blocked[:]
 }
 
-// Annotate writes the notes of a block whose decisions follow those of the last one.
-// Timestamps that go backwards are clamped.
+// Annotate fills in a block of which only the decisions are set: the next ones of the stream. It reuses
+// the memory of the other fields. Timestamps that go backwards are clamped.
 func (l *Ledger) Annotate(b *Block) {
 	ds := b.Decisions
 	if cap(b.Notes) < len(ds) {
@@ -531,19 +531,19 @@ func (l *Ledger) newQueue(p int32) *int32 {
 	return &l.local[p]
 }
 
-// Live is a goroutine that is alive at the end of the stream.
+// Live is a goroutine that is alive at the end of the stream. [Ledger.Live] returns them.
 type Live struct {
-	G        int64
-	Slot     int32
-	Activity Activity
-	Since    int64 // ns
-	Class    int32 // index
-	Stack    int32 // where it stopped last, or was created: a handle; 0 is none
-	Flags    reference.Flags
-	Blocked  bool // it is since Since: its Activity is Waiting
+	G        int64           // ID of the goroutine
+	Slot     int32           // small number that only this live goroutine has
+	Activity Activity        // what it does
+	Since    int64           // time since which it does that, ns
+	Class    int32           // index in Block.Classes
+	Stack    int32           // handle of the stack where it stopped last, or was created; 0 is none
+	Flags    reference.Flags // as those of a Note
+	Blocked  bool            // it has been blocked since Since: its Activity is Waiting
 }
 
-// Live returns the live goroutines, in the order of their slots.
+// Live returns the goroutines that are alive after the last decision, in the order of their slots.
 func (l *Ledger) Live() []Live {
 	var out []Live
 	for slot := int32(1); slot < l.gors.Len(); slot++ {

@@ -2,64 +2,65 @@ package ledger
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Activity is the state of a goroutine.
+// Activity is what a goroutine does, as far as the scheduler is concerned.
 type Activity uint8
 
 // The activities.
 const (
 	Unseen    Activity = iota // nothing is known of it
-	Waiting                   // neither of the following: it is blocked, or came back from a system call without a P
+	Waiting                   // it is blocked, or has come back from a system call without a P
 	Runnable                  // it waits for a P
 	Running                   // it runs on a P
 	InSyscall                 // in a system call
 )
 
-// Changed is a set of what a decision changed.
+// Changed is a set of bits that tell what a decision changed, in a [Note].
 type Changed uint8
 
 // What can change.
 const (
 	Learned  Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
-	Counts                       // Block.Ps
+	Counts                       // the counts of Ps: Block.Ps has the new ones
 	Turned                       // activity of the decision's goroutine, from Was to Now
-	Returned                     // likewise, as it came back from a system call
+	Returned                     // the activity as in Turned, by the return from a system call
 	Gap                          // a gap in the trace begins: the state is unknown from here on
 )
 
-// Note is the [Ledger]'s annotation of a decision. It has no pointers, and two of them
-// fit into a line of the CPU's cache.
+// Note is the [Ledger]'s annotation of a decision: whose decision it is, and what it changed. It has
+// no pointers, and two of them fit into a line of the CPU's cache.
 type Note struct {
 	// Since is the time, in ns, at which the goroutine entered Was, its activity before the
-	// decision; 0 if Unseen. With Turned, that interval ends here. These two, Class and Flags
-	// mean nothing without G, and in the note of a KindMove.
+	// decision; 0 if that is Unseen. With Turned, that interval ends here. Since, Was, Class and
+	// Flags mean nothing without G, and in the note of a KindMove.
 	Since    int64
-	G        int32 // slot of the decision's goroutine; 0 is none
-	Class    int32 // index in Block.Classes of the goroutine's class, as far as known by now
-	Runnable int32 // goroutines that are runnable after the decision, in a queue or in none
-	link     int32 // KindReady: slot of the waker; KindStart: stack of the wait; KindSyscall: calls that begin here
-	more     int32 // KindReady: P on which the waker runs; KindStart: the Place of link
-	Changed  Changed
-	Was      Activity
-	Now      Activity        // with Turned; Unseen if it has ended
+	G        int32           // slot of the decision's goroutine; 0 is none
+	Class    int32           // index in Block.Classes of the goroutine's class, as far as known by now
+	Runnable int32           // number of goroutines that are runnable after the decision, in a queue or in none
+	link     int32           // KindReady: slot of the waker; KindStart: stack of the wait; KindSyscall: calls that begin here
+	more     int32           // KindReady: P on which the waker runs; KindStart: the Place of link
+	Changed  Changed         // what the decision changed
+	Was      Activity        // activity of the goroutine before the decision
+	Now      Activity        // with Turned: its activity after it; Unseen if it has ended
 	Flags    reference.Flags // FlagSystem, FlagTracer and FlagGC, as known so far
 }
 
 // OfProgram reports whether the decision's goroutine belongs to the program.
 func (n *Note) OfProgram() bool { return n.Flags == 0 }
 
-// Ps are counts of Ps after a decision.
+// Ps are numbers of Ps after a decision.
 type Ps struct {
-	Usable    int32 // could run goroutines of the program: [States.Usable]
-	Idle      int32
-	Unclaimed int32 // idle ones for which a goroutine stands in some queue
-	Recorded  int32 // GOMAXPROCS, without those of which nothing is recorded
+	Usable    int32 // those that could run goroutines of the program, as States.Usable counts them
+	Idle      int32 // those that are idle
+	Unclaimed int32 // idle ones for which a goroutine stands in some queue: at most as many as are queued
+	Recorded  int32 // GOMAXPROCS less those of which nothing is recorded
 }
 
-// Block is a sequence of decisions with their notes.
+// Block is a sequence of decisions with their notes, and the intervals that end with these. A
+// [Ledger] makes one after the other, which accumulators read.
 type Block struct {
 	Decisions []reference.Decision
-	Notes     []Note // of each decision
-	Ps        []Ps   // for each note with Counts
+	Notes     []Note // Notes[i] belongs to Decisions[i]
+	Ps        []Ps   // one for each note with Counts, in their order
 	// PIntervals are the intervals of Ps that end in the block, in the order of their ends.
 	PIntervals []PInterval
 	// Runs are the run intervals that end in the block, in the order of their ends; none without
@@ -80,10 +81,11 @@ type Block struct {
 	End int64
 	// Slots is an upper bound, exclusive, of the slots in the notes.
 	Slots int32
-	// Classes are the handles of all classes seen so far.
+	// Classes are the handles of all classes seen so far. Class in notes and intervals is an index
+	// of it.
 	Classes []int32
-	// Known, Omitted and Mentions are [States.Known] and [States.Omitted] after the
-	// block.
+	// Known, Omitted and Mentions are the results of [States.Known] and [States.Omitted] after
+	// the block.
 	Known    int
 	Omitted  int32
 	Mentions int64
@@ -107,65 +109,64 @@ type PInterval struct {
 // Run is an interval [From, To), ns, in which a goroutine ran on a P. A system call ends one; when
 // the goroutine goes on, another begins.
 type Run struct {
-	From, To int64
-	G        int64
-	M        int64 // thread; reference.NoM if unknown
-	Wait     int64 // before its start, ns; -1 if unknown
-	P        int32
+	From, To int64            // ns since the first event of the trace
+	G        int64            // ID of the goroutine
+	M        int64            // thread; reference.NoM if unknown
+	Wait     int64            // how long G had waited for a P before, ns; -1 if unknown
+	P        int32            // P on which it ran
 	At       int32            // index in the block of the decision that ended it; len(Decisions) at the end of the stream
 	Slot     int32            // of the goroutine
 	Class    int32            // index in Block.Classes, as known at the end
 	Started  bool             // it began with a start: not with the return from a system call
-	Src      reference.Source // of the start
-	Why      reference.Why    // why it ended; reference.WhyUnknown at the end of the stream, too
+	Src      reference.Source // with Started: where the P took the goroutine from
+	Why      reference.Why    // why it ended; reference.WhyUnknown also at the end of the stream
 	Flags    reference.Flags  // of the goroutine, as those of a Note
 }
 
 // Blocked is an interval [From, To), ns, in which a goroutine was blocked. A system call is none.
 type Blocked struct {
-	From, To   int64
-	G          int64
+	From, To   int64            // ns since the first event of the trace
+	G          int64            // ID of the goroutine
 	At         int32            // index in the block of the decision that made it runnable
 	Class      int32            // index in Block.Classes
 	Stack      int32            // where it blocked: a handle; 0 if that is not known
-	WakerClass int32            // index in Block.Classes, if there is a Block.Waker
-	Why        reference.Why    // it stopped: WhyBlock, WhySuspend or WhyCoroutine
+	WakerClass int32            // class of the goroutine that woke it, an index in Block.Classes, if Block.Waker of At is not 0
+	Why        reference.Why    // why it stopped: WhyBlock, WhySuspend or WhyCoroutine
 	Reason     reference.Reason // what it waited for
 }
 
-// Place is the meaning of the stack of a goroutine that does not run.
+// Place tells what the stack of a goroutine that does not run shows: see [Block.Stack].
 type Place uint8
 
 // The places.
 const (
 	NoPlace   Place = iota // there is no stack: the trace does not say
-	StoppedAt              // where it stopped, or called the operating system
-	Created                // the go statement: it has not run yet
+	StoppedAt              // where it stopped, or made a system call
+	Created                // the go statement that created it: it has not run yet
 )
 
-// Length is a change of a queue's length to N goroutines at Time, in ns.
+// Length is a change of a run queue's length, or of the number of runnable goroutines.
 type Length struct {
-	Time int64
-	At   int32 // index in the block of the decision that made it so
-	Of   int32 // P of the queue, below MaxPs; or one of the following
-	N    int32
+	Time int64 // ns since the first event of the trace
+	At   int32 // index in the block of the decision that changed it
+	Of   int32 // P of the local run queue, below MaxPs; or GlobalQueue or AllRunnable
+	N    int32 // number of goroutines after it
 }
 
-// Values of [Length].Of other than Ps.
+// Values of Length.Of other than Ps.
 const (
-	GlobalQueue int32 = -1 - iota // length of the global run queue
-	AllRunnable                   // number of runnable goroutines: Note.Runnable
+	GlobalQueue int32 = -1 - iota // N is the length of the global run queue
+	AllRunnable                   // N is the number of runnable goroutines, in a queue or in none
 )
 
-// OffCPU is a run interval [From, To) on P whose thread was on no CPU for Ns. Times are
-// ns.
+// OffCPU tells for how long the thread of a run interval was on no CPU, by the kernel's records.
 type OffCPU struct {
-	P            int32
-	From, To, Ns int64
+	P            int32 // on which the goroutine ran
+	From, To, Ns int64 // the run interval is [From, To), and its thread had no CPU for Ns; all in ns
 }
 
-// Waker returns the slot of the goroutine that made the goroutine of decision i runnable;
-// 0 is none.
+// Waker returns the slot of the goroutine that made another runnable with decision i of the block; 0 if
+// no live goroutine did, or the decision is of another kind than KindReady.
 func (b *Block) Waker(i int) int32 {
 	if b.Decisions[i].Kind != reference.KindReady {
 		return 0
@@ -173,7 +174,8 @@ func (b *Block) Waker(i int) int32 {
 	return b.Notes[i].link
 }
 
-// WakerP returns the P on which the Waker of decision i runs, or reference.NoP.
+// WakerP returns the P on which the goroutine of [Block.Waker] runs at decision i; reference.NoP if it
+// runs on none, or there is no such goroutine.
 func (b *Block) WakerP(i int) int32 {
 	if b.Waker(i) == 0 {
 		return reference.NoP
@@ -181,8 +183,9 @@ func (b *Block) WakerP(i int) int32 {
 	return b.Notes[i].more
 }
 
-// Stack returns the handle of the stack at which the goroutine that decision i starts had
-// stopped, or was created; 0 is none.
+// Stack returns the handle of the stack at which the goroutine that decision i of the block starts had
+// stopped, or was created, and which of the two; 0 and NoPlace if that is not known, or the decision is
+// of another kind than KindStart.
 func (b *Block) Stack(i int) (int32, Place) {
 	if b.Decisions[i].Kind != reference.KindStart {
 		return 0, NoPlace
@@ -190,9 +193,9 @@ func (b *Block) Stack(i int) (int32, Place) {
 	return b.Notes[i].link, Place(b.Notes[i].more)
 }
 
-// Calls returns the number of decisions from index i on that are brief system calls of
-// one running goroutine of the program: KindSyscall and KindSyscallExit in turns. It is
-// mostly 0.
+// Calls returns the number of decisions from index i of the block on that are brief system calls of one
+// running goroutine of the program: KindSyscall and KindSyscallExit in turns. A reader may take them
+// all at once. It is mostly 0.
 func (b *Block) Calls(i int) int {
 	if b.Decisions[i].Kind != reference.KindSyscall {
 		return 0

@@ -23,13 +23,14 @@ const (
 	Unused                   // at or above GOMAXPROCS
 	NotRecorded              // a gap in the trace, and until the P is seen after it
 
-	NumStates = iota // how many there are
+	NumStates = iota // number of states
 )
 
 var stateNames = [NumStates]string{
 	"idle", "user", "system", "gc", "tracer", "syscall", "sched", "stopped", "unused", "not recorded",
 }
 
+// String returns a word for the state, such as "idle"; "invalid" if s is none.
 func (s State) String() string {
 	if s >= NumStates {
 		return "invalid"
@@ -40,11 +41,11 @@ func (s State) String() string {
 // Running reports whether a P in this state runs a goroutine.
 func (s State) Running() bool { return s >= User && s <= Tracer }
 
-// Change is a change of a P's state. From equals To where one goroutine directly followed
-// another of its kind, and where a P became known as unused.
+// Change is a change of a P's state. [States.Changes] returns them. From equals To where one
+// goroutine directly followed another of its kind, and where a P became known as unused.
 type Change struct {
-	P        int32
-	From, To State
+	P        int32 // number of the P
+	From, To State // states before and after
 }
 
 // States tracks the states of the Ps along a stream of decisions. The zero value is ready
@@ -91,7 +92,7 @@ type pstate struct {
 	known  bool
 }
 
-// Apply updates the states with one decision.
+// Apply updates the states of the Ps with the next decision of the stream.
 func (t *States) Apply(d *reference.Decision) {
 	switch d.Kind {
 	case reference.KindStart:
@@ -186,7 +187,7 @@ func (t *States) Changes() []Change {
 // Procs returns the current GOMAXPROCS; 0 before the stream has it.
 func (t *States) Procs() int32 { return t.procs }
 
-// Known returns the number of Ps from 0 to the highest known one.
+// Known returns one more than the highest number of a P known so far.
 func (t *States) Known() int { return len(t.ps) }
 
 // Count returns the number of known Ps in a state.

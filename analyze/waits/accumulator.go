@@ -23,11 +23,11 @@ type Options struct {
 	// PastPerP (a power of two) and Past bound the history of the Ps' states, in intervals of
 	// about 60 bytes, per P and in total. Defaults 4096 and 1<<19.
 	PastPerP, Past int
-	ledger.Part    // of running, starts and waits
-	// Ended enables Accumulator.Ended.
+	ledger.Part    // part of the running time, starts and waits that counts
+	// Ended reports whether Accumulator.Ended is to be filled in.
 	Ended bool
-	// Text and Frames resolve handles of strings, and of stacks as lines, innermost frame
-	// first. They may be nil.
+	// Text returns the string with a handle, and Frames the stack with a handle as lines,
+	// innermost frame first. If they are nil, results have no such texts.
 	Text   func(handle int32) string
 	Frames func(handle int32) []string
 }
@@ -58,20 +58,21 @@ func (o Options) withDefaults() Options {
 type EndedWait struct {
 	From   int64            // beginning of the counted part, ns
 	To     int64            // end of the counted part, ns
-	Causes [NumCauses]int64 // ns, in the order of Causes; they sum to To-From
-	By     int64            // goroutine that made it runnable, or reference.NoG
+	Causes [NumCauses]int64 // ns by cause: Causes[i] is due to element i of the function Causes; they sum to To-From
+	By     int64            // ID of the goroutine that made the one that waited runnable, or reference.NoG
 	Waker  int32            // handle of the class of By; 0 if that is not known, or there is no By
-	At     int32            // index of its start in the block of decisions
+	At     int32            // index, in the block, of the start that ended it
 	Woken  int32            // handle of the stack at which By made it runnable; 0 if that is not known, or there is no By
-	Kind   Kind
-	Why    reference.Why // what made its goroutine runnable
-	Begins bool          // it began in the window, where it counts in Summary.Count
+	Kind   Kind             // which Summary of a Result it counts in
+	Why    reference.Why    // what made its goroutine runnable
+	Begins bool             // it began in the window, where it counts in Summary.Count
 }
 
 // EndedWaits are waits that ended in a block, in the order of their starts.
 type EndedWaits []EndedWait
 
-// Next returns the wait that decision number i of the block ended, or nil. It drops those before.
+// Next returns the wait that decision i of the block ended; nil if it ended none. It drops the waits
+// before that, so that i must not decrease from call to call.
 func (e *EndedWaits) Next(i int) *EndedWait {
 	for len(*e) > 0 && int((*e)[0].At) < i {
 		*e = (*e)[1:]
@@ -82,14 +83,14 @@ func (e *EndedWaits) Next(i int) *EndedWait {
 	return &(*e)[0]
 }
 
-// LongWait is the wait of goroutine G from From to To, ns.
+// LongWait is a long wait of a goroutine for a P, in Accumulator.Longest.
 type LongWait struct {
-	G        int64
-	From, To int64
-	At       int // index of its start in the block
+	G        int64 // ID of the goroutine
+	From, To int64 // it is [From, To), ns since the first event of the trace
+	At       int   // index, in the block, of the start that ended it
 }
 
-// AddTo adds its time by cause to a sum.
+// AddTo adds the time of the wait by cause, in ns, to sum, which has the order of [Causes].
 func (w *EndedWait) AddTo(sum *[NumCauses]int64) { addCauses(sum, &w.Causes) }
 
 // Bounds against hostile input.

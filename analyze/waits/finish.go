@@ -7,8 +7,9 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 )
 
-// Finish ends the account at time end, in ns, and returns the result. open is
-// [ledger.Ledger.Live]; names may be nil. The Accumulator must not be used afterwards.
+// Finish ends the account at time end, in ns, and returns the result. open is the result of
+// [ledger.Ledger.Live]. names returns start function and creator of the class with a handle; if it is
+// nil, classes have no names. The Accumulator must not be used afterwards.
 func (a *Accumulator) Finish(end int64, open []ledger.Live, names func(class int32) (name, creator string)) Result {
 	a.advance(max(end, a.now))
 	for _, o := range open {

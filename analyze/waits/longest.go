@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// DistinctWait is a long wait, with the number of similar ones.
+// DistinctWait is a long wait that stands for similar ones. [Result.LongestWaits] returns them.
 type DistinctWait struct {
 	WaitDetail
-	Like int // waits of the same class that overlap most of it
+	Like int // number of other waits of the same class that overlap most of it
 }
 
 // distinct leaves out those waits that are like one before them: of the same

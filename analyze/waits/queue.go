@@ -17,14 +17,14 @@ const (
 	numSlots   = slotKinds + int(numKinds)
 )
 
-// Kind is the [Summary] of a [Result] in which a wait counts, besides All.
+// Kind tells in which [Summary] of a [Result] a wait counts, besides All.
 type Kind uint8
 
 // The kinds of waits.
 const (
-	KindUser   Kind = iota // of the program's goroutines
-	KindSelf               // after runtime.Gosched
-	KindSystem             // of the runtime's and the tracer's
+	KindUser   Kind = iota // of the program's goroutines, but after runtime.Gosched: Result.User
+	KindSelf               // of the program's goroutines after runtime.Gosched: Result.Self
+	KindSystem             // of the runtime's and the tracer's goroutines: Result.System
 	numKinds
 )
 

@@ -18,7 +18,7 @@ const (
 	CauseOverhead       Cause = "scheduler-overhead" // between goroutines: scheduler, thread wake-up, operating system
 )
 
-// Causes lists all causes in their order.
+// Causes returns all causes, in the order in which they are tried and in which results list them.
 func Causes() []Cause {
 	return []Cause{
 		CauseSTW, CauseUnavailable, CauseGC, CausePWakingUp, CauseIdlePAvailable,
@@ -26,7 +26,7 @@ func Causes() []Cause {
 	}
 }
 
-// NumCauses is the number of causes.
+// NumCauses is the number of causes of waiting: the length of [Causes].
 const NumCauses = numCauses
 
 // CauseTime is the waiting time due to one cause.
@@ -35,7 +35,7 @@ type CauseTime struct {
 	Ns    int64 `json:"ns"` // goroutine-time
 }
 
-// CauseNs returns the waiting time due to a cause, in ns.
+// CauseNs returns the waiting time due to cause c in cs, in ns; 0 if cs does not have it.
 func CauseNs(cs []CauseTime, c Cause) int64 {
 	for _, e := range cs {
 		if e.Cause == c {
@@ -76,14 +76,13 @@ type Summary struct {
 	Levels []FilledBucket `json:"-"`
 }
 
-// FilledBucket is a bucket of a distribution that is not empty.
+// FilledBucket is a bucket, which is not empty, of the distribution of waits in Summary.Levels.
 type FilledBucket struct {
-	Ns    int64 // length of its waits: the least for a [Class], else the middle
-	Count int64 // waits in it
+	Ns    int64 // length of its waits, ns: the least in the summary of a Class, else the middle
+	Count int64 // number of waits in it
 }
 
-// SeenNs returns all waiting in the trace, in ns: TotalNs, and open waits and ones whose
-// end a gap hides.
+// SeenNs returns all waiting that the trace shows, in ns: TotalNs, OpenNs and CutNs.
 func (s *Summary) SeenNs() int64 { return s.TotalNs + s.OpenNs + s.CutNs }
 
 // Bucket is one bar of the distribution of waits: those in [FromNs, ToNs), a power of two.
@@ -136,8 +135,9 @@ type Class struct {
 	Series *Series `json:"-"`
 }
 
-// User returns the waits of a class that count in [Result.User], without those after
-// runtime.Gosched. If it has such, the summary has no quantiles.
+// User returns the summary of the waits of the class that its goroutines did not ask for: of a class of
+// the program, those that count in Result.User. If the class has waits after runtime.Gosched, which
+// are left out, the summary has no quantiles.
 func (c *Class) User() *Summary {
 	if c.Unasked != nil {
 		return c.Unasked

@@ -1,9 +1,9 @@
 package waits
 
-// Series are the waits of a class by their ends, in bins of equal width.
+// Series are the waits of a class by when they ended, in at most 64 bins of equal width, for drawings.
 type Series struct {
 	FromNs, BinNs int64   // beginning of the first bin, and width of each, ns
-	Count, Ns     []int64 // waits per bin, and their sum in ns
+	Count, Ns     []int64 // number of the waits that ended in each bin, and their sum in ns
 }
 
 const (
