@@ -12,11 +12,12 @@ import (
 type Observer interface {
 	// Begin is called once, before the first block.
 	Begin(Lookup)
-	// Observe is called with each block of decisions, in order, and the waits that ended
-	// in it and count: [ledger.Block.Stack] has where their goroutines had stopped. It is called from a goroutine of its own; its last call is over when
-	// Run returns. Blocks are those of the whole trace, waits those of Options.Focus. Both
-	// are valid during the call only. A last block has no decisions, but the intervals that are
-	// open at the end of the trace. An error ends the analysis.
+	// Observe is called with each block of decisions, in order, and the waits that ended in it
+	// and count: [ledger.Block.Stack] has where their goroutines had stopped. It is called from
+	// a goroutine of its own; its last call is over when Run returns. Blocks are those of the
+	// whole trace, waits those of Options.Focus. Both are valid during the call only. A last
+	// block has no decisions, but the intervals that are open at the end of the trace. An error
+	// ends the analysis.
 	Observe(b *ledger.Block, ended []waits.EndedWait) error
 }
 

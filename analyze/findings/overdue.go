@@ -5,7 +5,7 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Overdue tells how long a timer that fires may have been due: while no P is idle, only the P that
+// Overdue estimates how long a timer that fires has been due: while no P is idle, only the P that
 // has the timer runs it, and only when a goroutine leaves that P.
 type Overdue struct {
 	view      *View

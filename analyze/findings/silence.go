@@ -255,14 +255,14 @@ func (s *Silences) keep(x *Silence) {
 // Since reports whether a silence has ended after the time at, in ns since the first event.
 func (s *Silences) Since(at int64) bool { return s.last > at }
 
-// Beat tells how well silences keep to a period, as those by a CPU quota do. [Silences.Beat] and
+// Beat describes how well silences keep to a period, as those by a CPU quota do. [Silences.Beat] and
 // [Silences.Grid] return it.
 type Beat struct {
 	Silences []Silence // those that were compared, in order of time
 	// PeriodNs is the usual distance between their ends, in ns, with whole multiples of the
 	// period reduced to one.
 	PeriodNs int64
-	// R tells how alike the distances are modulo the period asked for: 1 if all are equal, near 0
+	// R is how alike the distances are modulo the period asked for: 1 if all are equal, near 0
 	// if they are random. Chance is the probability, from 0 to 1, of so high an R if they were
 	// random (Rayleigh's test).
 	R, Chance float64

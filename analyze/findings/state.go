@@ -115,7 +115,7 @@ func (q *goroutines) Ended() (int32, *Goroutine) { return q.ended, q.gs.At(q.end
 // now on subscriptions with that mark see its decisions.
 func (q *goroutines) Mark(slot int32, m Mark) { q.gs.At(slot).marks |= m }
 
-// Unmark takes the mark m, which [View.Mark] gave to it, away from the goroutine with a [View.Slot].
+// Unmark removes the mark m, which [View.Mark] gave to it, from the goroutine with a [View.Slot].
 func (q *goroutines) Unmark(slot int32, m Mark) { q.gs.At(slot).marks &^= m }
 
 // WakerID returns the ID of the goroutine that made another runnable with the last decision of
@@ -135,7 +135,7 @@ type Totals struct {
 // Totals returns counts of what the goroutines of the program did up to the last decision.
 func (w *View) Totals() Totals { return w.totals }
 
-// PHistory tells when a P last started and stopped a goroutine. Times are in ns since the first
+// PHistory holds the times at which a P last started and stopped a goroutine. Times are in ns since the first
 // event of the trace; -1 if it never did.
 type PHistory struct {
 	Starts   int64 // number of goroutines that it has started

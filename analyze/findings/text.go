@@ -17,7 +17,7 @@ type Piece struct {
 	Kind PieceKind // what Text is, by which a report may shorten or link it
 }
 
-// PieceKind tells what the Text of a [Piece] is.
+// PieceKind is what the Text of a [Piece] is.
 type PieceKind uint8
 
 // The kinds of pieces.

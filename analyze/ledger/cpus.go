@@ -13,7 +13,7 @@ func (c *CPUs) Clear() {
 	c.On, c.OpenOn, c.Off, c.OpenOff = c.On[:0], c.OpenOn[:0], c.Off[:0], c.OpenOff[:0]
 }
 
-// Occupant tells whose thread was on a CPU.
+// Occupant is whose thread was on a CPU, as far as it matters.
 type Occupant uint8
 
 // The occupants of CPUs.

@@ -135,7 +135,7 @@ type Blocked struct {
 	Reason     reference.Reason // what it waited for
 }
 
-// Place tells what the stack of a goroutine that does not run shows: see [Block.Stack].
+// Place is what the stack of a goroutine that does not run shows: see [Block.Stack].
 type Place uint8
 
 // The places.
@@ -159,7 +159,7 @@ const (
 	AllRunnable                   // N is the number of runnable goroutines, in a queue or in none
 )
 
-// OffCPU tells for how long the thread of a run interval was on no CPU, by the kernel's records.
+// OffCPU is a run interval whose thread was on no CPU for a part of it, by the kernel's records.
 type OffCPU struct {
 	P            int32 // on which the goroutine ran
 	From, To, Ns int64 // the run interval is [From, To), and its thread had no CPU for Ns; all in ns

@@ -17,7 +17,7 @@ const (
 	numSlots   = slotKinds + int(numKinds)
 )
 
-// Kind tells in which [Summary] of a [Result] a wait counts, besides All.
+// Kind selects the [Summary] of a [Result] in which a wait counts, besides All.
 type Kind uint8
 
 // The kinds of waits.

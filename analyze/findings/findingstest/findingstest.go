@@ -268,7 +268,7 @@ func (s *Stream) SyscallExit(id int64) *Stream {
 	return s
 }
 
-// Retake takes the P from a goroutine in a system call, for a reason. The call goes on.
+// Retake removes the P from a goroutine in a system call, for a reason. The call goes on.
 func (s *Stream) Retake(id int64, why reference.Why) *Stream {
 	g := s.g(id)
 	s.Emit(reference.Decision{Kind: reference.KindRetake, G: id, P: g.on, Why: why})
