@@ -41,7 +41,7 @@ func (c *callers) LastCall(i uint) *LastCall {
 // Caller counts the system calls that were made, with a P, from one stack. [View.Callers] returns
 // them.
 type Caller struct {
-	Stack int32 // handle
+	Stack int32 // handle of the stack, for Facts.Frames
 	Class int32 // handle of the class of G
 	G     int64 // ID of the first goroutine that made such a call
 	N, Ns int64 // number of calls, and for how long they kept their P, summed, in ns

@@ -7,8 +7,9 @@ import (
 )
 
 // Goroutine is what a View knows of a live goroutine. Times are ns since the first event of the
-// trace, durations are ns, and Class and the stacks are handles; a handle of 0 is unknown. The
-// fields used most come first, so that they share two cache lines.
+// trace, durations are ns, and Class and the stacks are handles, for [Facts.Name] and
+// [Facts.Frames]; 0 is unknown. The fields used most come first, so that they share two cache
+// lines.
 type Goroutine struct {
 	ID      int64
 	ReadyAt int64 // time since which it waits for a P; -1 if it does not

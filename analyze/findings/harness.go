@@ -14,7 +14,7 @@ import (
 // Part is the role of code in a program built by go test. [Facts.Part] tells that of a stack.
 type Part uint8
 
-// The parts.
+// The roles of code.
 const (
 	Product  Part = iota // tested code; all code of a program without tests
 	TestCode             // tests, benchmarks, examples, fuzz targets, and what else is in _test.go files

@@ -50,8 +50,8 @@ type Run struct {
 	// waits that a [RunFilter] selects by their length.
 	Load    float64
 	P       int32
-	Class   int32         // handle of the goroutine's class
-	Stack   int32         // handle of the stack at which it stopped; 0 if unknown
+	Class   int32         // handle of the goroutine's class, for Facts.Name
+	Stack   int32         // handle of the stack at which it stopped, for Facts.Frames; 0 if unknown
 	Why     reference.Why // why it ended: WhyRetakeSlow where the P was taken in a system call
 	System  bool          // the goroutine belongs to the runtime or the tracer
 	Counted bool          // Wait is known, and neither after runtime.Gosched nor of a System goroutine

@@ -18,14 +18,14 @@ type Tally struct {
 // them as an example. A Cell that is added to another stands for one wait: N and Worst need not be
 // set then.
 type Cell struct {
-	Class    int32 // handle of the class
+	Class    int32 // handle of the class, for Facts.Name
 	N        int64 // number of waits
 	Ns       int64 // their sum, ns
 	Worst    int64 // length of the longest, ns
 	From, To int64 // the longest is within [From, To), ns
 	G        int64 // ID of the goroutine that waited longest
 	P        int32 // P of the longest wait; reference.NoP if none
-	Stack    int32 // handle of the stack of the longest wait; 0 if unknown
+	Stack    int32 // handle of the stack of the longest wait, for Facts.Frames; 0 if unknown
 }
 
 const maxCells = 1024

@@ -5,7 +5,7 @@ import "github.com/gmpscope/gmpscope/reference"
 // Activity is what a goroutine does, as far as the scheduler is concerned.
 type Activity uint8
 
-// The activities.
+// What a goroutine can do.
 const (
 	Unseen    Activity = iota // nothing is known of it
 	Waiting                   // it is blocked, or has come back from a system call without a P
@@ -17,7 +17,7 @@ const (
 // Changed is a set of bits that tell what a decision changed, in a [Note].
 type Changed uint8
 
-// What can change.
+// What a decision can change.
 const (
 	Learned  Changed = 1 << iota // the class of a goroutine that was seen before, or that it is the runtime's
 	Counts                       // the counts of Ps: Block.Ps has the new ones
@@ -138,7 +138,7 @@ type Blocked struct {
 // Place is what the stack of a goroutine that does not run shows: see [Block.Stack].
 type Place uint8
 
-// The places.
+// What such a stack can show.
 const (
 	NoPlace   Place = iota // there is no stack: the trace does not say
 	StoppedAt              // where it stopped, or made a system call

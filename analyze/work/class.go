@@ -75,7 +75,7 @@ func (c *class) runs() int32 {
 // How is the way in which units of work were found.
 type How uint32
 
-// The ways. The package comment says more about each.
+// The ways in which units of work are found. The package comment says more about each.
 const (
 	undecided   How = iota
 	none            // no units are found
