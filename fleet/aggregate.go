@@ -12,7 +12,7 @@ import (
 // Report is the result of Aggregate. docs/json.md describes it.
 type Report = jsondoc.Fleet
 
-// Grouping says by which labels [Aggregate] groups records, and which findings count as new.
+// Grouping is by which labels [Aggregate] groups records, and which findings count as new.
 type Grouping struct {
 	// By are the labels that make a group: those of users, and "gomaxprocs" and "go".
 	By []string

@@ -22,7 +22,7 @@ type UnknownName struct {
 	Near []string // names like it, nearest first; at most three
 }
 
-// Error says that the name has no explanation, and which names are like it.
+// Error reports that the name has no explanation, and which names are like it.
 func (e *UnknownName) Error() string {
 	s := fmt.Sprintf("there is no explanation of %q", e.Name)
 	if len(e.Near) > 0 {

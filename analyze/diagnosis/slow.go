@@ -129,8 +129,8 @@ const (
 	unitAsleep  = 1_000_000  // and a unit
 	muchAsleep  = 0.5        // share of the time of units
 	benchAsleep = 0.2        // share of the time of all benchmarks
-	fewAsleep   = 5          // requests; of
-	known       = 20         // it is known whether they come in
+	fewAsleep   = 5          // requests
+	manyUnits   = 20         // units from which on it is known whether they come in as requests
 )
 
 // asleepIn returns where units are asleep longest; nil if that is no large part of their time.
@@ -151,7 +151,7 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 		}))
 	case analyze.Server:
 		for i := range u.Kinds {
-			if k := &u.Kinds[i]; k.Entry && !k.Merged && k.Count >= fewAsleep && (k.Server || k.Count < known) {
+			if k := &u.Kinds[i]; k.Entry && !k.Merged && k.Count >= fewAsleep && (k.Server || k.Count < manyUnits) {
 				groups = append(groups, []*work.UnitKind{k})
 			}
 		}
