@@ -27,14 +27,18 @@ func (r *Result) scale() {
 	case Tests:
 		entries = r.Work.Tests()
 	}
-	slow := map[*work.UnitKind]bool{}
+	slow, total := map[*work.UnitKind]bool{}, int64(0)
 	for _, k := range entries {
 		_, all := k.Buckets()
-		slow[k] = all.Slow()
+		slow[k] = all.Slow() && r.Program.Kind == Server
+		total += k.TotalNs
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.WorkShare = explained(f, entries, slow)
+		if r.Program.Kind == Tests { // of many kinds with one unit each, a finding explains no more than it cost
+			f.WorkShare = min(f.WorkShare, quantity.Ratio(f.CostNs, total))
+		}
 		if s := r.atMost(f, entries); !s.AtLeast(f.Severity) {
 			f.Severity = s
 		}

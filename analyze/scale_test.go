@@ -53,11 +53,12 @@ func TestScale(t *testing.T) {
 		{"elapsed time of a job", Batch, 0, lock("main.get", 100*ms), findings.Note, 0},
 		{"half of it", Batch, 0, lock("main.get", 500*ms), findings.Critical, 0},
 		{"waits of a job", Batch, 0, waits, findings.Critical, 0},
-		{"a machine, in tests", Tests, 0, of(findings.KindMachine, findings.OfPTime, 900*ms), findings.Note, 0.5},
+		{"a machine, in tests", Tests, 0, of(findings.KindMachine, findings.OfPTime, 900*ms), findings.Note, 2.0 / 3},
 		{"a lock of a benchmark", Benchmarks, 0, lock("main.get", 900*ms), findings.Note, 0},
-		{"a lock of tests", Tests, 0, lock("main.get", 300*ms), findings.Critical, 0.5},
-		{"waits of tests", Tests, 0, waits, findings.Note, 0.5},
-		{"counted in tests", Tests, 0, counted, findings.Note, 0.02},
+		{"a lock of tests", Tests, 0, lock("main.get", 300*ms), findings.Warning, 0.3},
+		{"a lock of one test of many", Tests, 0, lock("main.get", 100*ms), findings.Note, 0.1},
+		{"waits of tests", Tests, 0, waits, findings.Note, 1.0 / 3},
+		{"counted in tests", Tests, 0, counted, findings.Note, 0.04 / 3},
 	} {
 		how := "cycle"
 		if c.program == Tests {
@@ -66,7 +67,7 @@ func TestScale(t *testing.T) {
 		r := &Result{Program: Program{Kind: c.program}, Findings: []findings.Finding{c.f}}
 		r.Trace.DurationNs = 1000 * ms
 		r.Procs.Ps = []procs.Proc{{LifetimeNs: 1000 * ms, RunningNs: 500 * ms, IdleNs: 500 * ms}}
-		r.Work.Kinds = []work.UnitKind{{Name: "main.handle", Class: "net/http.(*conn).serve", How: how, Entry: true, Count: 100, Path: []work.TimePart{
+		r.Work.Kinds = []work.UnitKind{{Name: "main.handle", Class: "net/http.(*conn).serve", How: how, Entry: true, Count: 100, TotalNs: 1000 * ms, Path: []work.TimePart{
 			{Via: &work.Via{What: "lock", Site: "main.get"}, Leaf: work.Leaf{Who: "main.put", What: "sleep", Where: "main.put"}, Ns: ms, TypicalNs: ms, SlowNs: 100 * ms},
 			{Leaf: work.Leaf{Who: "main.handle", What: "runnable"}, Ns: ms, TypicalNs: ms, SlowNs: 100 * ms},
 			{Leaf: work.Leaf{Who: "main.handle", What: "running"}, Ns: ms, TypicalNs: ms, SlowNs: c.runs},
