@@ -174,7 +174,7 @@ func (a *answer) name(f *findings.Facts) findings.Name {
 	if name := writes.Short(); name != "" {
 		return name
 	}
-	_, name, _ := mostOf(f, 0, &a.links)
+	_, name, _, _ := mostOf(f, 0, &a.links)
 	return name
 }
 
@@ -185,7 +185,7 @@ func ofLibrary(function findings.Name) bool {
 
 // does reports what those did that answered, from when they were asked on.
 func (a *answer) does(f *findings.Facts) findings.Text {
-	by, where, ns := mostOf(f, a.ns/2, &a.links)
+	by, where, _, ns := mostOf(f, a.ns/2, &a.links)
 	elsewhere := where != "" && where != a.name(f)
 	switch {
 	case by < 0 && elsewhere:

@@ -213,22 +213,22 @@ const maxChain = 4
 
 // chain follows for whom those waited that ended the waits of g, each time for half of
 // the waits or more: functions of the program, from the nearest on. What the last of them
-// waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so;
-// or the last is byAnswerer, and did says what it did.
-func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []findings.Name, last int32, where findings.Name, did findings.Text) {
+// waited for outside of it is byTimer, byPeer, or 0 if that is not known, and where it did so, and
+// called by whom; or the last is byAnswerer, and did says what it did.
+func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []findings.Name, last int32, where, user findings.Name, did findings.Text) {
 	seen := []int32{g.class, g.top.by}
 	for len(functions) < maxChain {
-		by, name, _ := mostOf(f, float64(g.ns)/2, g.links...)
+		by, name, user, _ := mostOf(f, float64(g.ns)/2, g.links...)
 		if by == byPeer {
 			if a := w.answererOf(f, seen[len(seen)-1]); a != nil {
-				return append(functions, a.name(f)), byAnswerer, "", a.does(f)
+				return append(functions, a.name(f)), byAnswerer, "", "", a.does(f)
 			}
 		}
 		if by < 0 {
-			return functions, by, name, nil
+			return functions, by, name, user, nil
 		}
 		if name == "" || slices.Contains(seen, by) {
-			return functions, 0, "", nil
+			return functions, 0, "", "", nil
 		}
 		functions, seen = append(functions, name), append(seen, by)
 		var next *group
@@ -238,16 +238,17 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 			}
 		}
 		if next == nil {
-			return functions, 0, "", nil
+			return functions, 0, "", "", nil
 		}
 		g = next
 	}
-	return functions, 0, "", nil
+	return functions, 0, "", "", nil
 }
 
 // mostOf is who ended the most of what links tell, if it is at least so much, where that
-// one was, or those that waited if no goroutine of the program ended it, and how much; else empty.
-func mostOf(f *findings.Facts, least float64, lists ...*links) (by int32, name findings.Name, most float64) {
+// one was, or those that waited if no goroutine of the program ended it, called by user, and how
+// much; else empty.
+func mostOf(f *findings.Facts, least float64, lists ...*links) (by int32, name, user findings.Name, most float64) {
 	type end struct {
 		by int32
 		at findings.Name
@@ -256,21 +257,21 @@ func mostOf(f *findings.Facts, least float64, lists ...*links) (by int32, name f
 	for _, list := range lists {
 		for i, l := range list.Keys {
 			a := (&findings.Actor{Stack: f.Frames(l.stack)}).AtInnermost()
-			at := a.Brief()
+			at, from := a.Brief(), a.CalledBy()
 			if l.by >= 0 {
 				a.Class = string(f.Name(l.by))
 				at = a.Short()
 			}
 			k := end{l.by, at}
 			if ns[k] += list.Values[i]; ns[k] > most {
-				by, name, most = l.by, at, ns[k]
+				by, name, user, most = l.by, at, from, ns[k]
 			}
 		}
 	}
 	if most < least {
-		return 0, "", 0
+		return 0, "", "", 0
 	}
-	return by, name, most
+	return by, name, user, most
 }
 
 func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Finding {

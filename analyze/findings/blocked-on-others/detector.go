@@ -74,6 +74,7 @@ type watcher struct {
 	calls   findings.Pending[int64] // when its system call lost its P
 	made    findings.Pending[int64] // when it created one last
 	rounds  findings.Pending[round]
+	pauses  findings.Recent[pause]
 	timers  findings.Pending[timed]
 	servers ids.Parts[server] // by slot
 	dials   map[int32]bool    // classes of goroutines that open connections
@@ -81,6 +82,17 @@ type watcher struct {
 	cells   findings.Table[key, cell]
 	recent  [64]*cell // that were looked up, by their keys
 }
+
+// pause is a long block of a goroutine, of which shorter ones that come soon after it are no end.
+type pause struct {
+	ns, to int64
+	reason reference.Reason
+	waker  int64
+	ender  link
+}
+
+// pauseNs is how long a block is at least that is remembered beyond the next.
+const pauseNs = 1_000_000
 
 // wake is that a goroutine woke another one, at a time.
 type wake struct{ at, woken int64 }
@@ -180,6 +192,7 @@ func (w *watcher) woken(d *reference.Decision) {
 		return
 	}
 	w.paused(g)
+	w.pause(g, d.Time)
 	w.count(d, g, by)
 	if by != nil && !by.System {
 		w.credited(d, g, by)
@@ -228,9 +241,7 @@ func (w *watcher) count(d *reference.Decision, g, by *findings.Goroutine) {
 	if by.Creator == g.ID {
 		c.children++
 	}
-	if blocked := c.meanwhile(by, float64(g.BlockedNs), d.Time); blocked > 0 && by.BlockedNs > 0 && by.Waker != g.ID {
-		addLink(&c.links, w.ender(by), blocked)
-	}
+	w.meanwhile(c, g, by, d.Time)
 	last := w.last.Make(g)
 	// OPT: field by field, since a literal is made elsewhere and copied, at once.
 	last.again = last.ns > 0 && w.cells.List[last.cell].stack == g.Stack
@@ -264,25 +275,47 @@ func (c *cell) stop(last *wait) {
 	}
 }
 
-// meanwhile adds what one that has ended a wait of ns did in its last round, from the block
-// before to now. Where the wait took longer, it is taken to have gone on like that before; a
-// goroutine that has not been blocked yet did nothing before it began. It returns for how
-// long it was blocked.
-func (c *cell) meanwhile(by *findings.Goroutine, ns float64, now int64) float64 {
-	ranNs, waitNs, blockedNs, reason := by.Round(now)
-	ran, runnable, blocked := float64(ranNs), float64(waitNs), float64(blockedNs)
-	round := ran + runnable + blocked
-	if round == 0 {
-		return 0
+// pause remembers the block of g that ends now, if it is long, and did not come soon after a far
+// longer one.
+func (w *watcher) pause(g *findings.Goroutine, now int64) {
+	if g.BlockedNs < pauseNs {
+		return
 	}
-	part := ns / round
+	p := w.pauses.Make(g.ID)
+	if p.ns < 4*g.BlockedNs || now-p.to > p.ns {
+		*p = pause{g.BlockedNs, now, g.Reason, g.Waker, w.ender(g)}
+	}
+}
+
+// meanwhile adds what by, which has ended a wait of g, did in its last round, from the block
+// before to now. Where the wait took longer, it is taken to have gone on like that before, unless
+// most of the wait was during a longer block of its before that. A goroutine that has not been
+// blocked yet did nothing before it began.
+func (w *watcher) meanwhile(c *cell, g, by *findings.Goroutine, now int64) {
+	ranNs, waitNs, blockedNs, reason := by.Round(now)
+	ns, round := g.BlockedNs, ranNs+waitNs+blockedNs
+	if round == 0 {
+		return
+	}
+	if p := w.pauses.Find(by.ID); p != nil && p.to <= now-round {
+		if during := p.to - max(p.to-p.ns, now-ns); 2*during >= ns {
+			c.blocked.Add(p.reason, float64(during))
+			if p.waker != g.ID {
+				addLink(&c.links, p.ender, float64(during))
+			}
+			ns -= during
+		}
+	}
+	part := float64(ns) / float64(round)
 	if blockedNs == 0 {
 		part = min(1, part)
 	}
-	c.ran += part * ran
-	c.runnable += part * runnable
-	c.blocked.Add(reason, part*blocked)
-	return part * blocked
+	c.ran += part * float64(ranNs)
+	c.runnable += part * float64(waitNs)
+	c.blocked.Add(reason, part*float64(blockedNs))
+	if blockedNs > 0 && by.BlockedNs > 0 && by.Waker != g.ID {
+		addLink(&c.links, w.ender(by), part*float64(blockedNs))
+	}
 }
 
 // ender is who ended the last block of a goroutine, and where that one was; where nobody of the

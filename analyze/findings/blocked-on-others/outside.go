@@ -86,6 +86,7 @@ func (w *watcher) waited(d *reference.Decision) {
 	if g.Reason != reference.ReasonNetwork {
 		w.paused(g)
 	}
+	w.pause(g, d.Time)
 	by := byTimer
 	switch g.Reason {
 	case reference.ReasonNetwork:

@@ -49,7 +49,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	if reason != reference.ReasonNone {
 		x.Measured("were blocked ("+reason.String()+")", findings.Share(part))
 	}
-	chain, last, where, did := w.chain(f, all, g)
+	chain, last, where, user, did := w.chain(f, all, g)
 	far := slices.DeleteFunc(chain, func(name findings.Name) bool { return name == by || name == g.in })
 	var meanwhile findings.Text
 	var elsewhere findings.Name
@@ -79,7 +79,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	case part >= 0.5 && outside != "":
 		var in findings.Text
 		if where != "" && where != by && where != g.in && len(chain) == 0 {
-			in, elsewhere = findings.Say(" in %s", where), where
+			in, elsewhere = findings.Say(" in %s", findings.Called(where, user)), cmp.Or(user, where)
 		}
 		meanwhile = findings.Say("; %s had itself waited before%s, mostly %s", by, in, outside)
 		x.Advise("%s itself waits%s while %s does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is.", by, in, g.in)
