@@ -136,7 +136,11 @@ func (w *wording) spentMost(kinds []*work.UnitKind) string {
 // spent reports what most of the time of units of some kinds was for, as far as that is known.
 func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 	type thing struct{ what, where string }
-	ns := map[thing]int64{}
+	type caller struct {
+		from string
+		ns   int64
+	}
+	ns, callers := map[thing]int64{}, map[thing]caller{} // the caller with most
 	var order []thing
 	var total int64
 	for _, k := range kinds {
@@ -151,6 +155,12 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 				order = append(order, t)
 			}
 			ns[t] += p.Ns
+			if p.Ns > callers[t].ns {
+				callers[t] = caller{p.From, p.Ns}
+				if what, where := p.Own(); what != p.What || where != p.Where {
+					callers[t] = caller{p.Caller, p.Ns}
+				}
+			}
 		}
 	}
 	slices.SortStableFunc(order, func(x, y thing) int { return cmp.Compare(ns[y], ns[x]) })
@@ -158,7 +168,7 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 		if i == 2 || float64(ns[t]) < largePart*float64(total) {
 			break
 		}
-		parts = append(parts, quantity.Part(ns[t], total)+" "+doingIn(w.names, t.what, t.where))
+		parts = append(parts, quantity.Part(ns[t], total)+" "+doingIn(w.names, t.what, t.where)+calledBy(w.names, callers[t].from))
 	}
 	return parts
 }

@@ -474,6 +474,14 @@ func doingIn(names *words.Names, what, function string) string {
 	return activities[what].doing + " in " + words.Visible(names.Function(function))
 }
 
+// calledBy returns that a function led to one that was named before; "" if none did.
+func calledBy(names *words.Names, function string) string {
+	if function == "" {
+		return ""
+	}
+	return ", called by " + words.Visible(names.Function(function))
+}
+
 // ChiefPart returns, in words, the main part of the time of units in many traces.
 func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	if len(k.Parts) == 0 {
@@ -513,10 +521,7 @@ func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 
 // bucketInWords reports what the time of a bucket is, of which p is the largest part.
 func bucketInWords(names *words.Names, p *work.TimePart) string {
-	called := ""
-	if p.From != "" {
-		called = ", called by " + words.Visible(names.Function(p.From))
-	}
+	called := calledBy(names, p.From)
 	if p.Via == nil {
 		return doingIn(names, p.What, p.Where) + called
 	}
@@ -527,7 +532,7 @@ func bucketInWords(names *words.Names, p *work.TimePart) string {
 	case p.What == "unknown" && p.Who != "":
 		return s + ", mostly for " + words.Visible(names.Function(p.Who))
 	}
-	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where)
+	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where) + calledBy(names, p.Caller)
 	if p.Cause == "queue" {
 		s += " for another unit"
 	}

@@ -132,7 +132,9 @@ type TimePart struct {
 	Leaf
 	// From is the function of the program's own module that leads to the library function of
 	// the wait or call, most often; absent if that is its own, or none does.
-	From      string `json:"from,omitempty"`
+	From string `json:"from,omitempty"`
+	// Caller is the same of Where, if the unit's own goroutine waits for another one to do that.
+	Caller    string `json:"caller,omitempty"`
 	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which the awaited thing passed
 	Waits     int64  `json:"waits,omitempty"` // least number of waits for Via, by the goroutines of all units; the same in all parts with that Via
 	Ns        int64  `json:"ns"`              // sum over all units

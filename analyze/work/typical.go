@@ -27,8 +27,8 @@ func (k *kind) path(a *Accumulator, n Names) []TimePart {
 	out := []TimePart{}
 	for i := range k.rows {
 		if r := &k.rows[i]; r.ns > 0 {
-			from := n.Function(a.places.functions[a.leads(k, &r.cell)])
-			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), from, int64(r.most), k.times(r.via()), r.ns, typical[i], slow[i], a.places.tested(r.site())})
+			from, caller := a.leads(k, &r.cell)
+			out = append(out, TimePart{a.via(r.via(), n), a.leaf(&r.cell, n), n.Function(a.places.functions[from]), n.Function(a.places.functions[caller]), int64(r.most), k.times(r.via()), r.ns, typical[i], slow[i], a.places.tested(r.site())})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y TimePart) int {
@@ -136,12 +136,15 @@ func (a *Accumulator) ways() map[way]int32 {
 	return out
 }
 
-// leads returns the function of the program's own module from which units of a kind come to where
-// their own goroutine was; 0: none does.
-func (a *Accumulator) leads(k *kind, c *cell) int32 {
-	site := c.via().site()
-	if c.via() == 0 && c.class() == k.class {
-		site = c.site()
+// leads returns the functions of the program's own module from which units of a kind come to where
+// their own goroutine was, and from which another one came to where that was; 0: none does.
+func (a *Accumulator) leads(k *kind, c *cell) (from, caller int32) {
+	to := func(site int32) int32 { return cmp.Or(a.way[way{k.name, site}], a.way[way{0, site}]) }
+	if c.via().what() == 0 {
+		return to(c.site()), 0
 	}
-	return cmp.Or(a.way[way{k.name, site}], a.way[way{0, site}])
+	if c.site() != c.via().site() {
+		caller = a.way[way{0, c.site()}]
+	}
+	return to(c.via().site()), caller
 }
