@@ -122,12 +122,12 @@ func (w *wording) benchmarks() (lines []string, did string) {
 }
 
 // spentMost is what most of the time of all units was for. Where that is running, it names the function in
-// which at least half of the preemptions were.
+// which goroutines compute.
 func (w *wording) spentMost(kinds []*work.UnitKind) string {
 	parts := w.spent(kinds...)
 	if len(parts) > 0 && strings.HasSuffix(parts[0], " running") {
-		if c, ok := w.computing(); ok && 2*c.n >= c.of {
-			parts[0] += ", mostly in " + words.Visible(w.names.Function(c.function))
+		if c, ok := w.computing(); ok {
+			parts[0] += " (" + w.computingIn(c, "") + ")"
 		}
 	}
 	return words.List(parts)
@@ -177,36 +177,68 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 // says where a program computes, as a profile does.
 const (
 	fewPreempted  = 10
-	mostPreempted = 0.25
+	mostPreempted = 0.4
 )
 
-// A computing is the function, not of the standard library, in which goroutines were preempted most.
+// A computing is a function, not of the standard library, in which goroutines were preempted, or in
+// what it calls.
 type computing struct {
-	function string
-	n, of    int64 // preemptions there, and of all
+	function, from string // from is the function of the owner's that leads to it most often; "" if it is one
+	n, of          int64  // preemptions there, and of all
 }
 
-// computing reports where goroutines compute; ok is false if no function stands out.
+// computing reports where goroutines compute: in the function in which most were preempted, callees left
+// out, or, if that was seldom, in the innermost one with many, callees included. ok is false if no
+// function stands out.
 func (w *wording) computing() (c computing, ok bool) {
-	in := map[string]int64{}
+	in, within := map[string]int64{}, map[string]int64{}
+	from := map[[2]string]int64{} // by a function and the owner's nearest above it
 	for i := range w.r.Stacks.Rows {
 		row := &w.r.Stacks.Rows[i]
 		if row.Place != stacks.Stopped || row.BlockedNs > 0 || len(row.Stack) == 0 || yields(w.r.Stacks.Frames[row.Stack[0]].Function) {
 			continue
 		}
 		c.of += row.Waits
-		for _, at := range row.Stack {
-			function := w.r.Stacks.Frames[at].Function
-			if pkg, _ := std.Split(function); std.Has(pkg) {
+		own := ""
+		var seen []string
+		for _, at := range slices.Backward(row.Stack) {
+			f := &w.r.Stacks.Frames[at]
+			pkg, _ := std.Split(f.Function)
+			if std.Has(pkg) || slices.Contains(seen, f.Function) {
 				continue
 			}
-			if in[function] += row.Waits; in[function] > c.n || in[function] == c.n && function < c.function {
-				c.function, c.n = function, in[function]
+			seen = append(seen, f.Function)
+			within[f.Function] += row.Waits
+			if !strings.Contains(f.File, "@") && !strings.Contains(f.File, "/vendor/") {
+				own = f.Function
+			} else if own != "" {
+				from[[2]string{f.Function, own}] += row.Waits
 			}
-			break
+		}
+		if len(seen) > 0 {
+			in[seen[len(seen)-1]] += row.Waits
 		}
 	}
-	return c, c.of >= fewPreempted && float64(c.n) >= mostPreempted*float64(c.of)
+	least := mostPreempted * float64(c.of)
+	for function, n := range in {
+		if float64(n) >= least && (n > c.n || n == c.n && function < c.function) {
+			c.function, c.n = function, n
+		}
+	}
+	if c.n == 0 {
+		for function, n := range within {
+			if float64(n) >= least && (c.n == 0 || n < c.n || n == c.n && function > c.function) {
+				c.function, c.n = function, n
+			}
+		}
+	}
+	led := int64(0)
+	for way, n := range from {
+		if way[0] == c.function && (n > led || n == led && way[1] < c.from) {
+			c.from, led = way[1], n
+		}
+	}
+	return c, c.of >= fewPreempted && c.n > 0
 }
 
 // preempted reports where goroutines compute; "" if no function stands out, or a finding's headline names it.
@@ -215,7 +247,11 @@ func (w *wording) preempted(headline string) string {
 	if !ok || strings.Contains(headline, w.names.Function(c.function)) {
 		return ""
 	}
-	return fmt.Sprintf("Where goroutines compute: %s of %s were in %s.", quantity.Part(c.n, c.of), quantity.Plural(c.of, "preemption", "preemptions"), w.names.Function(c.function))
+	return "Where goroutines compute: " + w.computingIn(c, "were ") + "."
+}
+
+func (w *wording) computingIn(c computing, were string) string {
+	return fmt.Sprintf("%s of %s %sin %s%s", quantity.Part(c.n, c.of), quantity.Plural(c.of, "preemption", "preemptions"), were, words.Visible(w.names.Function(c.function)), calledBy(w.names, c.from))
 }
 
 // yields reports whether a goroutine that stops at a function, and is not blocked, yields, hands its P to

@@ -45,10 +45,10 @@ func (w *wording) verdict() Verdict {
 	fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
 	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding, Blocking: w.AboutBlocking()}
 	program, did := w.program()
-	about := v.Headline
 	if w.Fine() && did != "" {
-		v.Headline, did, about = did, "", ""
+		v.Headline, did = did, ""
 	}
+	about := v.Headline
 	if w.Shorter != "" && utf8.RuneCountInString(v.Headline) > headlineLen {
 		v.Headline = fill(w.Shorter)
 	}

@@ -40,28 +40,48 @@ func (a *Allocators) stopped(d *reference.Decision) {
 // Allocator is a function of the program that allocates. [Allocators.Top] returns them.
 type Allocator struct {
 	Function Name
+	By       Name   // the program's own function that calls it, if it is a library's; else ""
 	Place    string // of an allocation in it: "file:line", without folders
 	Cycles   int64  // number of cycles of the garbage collector that its allocations started
 }
 
-// Top returns all, the number of cycles that allocations started, and the one or two functions of
-// the program, the busiest first, that started at least half of these. top is nil if two functions
-// did not, or if there were fewer than 3 cycles.
+// Doer returns the function and its caller, as in "jwt.Parse, called by main.auth,".
+func (x *Allocator) Doer() Text {
+	if x.By == "" {
+		return Say("%s", x.Function)
+	}
+	return Say("%s, called by %s,", x.Function, x.By)
+}
+
+// Top returns all, the number of cycles that allocations started, and the one or two functions, the
+// busiest first, that started at least half of these: the innermost ones outside the standard library,
+// or else the program's own. top is nil if there are no such functions, or fewer than 3 cycles.
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
+	if top, all = a.top(f, InnermostFunction); top == nil {
+		top, all = a.top(f, ProgramsFunction)
+	}
+	return top, all
+}
+
+func (a *Allocators) top(f *Facts, of func(frames []string, tested string) (Name, string)) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
 		if len(frames) == 0 || slices.ContainsFunc(frames, requestsGC) {
 			continue
 		}
 		all += k
-		name, place := ProgramsFunction(frames, f.Tested)
+		name, place := of(frames, f.Tested)
 		if name == "" || ofLibrary(name) {
 			continue
+		}
+		by, _ := ProgramsFunction(frames, f.Tested)
+		if by == name || !ofModule(place) || ofLibrary(by) {
+			by = ""
 		}
 		i := slices.IndexFunc(top, func(x Allocator) bool { return x.Function == name })
 		if i < 0 {
 			i = len(top)
-			top = append(top, Allocator{Function: name})
+			top = append(top, Allocator{Function: name, By: by})
 		}
 		if place = path.Base(place); top[i].Place == "" || place < top[i].Place {
 			top[i].Place = place

@@ -12,6 +12,9 @@ const faint = 5
 // crowdTimes is how many times as much something that was counted costs as what it explains, be it a note.
 const crowdTimes = 10
 
+// someTimes is how many times as much a symptom may cost, at most, as a cause that leads in its place.
+const someTimes = 10
+
 // halfShare is the share of the time of units of work from which on a cause explains it.
 const halfShare = 0.5
 
@@ -67,7 +70,7 @@ func Chief(list []Finding, least Severity) *Finding {
 			return m // which explains waiting better than that there was waiting
 		}
 		if c := first(serious, func(y *Finding) bool {
-			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare))
+			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare) || y.CostOf != OfBlocked && someTimes*y.CostNs >= x.CostNs)
 		}); c != nil {
 			return c
 		}

@@ -116,14 +116,17 @@ func (u *Units) Run() (out []*UnitKind) {
 	return out
 }
 
-// Entries returns the kinds whose units begin from outside, such as requests, and are at least 20, so
+// leastUnits is how many units of a kind there must be to compare them.
+const leastUnits = 10
+
+// Entries returns the kinds whose units begin from outside, such as requests, and are at least 10, so
 // that slow ones can be compared with typical ones. Tests, benchmarks and runs are left out.
 func (u *Units) Entries() (out []*UnitKind) {
 	for i := range u.Kinds {
 		k := &u.Kinds[i]
 		switch k.How {
 		case Task.String(), Region.String(), Cycle.String(), Lifetime.String():
-			if k.Entry && !k.Merged && k.Count >= fewUnits {
+			if k.Entry && !k.Merged && k.Count >= leastUnits {
 				out = append(out, k)
 			}
 		}

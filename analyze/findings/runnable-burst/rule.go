@@ -84,7 +84,12 @@ type watcher struct {
 	timed    findings.Tally // of them, those that timers woke
 	wakers   findings.Tally
 	creators findings.Tally
+	created  findings.Tally
 }
+
+// littleWork is the share of the time that all ran, at least, that those must have run which were created
+// in bursts: else what others do keeps them waiting.
+const littleWork = 0.05
 
 // burst is a time with more goroutines than limit.
 type burst struct {
@@ -204,6 +209,7 @@ func (w *watcher) over() {
 		case s.waker.Class == 0:
 		case s.why == reference.WhyCreate:
 			w.creators.Add(&s.waker)
+			w.created.Add(&s.victim)
 		default:
 			w.wakers.Add(&s.waker)
 		}
@@ -248,6 +254,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if cause != nil && marks(cause) {
 		x.Severity = findings.Note // gc-assist-wait names who allocates
 	}
+	if causes == &w.creators && w.createdRan() < littleWork*float64(f.BusyNs()) {
+		x.Severity = findings.Note
+	}
 	b := &w.biggest
 	forEach := float64(b.peak) / float64(b.limit/w.t.Queue)
 	headline, title := phrase(&x, most, b.peak)
@@ -273,6 +282,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	x.Advise("Admit no more than a few for each P at once, and let the rest wait outside the scheduler, where they can be ordered, shed or cancelled: whoever becomes runnable now stands behind all of them.")
 	return []findings.Finding{x}
+}
+
+// createdRan is for how long the goroutines of classes that were created in bursts ran, ns.
+func (w *watcher) createdRan() (ns float64) {
+	for _, c := range w.created.Top(4) {
+		ns += float64(w.view.ClassStat(c.Class).RunNs)
+	}
+	return ns
 }
 
 type entry struct {
