@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -102,7 +103,7 @@ func (w *wording) known() map[string]string {
 		}[w.r.Program.Kind]
 	}
 	if x := w.InRow; x != nil {
-		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(x.Bucket.Chief.Via.Site))
+		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site)))
 		m["rowTakes"], m["rowUnit"] = quantity.Duration(x.Ns), "a unit"
 		if x.Slow {
 			m["rowUnit"] = "a slow unit"

@@ -31,6 +31,9 @@ const smallShare = 0.2
 // farLonger is how many times as long as typical ones slow units run, at least, that may have had no CPU.
 const farLonger = 5
 
+// slowUnits is the share of units that are slow.
+const slowUnits = 0.05
+
 // halfShare is the share of it from which on a finding explains why units are slow.
 const halfShare = 0.5
 
@@ -74,40 +77,66 @@ type InRow struct {
 	Times  int64       // mean number of waits there in such a unit
 }
 
+// roundTrip is where clients of net/http wait for an answer.
+const roundTrip = "net/http.(*persistConn).roundTrip"
+
 // Bounds on waits one after the other.
 const (
-	timesInRow = 8         // of a unit, from which on they are many
-	leastInRow = 5_000_000 // ns that a unit takes on average, below which nobody minds
+	timesInRow  = 4         // of a unit, from which on they are many
+	timesOfSlow = 8         // of a slow unit, of which it is not counted, but follows from all
+	leastInRow  = 5_000_000 // ns that a unit takes on average, below which nobody minds
 )
 
-// inRow returns the kind with most time, of those that begin from outside; nil if there is none, or
-// it has little of the time of all.
+// inRow returns the kind with most time, or else whose slow units have most, of those that begin from
+// outside; nil if there is none, or it has little of the time of all.
 func (d *Diagnosis) inRow() (most *InRow) {
 	if d.r.Program.Tested() {
 		return nil
 	}
 	total := int64(0)
-	for _, k := range d.r.Work.Entries() {
+	for i := range d.r.Work.Kinds {
+		k := &d.r.Work.Kinds[i]
+		if !k.Entry || k.Merged || k.Count < fewAsleep || k.How == work.Run.String() || k.How == work.Phase.String() {
+			continue
+		}
 		total += k.TotalNs
 		buckets, all := k.Buckets()
 		for _, b := range buckets {
-			if b.Chief.Via == nil || b.Chief.Via.What != "network" || most != nil && k.TotalNs <= most.Kind.TotalNs {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.Site != roundTrip {
 				continue
 			}
 			x := &InRow{k, b, false, k.TotalNs / k.Count, b.Chief.Waits / k.Count}
 			if !x.many(b.Ns / k.Count) {
 				x = &InRow{k, b, true, all.SlowNs, int64(float64(b.Chief.Waits) * quantity.Ratio(b.SlowNs, b.Ns))}
-				if !all.Slow() || !x.many(b.SlowNs) {
+				if !all.Slow() || !x.many(b.SlowNs) || x.Times < timesOfSlow {
 					continue
 				}
 			}
-			most = x
+			if most == nil || most.Slow && !x.Slow || most.Slow == x.Slow && k.TotalNs > most.Kind.TotalNs {
+				most = x // of slow ones it is less sure how often they wait
+			}
 		}
 	}
 	if most != nil && float64(most.Kind.TotalNs) < smallShare*float64(total) {
 		return nil
 	}
 	return most
+}
+
+// inRowExplains reports whether what slow units lose may be waits one after the other, of theirs or of
+// units that they wait for.
+func (d *Diagnosis) inRowExplains() bool {
+	return d.InRow != nil && (d.InRow.Kind == d.Slow.Kind || float64(d.InRow.Kind.TotalNs) >= halfShare*d.Slow.lost())
+}
+
+// slower reports whether far more was lost by what goroutines were blocked on than by slow units.
+func (d *Diagnosis) slower(f *findings.Finding) bool {
+	return float64(f.CostNs) >= farLonger*d.Slow.lost()
+}
+
+// lost is how much longer slow units took than typical ones, summed over all slow ones, in ns.
+func (s *Slow) lost() float64 {
+	return float64(s.All.MoreNs()) * max(1, slowUnits*float64(s.Kind.Count))
 }
 
 // many reports whether a unit waits often, and for most of its time; part is the time of these waits, in ns.
@@ -260,7 +289,7 @@ func (d *Diagnosis) atHome(f *findings.Finding) bool {
 	victims := 0
 	for i := range f.Actors {
 		if a := &f.Actors[i]; a.Role == findings.Victim {
-			if victims++; !d.waitsForWork(a) {
+			if victims++; a.Class == "main.main" && d.r.Program.Kind == analyze.Batch || !d.waitsForWork(a) {
 				return false
 			}
 		}
@@ -269,8 +298,11 @@ func (d *Diagnosis) atHome(f *findings.Finding) bool {
 }
 
 // waitsForWork reports whether a goroutine is where units of its class begin, or only in functions
-// of the standard library below.
+// of the standard library below. Who sends has done its work.
 func (d *Diagnosis) waitsForWork(a *findings.Actor) bool {
+	if len(a.Stack) > 0 && strings.HasPrefix(a.Stack[0], "runtime.chansend") {
+		return false
+	}
 	for i := range a.Stack {
 		function, _, _ := strings.Cut(a.Stack[i], " ")
 		if slices.ContainsFunc(d.r.Work.Kinds, func(k work.UnitKind) bool {

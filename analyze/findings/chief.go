@@ -12,7 +12,8 @@ const faint = 5
 // crowdTimes is how many times as much something that was counted costs as what it explains, be it a note.
 const crowdTimes = 10
 
-// someTimes is how many times as much a symptom may cost, at most, as a cause that leads in its place.
+// someTimes is how many times as much a symptom may cost, at most, as a cause that leads in its place: one
+// that was counted, or took P-time.
 const someTimes = 10
 
 // halfShare is the share of the time of units of work from which on a cause explains it.
@@ -70,7 +71,7 @@ func Chief(list []Finding, least Severity) *Finding {
 			return m // which explains waiting better than that there was waiting
 		}
 		if c := first(serious, func(y *Finding) bool {
-			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare) || y.CostOf != OfBlocked && someTimes*y.CostNs >= x.CostNs)
+			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare) || (y.Counted || y.Remedy.NoGC || y.CostOf == OfPTime) && someTimes*y.CostNs >= x.CostNs)
 		}); c != nil {
 			return c
 		}

@@ -182,8 +182,11 @@ func starts(frames []string, in findings.Name) bool {
 	return false
 }
 
-// forChildren reports whether those of a group wait for goroutines that they have created.
-func (g *group) forChildren() bool { return 2*g.children > g.n }
+// forChildren reports whether those of a group wait for goroutines that they have created. At a
+// sync.Cond those only pass it on that there is nothing more to do.
+func (g *group) forChildren() bool {
+	return 2*g.children > g.n && g.longest.reason != reference.ReasonCond
+}
 
 // idle reports whether those of a group waited to be told to stop: they did no more then.
 func (g *group) idle() bool { return 2*g.stopped > g.ns && !g.forChildren() }

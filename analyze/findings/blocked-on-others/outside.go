@@ -160,6 +160,30 @@ func (w *watcher) inCalls() {
 	}
 }
 
+// calling returns in which function goroutines of a class are in system calls for most of their time,
+// and which of the program's own called that; empty if in none.
+func (w *watcher) calling(f *findings.Facts, class int32) (function, caller findings.Name) {
+	stat := w.view.ClassStat(class)
+	callers := map[findings.Name]findings.Name{}
+	sums := map[findings.Name]int64{}
+	whole := stat.RunNs + stat.BlockedNs
+	for _, c := range w.cells.List {
+		if c.class == class && c.by == bySystem {
+			a := (&findings.Actor{Stack: f.Frames(c.stack), Tested: f.Tested}).AtInnermost()
+			name := a.Short()
+			sums[name] += c.waits.Ns
+			callers[name] = a.CalledBy()
+			whole += c.waits.Ns
+		}
+	}
+	for name, ns := range sums {
+		if 2*ns >= whole && name != "" {
+			return name, callers[name]
+		}
+	}
+	return "", ""
+}
+
 // expired reports whether a class is of the goroutines in which deadlines of contexts pass.
 func expired(class string) bool { return strings.HasPrefix(class, "context.WithDeadline") }
 

@@ -57,7 +57,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	if reason != reference.ReasonSleep {
 		outside = cmp.Or(ended[last], outside)
 	}
+	calls, caller := w.calling(f, g.top.by)
 	switch {
+	case busy >= 0.5 && calls != "":
+		elsewhere = cmp.Or(caller, calls)
+		meanwhile = findings.Say("; %s had been in system calls in %s for most of its time", by, findings.Called(calls, caller))
+		x.Advise("Make the system calls in %s fewer or shorter (put together what is written, sync once), or have several goroutines make them at once: %s waits for %s.", findings.Called(calls, caller), g.in, by)
 	case busy >= 0.5:
 		meanwhile = findings.Say("; %s had run for most of its last round", by)
 		x.Advise("Make what %s does shorter, or let several do it at once: %s waits for it.", by, g.in)
@@ -134,13 +139,16 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		}
 	}
 	if elsewhere != "" {
-		whom := findings.Say("%s", by)
+		whom, doing := findings.Say("%s", by), "waiting"
+		if busy >= 0.5 {
+			doing = "in system calls"
+		}
 		if strings.HasPrefix(string(by), string(g.in)+".func") {
 			whom = findings.Say("what it starts")
 		}
-		if reason == reference.ReasonNetwork && handsOver {
+		if calls == "" && reason == reference.ReasonNetwork && handsOver {
 			x.Headline = findings.Say("%s waits for the network, and %s for it: %s in all", elsewhere, g.in, total)
-		} else if long := findings.Say("%s waits for %s, waiting in %s: %s", g.in, whom, elsewhere, total); long.Len() <= headlineLen+20 {
+		} else if long := findings.Say("%s waits for %s, %s in %s: %s", g.in, whom, doing, elsewhere, total); long.Len() <= headlineLen+20 {
 			x.Headline = long
 		}
 	}

@@ -254,7 +254,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if cause != nil && marks(cause) {
 		x.Severity = findings.Note // gc-assist-wait names who allocates
 	}
-	if causes == &w.creators && w.createdRan() < littleWork*float64(f.BusyNs()) {
+	if most == reference.WhyCreate && cause != nil && w.createdRan() < littleWork*float64(f.BusyNs()) {
 		x.Severity = findings.Note
 	}
 	b := &w.biggest
