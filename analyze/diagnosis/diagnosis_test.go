@@ -150,10 +150,10 @@ func TestCases(t *testing.T) {
 		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
-		{"fine", "No problem found", changed(result(ms), inRow(140, 20))},                                    // 7 times a unit
-		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(140, 20)), slowly(40*ms))}, // 62 times a slow one
-		{"slow units", slowed, changed(changed(result(ms), inRow(17, 20)), slowly(40*ms))},                   // 7 times
-		{"fine", "No problem found", changed(result(ms), inRow(160, 21))},                                    // for less than 5 ms each
+		{"fine", "No problem found", changed(result(ms), inRow(70, 20))},                                    // 3 times a unit
+		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(70, 20)), slowly(40*ms))}, // 31 times a slow one
+		{"slow units", slowed, changed(changed(result(ms), inRow(17, 20)), slowly(40*ms))},                  // 7 times
+		{"fine", "No problem found", changed(result(ms), inRow(160, 21))},                                   // for less than 5 ms each
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), sleeping(analyze.Tests, "test", true, 50*ms))},
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", true, 49*ms))},
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", false, 90*ms))}, // in a file of tests
