@@ -8,6 +8,7 @@ import (
 	blockedonothers "github.com/gmpscope/gmpscope/analyze/findings/blocked-on-others"
 	busywaiting "github.com/gmpscope/gmpscope/analyze/findings/busy-waiting"
 	childprocess "github.com/gmpscope/gmpscope/analyze/findings/child-process"
+	connectionchurn "github.com/gmpscope/gmpscope/analyze/findings/connection-churn"
 	"github.com/gmpscope/gmpscope/analyze/findings/convoy"
 	cputhrottling "github.com/gmpscope/gmpscope/analyze/findings/cpu-throttling"
 	fullsemaphore "github.com/gmpscope/gmpscope/analyze/findings/full-semaphore"
@@ -85,6 +86,7 @@ type Thresholds struct {
 	BlockedOnOthers     blockedonothers.Thresholds     `json:"blocked-on-others"`
 	BusyWaiting         busywaiting.Thresholds         `json:"busy-waiting"`
 	ChildProcess        childprocess.Thresholds        `json:"child-process"`
+	ConnectionChurn     connectionchurn.Thresholds     `json:"connection-churn"`
 	ProcessStopped      processstopped.Thresholds      `json:"process-stopped"`
 	SlowStage           slowstage.Thresholds           `json:"slow-stage"`
 	StopTheWorldCalls   stoptheworldcalls.Thresholds   `json:"stop-the-world-calls"`
@@ -130,6 +132,7 @@ func Default() Thresholds {
 		BlockedOnOthers:     blockedonothers.Default(),
 		BusyWaiting:         busywaiting.Default(),
 		ChildProcess:        childprocess.Default(),
+		ConnectionChurn:     connectionchurn.Default(),
 		ProcessStopped:      processstopped.Default(),
 		SlowStage:           slowstage.Default(),
 		StopTheWorldCalls:   stoptheworldcalls.Default(),
@@ -176,6 +179,7 @@ func Detectors(t Thresholds) []findings.Detector {
 		blockedonothers.New(t.BlockedOnOthers),
 		busywaiting.New(t.BusyWaiting),
 		childprocess.New(t.ChildProcess),
+		connectionchurn.New(t.ConnectionChurn),
 		processstopped.New(t.ProcessStopped, t.CPUThrottling),
 		slowstage.New(t.SlowStage),
 		stoptheworldcalls.New(t.StopTheWorldCalls),
