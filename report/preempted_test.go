@@ -12,6 +12,7 @@ func TestPreempted(t *testing.T) {
 	frames := []stacks.Frame{
 		{Function: "runtime.asyncPreempt2"}, {Function: "strings.Index"}, {Function: "main.search"}, {Function: "main.main"},
 		{Function: "runtime.Gosched"}, {Function: "main.poll"}, {Function: "syscall.Syscall"}, {Function: "sync.(*Mutex).Unlock"}, {Function: "main.hash"},
+		{Function: "zip.match", File: "zip@v1.0.0/match.go"}, {Function: "zip.store", File: "zip@v1.0.0/store.go"}, {Function: "zip.deflate", File: "zip@v1.0.0/deflate.go"},
 	}
 	preempted := stacks.Row{Place: stacks.Stopped, Stack: []int32{0, 1, 2, 3}, Waits: 30}
 	for _, c := range []struct {
@@ -23,6 +24,9 @@ func TestPreempted(t *testing.T) {
 		{"yields, calls, unlocks, blocks", "", "Where goroutines compute: 100 % of 30 preemptions were in main.search.", []stacks.Row{
 			preempted, {Place: stacks.Stopped, Stack: []int32{4, 5}, Waits: 99}, {Place: stacks.Stopped, Stack: []int32{6, 5}, Waits: 99},
 			{Place: stacks.Stopped, Stack: []int32{7, 8}, Waits: 99}, {Place: stacks.Stopped, Stack: []int32{8}, Waits: 99, BlockedNs: 1}, {Place: stacks.Created, Stack: []int32{8}, Waits: 99},
+		}},
+		{"in what it calls", "", "Where goroutines compute: 75 % of 40 preemptions were in zip.deflate, called by main.search.", []stacks.Row{
+			{Place: stacks.Stopped, Stack: []int32{9, 11, 2, 3}, Waits: 15}, {Place: stacks.Stopped, Stack: []int32{10, 11, 2, 3}, Waits: 15}, {Place: stacks.Stopped, Stack: []int32{8, 3}, Waits: 10},
 		}},
 		{"said", "Runs of main.search hold up short ones", "", []stacks.Row{preempted}},
 		{"few", "", "", []stacks.Row{{Place: stacks.Stopped, Stack: []int32{0, 2}, Waits: 9}}},

@@ -29,6 +29,10 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		x.Actors = []findings.Actor{{Role: findings.Cause, Class: "main.hog", Stack: []string{"syscall.read (x.go:1)"}}}
 		return x
 	}
+	counted := func(x findings.Finding) findings.Finding {
+		x.Counted = true
+		return x
+	}
 	for _, c := range []struct {
 		list []findings.Finding
 		want string
@@ -49,6 +53,8 @@ func TestVerdictIsAboutACause(t *testing.T) {
 		{[]findings.Finding{f("convoy", findings.Critical, 100), f("os-preemption", findings.Warning, 49)}, "convoy"},
 		{[]findings.Finding{f("convoy", findings.Warning, 100), f("os-preemption", findings.Note, 99)}, "convoy"},
 		{[]findings.Finding{f("lock-convoy", findings.Warning, 1), f("starvation", findings.Warning, 1)}, "lock-convoy"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), counted(f("unbuffered-io", findings.Warning, 20))}, "unbuffered-io"},
+		{[]findings.Finding{f("starvation", findings.Critical, 100), counted(f("unbuffered-io", findings.Warning, 9))}, "starvation"},
 	} {
 		got := ""
 		if x := findings.Chief(c.list, findings.Warning); x != nil {

@@ -348,6 +348,29 @@ func TestFrom(t *testing.T) {
 	}
 }
 
+// So it is of its own system calls, and of what another goroutine does for which it waits.
+func TestCallers(t *testing.T) {
+	p := newPlay(t)
+	start := p.stack("main.main")
+	sync, ask := p.stack("main.job", "main.save", "lib.fsync", "syscall.fsync"), p.stack("main.ask")
+	p.stacks[sync][1].File = "lib@v1.0.0/db.go"
+	p.begin(1).create(1, 2, "main.job", start).create(1, 3, "main.ask", start)
+	p.block(3, reference.ReasonChanReceive, ask, 0).call(2, sync, 10).wake(3, 2).exit(2).exit(3)
+	a := New(p.options())
+	feed(a, p.ds)
+	got := map[string]string{}
+	for _, k := range a.Finish(p.now, p.now, itself).Kinds {
+		for _, x := range k.Path {
+			if x.Where == "lib.fsync" {
+				got[k.Name] = x.From + ", " + x.Caller
+			}
+		}
+	}
+	if d := cmp.Diff(map[string]string{"main.job": "main.save, ", "main.ask": ", main.save"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // However many segments a unit has, sums have them all.
 func TestManySegments(t *testing.T) {
 	p := newPlay(t)

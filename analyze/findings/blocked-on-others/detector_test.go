@@ -141,6 +141,46 @@ func TestComputesForOthers(t *testing.T) {
 	}
 }
 
+// A short block right before the end of a wait is not what who ends it did meanwhile.
+func TestALongBlockBeforeTheLastRound(t *testing.T) {
+	s := New(1).Class(2, server)
+	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+	for range 50 {
+		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		s.Start(server, 0).BlockAt(server, reference.ReasonSelect, inTick).Pass(10*Ms).Local(server, 0, reference.WhyTimer)
+		s.Start(server, 0).Block(server, reference.ReasonNetwork).Pass(100*Us).Local(server, 0, reference.WhyNetwork).Start(server, 0).Pass(Ms)
+		s.Wake(client, server)
+		s.Decisions[len(s.Decisions)-1].Stack = inServe
+		s.Block(server, reference.ReasonSelect).Start(client, 0)
+	}
+	x := One(t, detect(s), blockedonothers.ID, findings.Note)
+	if want := "main.(*batcher).run had itself waited before in main.(*session).tick, mostly for a timer"; !strings.HasSuffix(x.Title.String(), want) {
+		t.Errorf("%s, want …%s", x.Title, want)
+	}
+}
+
+// Who is in system calls for most of its time does not compute.
+func TestInSystemCallsForOthers(t *testing.T) {
+	s := New(1).Class(2, server)
+	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
+	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
+	for range 50 {
+		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
+		s.Decisions[len(s.Decisions)-1].Stack = inAsk
+		s.Start(server, 0).Syscall(server)
+		s.Decisions[len(s.Decisions)-1].Stack = inWrite
+		s.Pass(10*Ms).SyscallExit(server).Pass(Ms).Wake(client, server)
+		s.Decisions[len(s.Decisions)-1].Stack = inServe
+		s.Block(server, reference.ReasonSelect).Start(client, 0)
+	}
+	x := One(t, detect(s), blockedonothers.ID, findings.Note)
+	if want := "main.(*batcher).run had been in system calls in main.(*session).send for most of its time"; !strings.HasSuffix(x.Title.String(), want) {
+		t.Errorf("%s, want …%s", x.Title, want)
+	}
+}
+
 // It is followed for whom those wait that others wait for, up to what is outside.
 func TestFollowsWhoWaitsForWhom(t *testing.T) {
 	const store, inFetch, inStore = int64(3), int32(14), int32(15)

@@ -78,6 +78,24 @@ func TestNamesWhoCreates(t *testing.T) {
 	}
 }
 
+// Those that were created do next to nothing: what others compute keeps them waiting.
+func TestOthersCompute(t *testing.T) {
+	s := New(1).Class(2, 999).Class(3, 998)
+	for range 10 {
+		s.Local(999, 0, reference.WhyTimer).Start(999, 0)
+		for g := range int64(100) {
+			s.Create(1+g, 999)
+		}
+		s.Stop(999, reference.WhyBlock).Local(998, 0, reference.WhyTimer).Run(998, 0, 20*Ms, reference.WhyBlock)
+		for g := range int64(100) {
+			s.Run(1+g, 0, 5*Us, reference.WhyExit)
+		}
+	}
+	if x := One(t, detect(s), runnableburst.ID, findings.Note); x.Severity != findings.Note {
+		t.Errorf("%s: %s", x.Severity, x.Headline)
+	}
+}
+
 func TestAdviceFollowsTheCause(t *testing.T) {
 	x := One(t, detect(bursts(10, 100, 100*Us, reference.WhyTimer)), runnableburst.ID, findings.Warning)
 	if !strings.Contains(x.Advice[0].String(), "timers") {
