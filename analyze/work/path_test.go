@@ -355,7 +355,10 @@ func TestCallers(t *testing.T) {
 	sync, ask := p.stack("main.job", "main.save", "lib.fsync", "syscall.fsync"), p.stack("main.ask")
 	p.stacks[sync][1].File = "lib@v1.0.0/db.go"
 	p.begin(1).create(1, 2, "main.job", start).create(1, 3, "main.ask", start)
-	p.block(3, reference.ReasonChanReceive, ask, 0).call(2, sync, 10).wake(3, 2).exit(2).exit(3)
+	p.add(reference.Decision{Kind: reference.KindStop, Why: reference.WhyBlock, Reason: reference.ReasonChanReceive, G: 3, P: 3, Stack: ask})
+	p.call(2, sync, 10).add(reference.Decision{Kind: reference.KindReady, Why: reference.WhyUnblock, G: 3, By: 2, P: 2})
+	p.add(reference.Decision{Kind: reference.KindStart, G: 3, P: 3})
+	p.exit(2).exit(3)
 	a := New(p.options())
 	feed(a, p.ds)
 	got := map[string]string{}
