@@ -67,6 +67,10 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	roundTrips := func(r *analyze.Result) {
+		inRow(160, 20)(r)
+		r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: "net/http.(*persistConn).roundTrip"}
+	}
 	sleeping := func(program analyze.ProgramKind, how string, tested bool, ns int64) func(*analyze.Result) { // of 100 ms
 		return func(r *analyze.Result) {
 			r.Program.Kind = program
@@ -95,6 +99,13 @@ func TestCases(t *testing.T) {
 	}
 	slowly := func(ns int64) func(*analyze.Result) {
 		return func(r *analyze.Result) { r.Work.Kinds[0].Path[0].SlowNs = ns }
+	}
+	clients := func(slow int64) func(*analyze.Result) { // of those units, 100 of 100 ms and more
+		return func(r *analyze.Result) {
+			r.Work.Kinds = append(r.Work.Kinds, work.UnitKind{How: "cycle", Entry: true, Count: 100, TotalNs: 100 * ms, Path: []work.TimePart{
+				{Leaf: work.Leaf{What: "network", Where: "main.a"}, Ns: 100 * ms, TypicalNs: ms, SlowNs: slow},
+			}})
+		}
 	}
 	home := func(r *analyze.Result) {
 		r.Work.Kinds = []work.UnitKind{{How: "cycle", Class: "main.serve", Home: &work.Home{Function: "main.next"}}}
@@ -148,6 +159,9 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
 		{"in a row", "Note; act if it matters", changed(result(ms), inRow(160, 20))},
 		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
+		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(160, 20)), clients(40*ms))},
+		{"slow units", slowed, changed(changed(result(ms), inRow(160, 20)), clients(50*ms))},
+		{"in a row", "Note; act if it matters", changed(result(ms), roundTrips)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
 		{"fine", "No problem found", changed(result(ms), inRow(70, 20))},                                    // 3 times a unit
@@ -177,6 +191,13 @@ func TestCases(t *testing.T) {
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, waits("main.ask")), home)},
 		{"no fault", "No fault of scheduling found", changed(changed(result(90*ms, waits("main.next")), home), idleP)},
+		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(waits("main.next"), func(f *findings.Finding) {
+			f.Actors[0].Stack = append([]string{"runtime.chansend1 chan.go:1"}, f.Actors[0].Stack[1:]...)
+		})), home)},
+		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(waits("main.next"), func(f *findings.Finding) { f.Actors[0].Class = "main.main" })), func(r *analyze.Result) {
+			home(r)
+			r.Program.Kind, r.Work.Kinds[0].Class = analyze.Batch, "main.main"
+		})},
 		{"fine", "No problem found", result(ms)},
 	} {
 		reached[c.want] = true

@@ -124,19 +124,13 @@ func (d *Diagnosis) inRow() (most *InRow) {
 }
 
 // inRowExplains reports whether what slow units lose may be waits one after the other, of theirs or of
-// units that they wait for.
+// units that they wait for: those take half as long, all in all.
 func (d *Diagnosis) inRowExplains() bool {
-	return d.InRow != nil && (d.InRow.Kind == d.Slow.Kind || float64(d.InRow.Kind.TotalNs) >= halfShare*d.Slow.lost())
-}
-
-// slower reports whether far more was lost by what goroutines were blocked on than by slow units.
-func (d *Diagnosis) slower(f *findings.Finding) bool {
-	return float64(f.CostNs) >= farLonger*d.Slow.lost()
-}
-
-// lost is how much longer slow units took than typical ones, summed over all slow ones, in ns.
-func (s *Slow) lost() float64 {
-	return float64(s.All.MoreNs()) * max(1, slowUnits*float64(s.Kind.Count))
+	if d.InRow == nil || d.InRow.Kind == d.Slow.Kind {
+		return d.InRow != nil
+	}
+	lost := float64(d.Slow.All.MoreNs()) * max(1, slowUnits*float64(d.Slow.Kind.Count))
+	return float64(d.InRow.Kind.TotalNs) >= halfShare*lost
 }
 
 // many reports whether a unit waits often, and for most of its time; part is the time of these waits, in ns.
