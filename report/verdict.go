@@ -84,7 +84,7 @@ func (w *wording) known() map[string]string {
 	}
 	if s := w.Slow; s != nil {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
-		m["doing"], m["remedy"] = bucketInWords(w.names, s.Bucket.Chief), activities[s.Bucket.What()].remedy
+		m["doing"], m["remedy"] = inBrief(w.names, s.Bucket.Chief), activities[s.Bucket.What()].remedy
 		if s.RunsIn != "" {
 			m["doing"] += ", for long in " + w.names.Function(string(s.RunsIn))
 		}

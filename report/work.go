@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
@@ -519,6 +520,26 @@ func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 	return ""
 }
 
+// whileInWords reports what another goroutine does while a unit waits for it.
+func whileInWords(names *words.Names, p *work.TimePart) string {
+	if p.Who == p.Where {
+		return "while " + words.Visible(names.Function(p.Who)) + " is " + activities[p.What].doing
+	}
+	return "while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where) + calledBy(names, p.Caller)
+}
+
+// inBrief is bucketInWords, or, where that is too long for a headline, what the unit waits for.
+func inBrief(names *words.Names, p *work.TimePart) string {
+	s := bucketInWords(names, p)
+	if _, rest, ok := strings.Cut(s, ", mostly while "); ok && utf8.RuneCountInString(s) > longDoing {
+		return "waiting while " + rest
+	}
+	return s
+}
+
+// longDoing is how many characters a headline has for what slow units do.
+const longDoing = 90
+
 // bucketInWords reports what the time of a bucket is, of which p is the largest part.
 func bucketInWords(names *words.Names, p *work.TimePart) string {
 	called := calledBy(names, p.From)
@@ -532,7 +553,7 @@ func bucketInWords(names *words.Names, p *work.TimePart) string {
 	case p.What == "unknown" && p.Who != "":
 		return s + ", mostly for " + words.Visible(names.Function(p.Who))
 	}
-	s += ", mostly while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where) + calledBy(names, p.Caller)
+	s += ", mostly " + whileInWords(names, p)
 	if p.Cause == "queue" {
 		s += " for another unit"
 	}
