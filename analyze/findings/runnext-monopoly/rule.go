@@ -3,6 +3,7 @@
 package runnextmonopoly
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -230,6 +231,8 @@ func (w *watcher) finding(f *findings.Facts, c *cell) []findings.Finding {
 		x.Advise("Whoever a timer wakes runs next, within the time slice of the one before, so goroutines of %s that sleep briefly take turns ahead of the queue: let one goroutine with one ticker do their work, or sleep longer and do more at a time.", names)
 		x.Advise("Or have fewer goroutines that need a P at the same time: where a P is free, nobody waits behind them.")
 	default:
+		slices.SortFunc(causes, func(a, b findings.Actor) int { return cmp.Compare(a.Short(), b.Short()) }) // in each recording the same
+		short = findings.ShortOf(causes)
 		x.Headline = findings.Say("%s wake each other and keep a P for up to %s", short, quantity.Duration(longest))
 		x.Title = findings.Say("%s woke each other up to %s in a row and kept a P for %s while others waited",
 			names, quantity.Plural(int64(c.longest.Runs), "time", "times"), quantity.Duration(longest))
