@@ -97,6 +97,11 @@ func TestCases(t *testing.T) {
 	beside := func(r *analyze.Result) { // another benchmark, which is awake
 		r.Work.Kinds = append(r.Work.Kinds, work.UnitKind{Name: "shop.B", How: "benchmark", Count: 1, TotalNs: 900 * ms})
 	}
+	slowest := func(n int64) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			r.Work.Kinds[0].Bins = []work.Bin{{FromNs: ms, ToNs: 2 * ms, Count: 100 - n}, {FromNs: 90 * ms, ToNs: 100 * ms, Count: n}}
+		}
+	}
 	slowly := func(ns int64) func(*analyze.Result) {
 		return func(r *analyze.Result) { r.Work.Kinds[0].Path[0].SlowNs = ns }
 	}
@@ -157,6 +162,8 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(result(ms, design), slow("network", 2*ms))},
 		{"slow units, by a cause", slowed, changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), slow("network", 2*ms))},
 		{"slow units", slowed, changed(result(90*ms, inLine), slow("network", 2*ms))},
+		{"slow units", slowed, changed(changed(result(ms), slow("network", 2*ms)), slowest(2))},
+		{"fine", "No problem found", changed(changed(result(ms), slow("network", 2*ms)), slowest(1))},
 		{"in a row", "Note; act if it matters", changed(result(ms), inRow(160, 20))},
 		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
 		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(160, 20)), clients(40*ms))},

@@ -47,7 +47,7 @@ func (d *Diagnosis) slow() (most *Slow) {
 	for _, k := range d.r.Work.Entries() {
 		buckets, all := k.Buckets()
 		more := all.MoreNs()
-		if !all.Slow() || float64(more)*float64(k.Count) <= lost {
+		if !all.Slow() || k.Outlier(all.TypicalNs) || float64(more)*float64(k.Count) <= lost {
 			continue
 		}
 		for _, b := range buckets {

@@ -24,6 +24,21 @@ const (
 // 1 ms more. Of a total it tells whether the kind has slow units at all.
 func (b *Bucket) Slow() bool { return b.SlowNs >= slowTimes*b.TypicalNs && b.MoreNs() >= slowByNs }
 
+// manyUnits is how many units there are of which a single slow one says little.
+const manyUnits = 100
+
+// Outlier reports whether of many units of the kind a single one is slow, in comparison with a typical one
+// that takes so many ns.
+func (k *UnitKind) Outlier(typicalNs int64) bool {
+	slow := int64(0)
+	for i := range k.Bins {
+		if b := &k.Bins[i]; b.FromNs >= max(slowTimes*typicalNs, typicalNs+slowByNs) {
+			slow += b.Count
+		}
+	}
+	return k.Count >= manyUnits && slow == 1
+}
+
 // MoreNs returns how much longer a slow unit spends on it than a typical one, in ns; less than 0 if it
 // spends less.
 func (b *Bucket) MoreNs() int64 { return b.SlowNs - b.TypicalNs }
