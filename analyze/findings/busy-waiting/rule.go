@@ -45,10 +45,9 @@ type Thresholds struct {
 	// A class of fewer goroutines than Ps that did not look but ran for LoopRun of the
 	// duration, and ended LoopShare of its run intervals by preemptions, computes or waits
 	// for a variable; it counts if others waited behind it.
-	LoopRun   float64 `json:"loop_run"`
-	LoopShare float64 `json:"loop_share"`
-	// Grade is of the waiting behind it; of P-time where it looks.
-	Grade findings.Grade `json:"grade"`
+	LoopRun   float64        `json:"loop_run"`
+	LoopShare float64        `json:"loop_share"`
+	Grade     findings.Grade `json:"grade"` // severities, by the waiting behind such goroutines; of those that look, by their P-time
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. All are our

@@ -19,7 +19,7 @@ type Thresholds struct {
 	Count      int64          `json:"count"`       // connections that were opened
 	Rate       float64        `json:"rate"`        // of them, in a second
 	EndedShare float64        `json:"ended_share"` // of them, those that are closed again
-	Grade      findings.Grade `json:"grade"`       // of the time that opening them took, by its share of the duration
+	Grade      findings.Grade `json:"grade"`       // severities, by the time that goroutines were blocked to open them
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. They are guesses,

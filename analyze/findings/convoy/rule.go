@@ -33,7 +33,7 @@ type Thresholds struct {
 	// Common: where the long runs are at least such a share of the runs of their class,
 	// goroutines of that class that wait behind them are no victims: they do the same.
 	Common float64        `json:"common"`
-	Grade  findings.Grade `json:"grade"`
+	Grade  findings.Grade `json:"grade"` // severities, by the time that goroutines waited behind the long runs
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

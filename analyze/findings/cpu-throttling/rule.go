@@ -42,7 +42,7 @@ type Thresholds struct {
 	// SliceNs is how long goroutines may have run in a silence that no habit of
 	// theirs contradicts.
 	SliceNs int64          `json:"slice_ns"`
-	Grade   findings.Grade `json:"grade"`
+	Grade   findings.Grade `json:"grade"` // severities, by the goroutine-time that stood still
 }
 
 // minNs is the length of the shortest silence that is looked at; findings.View.Silences has it.

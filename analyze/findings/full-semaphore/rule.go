@@ -36,9 +36,8 @@ type Thresholds struct {
 	Blocked float64 `json:"blocked"`
 	// Passed is the share of the waits that must have been ended by one who had got a
 	// place there before, and gave it up.
-	Passed float64 `json:"passed"`
-	// Grade of the waiting. It is at most a warning: the limit may be meant.
-	Grade findings.Grade `json:"grade"`
+	Passed float64        `json:"passed"`
+	Grade  findings.Grade `json:"grade"` // severities, by the waiting for a place; at most a warning: the limit may be meant
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. All are our

@@ -32,7 +32,7 @@ type Thresholds struct {
 	MinCount     int64          `json:"min_count"`
 	WarningShare float64        `json:"warning_share"`
 	AloneNs      int64          `json:"alone_ns"`
-	Grade        findings.Grade `json:"grade"`
+	Grade        findings.Grade `json:"grade"` // severities, by the time lost in assists
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. That a

@@ -30,7 +30,7 @@ type Thresholds struct {
 	MinShare float64 `json:"min_share"`
 	// Ran is the share of it in all running from which on it is more than a note.
 	Ran   float64        `json:"ran"`
-	Grade findings.Grade `json:"grade"`
+	Grade findings.Grade `json:"grade"` // severities, by the displaced waiting
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Idle workers

@@ -18,15 +18,16 @@ const ID = "global-queue-neglect"
 // Ps served their local run queues. Fields whose names end in Ns are in nanoseconds; shares
 // are fractions from 0 to 1.
 type Thresholds struct {
-	WaitNs int64 `json:"wait_ns"` // a goroutine that stood in the global queue this long is neglected
-	// Poll is after how many starts a P looks at the global queue first: a constant of the scheduler, no limit.
+	WaitNs int64 `json:"wait_ns"` // a goroutine that stood in the global queue for longer may be neglected
+	// Poll is the number of starts after which a P looks at the global queue before its local one, 61 in the
+	// scheduler: it tells when a goroutine was due, and is not itself a threshold.
 	Poll int64 `json:"poll"`
 	// Ratio is how many times longer a neglected goroutine must have stood there than, on average, those
 	// that were started from local queues meanwhile.
 	Ratio    float64        `json:"ratio"`
-	MinCount int64          `json:"min_count"` // of residencies, from which on it is more than a note
-	Share    float64        `json:"share"`     // of the program's waiting, from which on it is critical
-	Grade    findings.Grade `json:"grade"`
+	MinCount int64          `json:"min_count"` // number of neglected goroutines from which on it is more than a note
+	Share    float64        `json:"share"`     // share of the waiting of the program's goroutines from which on it may be critical
+	Grade    findings.Grade `json:"grade"`     // severities, by the waiting of neglected goroutines, less what Poll accounts for
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Poll is the

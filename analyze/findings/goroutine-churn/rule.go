@@ -17,7 +17,7 @@ type Thresholds struct {
 	Rate     float64        `json:"rate"`      // creations in a second
 	LifeNs   int64          `json:"life_ns"`   // median running time of a goroutine's whole life
 	WindowNs int64          `json:"window_ns"` // in which both are judged
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"`     // severities, by the time that short-lived goroutines waited for a P that had a thread and ran nothing
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. They are

@@ -32,7 +32,7 @@ type Thresholds struct {
 	// long, are worth a note.
 	NoteCount int64          `json:"note_count"`
 	NoteNs    int64          `json:"note_ns"`
-	Grade     findings.Grade `json:"grade"`
+	Grade     findings.Grade `json:"grade"` // severities, by the time that goroutines waited behind the late slices
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

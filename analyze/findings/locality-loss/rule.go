@@ -33,7 +33,7 @@ type Thresholds struct {
 	// NoteRate is how many moves in a second are worth a note although the run
 	// intervals after them are not longer.
 	NoteRate float64        `json:"note_rate"`
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"` // severities, by how much longer goroutines ran because they moved
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. All are

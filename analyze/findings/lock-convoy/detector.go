@@ -28,7 +28,7 @@ type Thresholds struct {
 	// CriticalShare is the share of the duration with such a line from which on it
 	// may be critical.
 	CriticalShare float64        `json:"critical_share"`
-	Grade         findings.Grade `json:"grade"`
+	Grade         findings.Grade `json:"grade"` // severities, by the time that goroutines waited in line for the lock
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. WaitNs is the

@@ -28,7 +28,7 @@ type Thresholds struct {
 	LongNs int64 `json:"long_ns"`
 	// PollNs is for how long nobody polled when sysmon does.
 	PollNs int64          `json:"poll_ns"`
-	Grade  findings.Grade `json:"grade"`
+	Grade  findings.Grade `json:"grade"` // severities, by the waiting of goroutines that were woken late
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. PollNs is

@@ -49,7 +49,7 @@ type Thresholds struct {
 	WarningShare  float64        `json:"warning_share"`
 	LateWarning   float64        `json:"late_warning_share"` // by late slices alone, which show a part only
 	CriticalShare float64        `json:"critical_share"`
-	Grade         findings.Grade `json:"grade"`
+	Grade         findings.Grade `json:"grade"` // severities, by the time without a CPU
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. SliceNs is the

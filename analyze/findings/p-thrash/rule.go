@@ -27,7 +27,7 @@ type Thresholds struct {
 	// WarningRate is how many such wake-ups of all Ps in a second, over the whole
 	// recording, are more than a note.
 	WarningRate float64        `json:"warning_rate"`
-	Grade       findings.Grade `json:"grade"`
+	Grade       findings.Grade `json:"grade"` // severities, by the time that threads looked for work in vain, and that goroutines waited for such a P
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Waking a

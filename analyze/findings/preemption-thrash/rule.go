@@ -34,7 +34,7 @@ type Thresholds struct {
 	// than a note: with 1 waiting, twice as many are under way as the Ps can run.
 	Waiting  float64        `json:"waiting"`
 	MinCount int64          `json:"min_count"`
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"` // severities, by the waiting of goroutines that were preempted
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

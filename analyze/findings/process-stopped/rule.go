@@ -30,7 +30,7 @@ type Thresholds struct {
 	// WarningShare is the share of the duration in stops from which on it may be more
 	// than a note.
 	WarningShare float64        `json:"warning_share"`
-	Grade        findings.Grade `json:"grade"`
+	Grade        findings.Grade `json:"grade"` // severities, by the goroutine-time that stood still
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. PairNs is a

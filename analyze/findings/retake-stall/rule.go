@@ -29,7 +29,7 @@ type Thresholds struct {
 	Rare     float64        `json:"rare"`
 	RareOf   int64          `json:"rare_of"`
 	MinCount int64          `json:"min_count"` // of calls, from which on it is more than a note
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"`     // severities, by the time that goroutines waited behind the system calls
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

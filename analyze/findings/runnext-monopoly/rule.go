@@ -31,7 +31,7 @@ type Thresholds struct {
 	// such slices, is more than a note and may be critical.
 	SevereNs    int64          `json:"severe_ns"`
 	SevereShare float64        `json:"severe_share"`
-	Grade       findings.Grade `json:"grade"`
+	Grade       findings.Grade `json:"grade"` // severities, by the time that goroutines waited behind those in runnext
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

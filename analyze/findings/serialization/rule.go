@@ -36,7 +36,7 @@ type Thresholds struct {
 	WaitShare     float64        `json:"wait_share"`
 	MinWakes      int64          `json:"min_wakes"`
 	ParallelShare float64        `json:"parallel_share"`
-	Grade         findings.Grade `json:"grade"`
+	Grade         findings.Grade `json:"grade"` // severities, by the time with too few goroutines to run, less what the work would have taken on all Ps
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Work shorter

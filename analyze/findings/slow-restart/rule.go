@@ -29,7 +29,7 @@ type Thresholds struct {
 	// MinShare it is not reported.
 	Share    float64        `json:"share"`
 	MinShare float64        `json:"min_share"`
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"` // severities, by the P-time lost in slow restarts
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. They are ours:

@@ -38,7 +38,7 @@ type Thresholds struct {
 	// PlainShare is the share of the waiting of those that waited longest behind others of
 	// their own class from which on it is no more than a note.
 	PlainShare float64        `json:"plain_share"`
-	Grade      findings.Grade `json:"grade"` // of the excess waiting
+	Grade      findings.Grade `json:"grade"` // severities, by the waiting beyond equal sharing
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

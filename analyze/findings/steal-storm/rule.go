@@ -21,7 +21,7 @@ type Thresholds struct {
 	RunNs    int64          `json:"run_ns"`    // median run interval of these
 	Rate     float64        `json:"rate"`      // of these in a second
 	WindowNs int64          `json:"window_ns"` // in which all this is judged
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"`     // severities, by the time that stolen goroutines waited while their thief looked for work
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. A steal out of

@@ -35,7 +35,7 @@ type Thresholds struct {
 	// WarningShare is the share of the duration, the marking of collections that were
 	// asked for included, from which on it is more than a note.
 	WarningShare float64        `json:"warning_share"`
-	Grade        findings.Grade `json:"grade"`
+	Grade        findings.Grade `json:"grade"` // severities, by the P-time that the stops of one function took
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. All are our

@@ -28,7 +28,7 @@ type Thresholds struct {
 	// Share is the share of late stops among those that a class was asked for,
 	// below which it may as well be a thread that had no CPU.
 	Share float64        `json:"share"`
-	Grade findings.Grade `json:"grade"`
+	Grade findings.Grade `json:"grade"` // severities, by the P-time that was lost until the last P stopped
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. After LateNs

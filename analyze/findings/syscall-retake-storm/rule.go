@@ -28,7 +28,7 @@ type Thresholds struct {
 	Share    float64        `json:"share"`
 	Rate     float64        `json:"rate"`
 	MinCount int64          `json:"min_count"`
-	Grade    findings.Grade `json:"grade"`
+	Grade    findings.Grade `json:"grade"` // severities, by the time that goroutines waited for a P after such calls
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. What they

@@ -37,7 +37,7 @@ type Thresholds struct {
 	// MinWaitNs is for how long those that timers wake must wait for one another on average:
 	// else it is a note.
 	MinWaitNs int64          `json:"min_wait_ns"`
-	Grade     findings.Grade `json:"grade"`
+	Grade     findings.Grade `json:"grade"` // severities, by the time that the herds cost
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Herds are many

@@ -27,7 +27,7 @@ type Thresholds struct {
 	Storm     int64          `json:"storm"`
 	StormPerP int64          `json:"storm_per_p"`
 	ApartNs   int64          `json:"apart_ns"`
-	Grade     findings.Grade `json:"grade"`
+	Grade     findings.Grade `json:"grade"` // severities, by the estimated lateness of the timers; for more than a note only of classes that reach Ratio
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. LateNs is the

@@ -35,7 +35,7 @@ type Thresholds struct {
 	// Often is how many such yields a second of the recording one function may make before it
 	// is more than a note, whatever they cost: each takes the scheduler's lock.
 	Often float64        `json:"often"`
-	Grade findings.Grade `json:"grade"`
+	Grade findings.Grade `json:"grade"` // severities, by the P-time that such yields took, and the waiting of others behind them
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. Share is that
