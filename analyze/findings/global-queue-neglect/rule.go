@@ -25,7 +25,7 @@ type Thresholds struct {
 	// Ratio is how many times longer a neglected goroutine must have stood there than, on average, those
 	// that were started from local queues meanwhile.
 	Ratio    float64        `json:"ratio"`
-	MinCount int64          `json:"min_count"` // number of neglected goroutines from which on it is more than a note
+	MinCount int64          `json:"min_count"` // number of such stays in the global queue from which on it is more than a note
 	Share    float64        `json:"share"`     // share of the waiting of the program's goroutines from which on it may be critical
 	Grade    findings.Grade `json:"grade"`     // severities, by the waiting of neglected goroutines, less what Poll accounts for
 }

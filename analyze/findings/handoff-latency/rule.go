@@ -25,7 +25,7 @@ type Thresholds struct {
 	// more than a note. Below, whatever takes the Ps is the trouble. The share
 	// for critical is that of Grade.
 	Still float64        `json:"still"`
-	Grade findings.Grade `json:"grade"` // severities, by the time of the late hand-overs
+	Grade findings.Grade `json:"grade"` // severities, by the time that goroutines waited for Ps in late hand-overs
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.

@@ -25,7 +25,7 @@ type Thresholds struct {
 	// FreakNs is the length above which a hand-over is left out: no switch of
 	// threads takes so long, the thread had no CPU.
 	FreakNs int64          `json:"freak_ns"`
-	Grade   findings.Grade `json:"grade"` // severities, by the time of the thread switches
+	Grade   findings.Grade `json:"grade"` // severities, by the time that goroutines waited for Ps while threads were switched
 }
 
 // Default returns the thresholds that apply unless a configuration sets others.
