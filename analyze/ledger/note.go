@@ -135,14 +135,15 @@ type Blocked struct {
 	Reason     reference.Reason // what it waited for
 }
 
-// Place is what the stack of a goroutine that does not run shows: see [Block.Stack].
+// Place specifies where in the program the goroutine that a KindStart starts had been before: what
+// the stack shows whose handle [Block.Stack] returns.
 type Place uint8
 
-// What such a stack can show.
+// The values of a Place, for the goroutine that a KindStart starts.
 const (
-	NoPlace   Place = iota // there is no stack: the trace does not say
-	StoppedAt              // where it stopped, or made a system call
-	Created                // the go statement that created it: it has not run yet
+	NoPlace   Place = iota // not known: the trace has no stack
+	StoppedAt              // the stack at which it stopped, or made a system call
+	Created                // the stack of the go statement that created it: it has not run yet
 )
 
 // Length is a change of a run queue's length, or of the number of runnable goroutines.
