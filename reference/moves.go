@@ -6,8 +6,9 @@ package reference
 // better.
 
 // Overflow puts g at the tail of p's full ring: the older half of the ring goes
-// to the tail of the global queue, and g behind it (runqputslow). moved is not
-// called for g.
+// to the tail of the global queue, and g behind it (runqputslow). p and g are
+// indices, as in [Queues]. moved is called with each goroutine of that half, once
+// it is in the global queue; not with g.
 func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 	q.outside("Overflow", g)
 	half := q.rules.RingSize / 2
@@ -25,7 +26,8 @@ func (q *Queues) Overflow(p, g int32, moved func(g int32)) {
 
 // Steal removes run, which is in v's ring, from the queues, and moves those in
 // front of it to the tail of p's ring: of what a thief takes, it runs the newest
-// (runqgrab, runqsteal).
+// (runqgrab, runqsteal). p, the thief, v, the victim, and run are indices, as in
+// [Queues]. moved is called with each goroutine that is now in p's ring.
 func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
 	q.inside("Steal", run, QueueLocal, v)
 	for x := q.Head(v); x != run; x = q.Head(v) {
@@ -36,9 +38,11 @@ func (q *Queues) Steal(p, v, run int32, moved func(g int32)) {
 	q.Remove(run)
 }
 
-// TakeBatch removes run, the head of the global queue, from it, and moves n-1 of
-// those behind it into p's ring, behind after, or to its head if that is None
-// (globrunqget until Go 1.24, globrunqgetbatch).
+// TakeBatch removes run, the head of the global queue, from it, and moves the next
+// n-1 goroutines of that queue, or all if it has fewer, into p's ring
+// (globrunqget until Go 1.24, globrunqgetbatch). They come behind after, a
+// goroutine in that ring; with after of [None], to its head. p and the goroutines
+// are indices, as in [Queues]. moved is called with each that is now in p's ring.
 func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)) {
 	q.inside("TakeBatch", run, QueueGlobal, NoP)
 	next := q.Next(run)
@@ -54,7 +58,8 @@ func (q *Queues) TakeBatch(p, run int32, n int, after int32, moved func(g int32)
 }
 
 // Drain moves p's queue to the tail of the global queue, runnext first, but for
-// the newest keep of its ring (runqdrain, which keeps none).
+// the newest keep of its ring (runqdrain, which keeps none). moved is called with
+// each goroutine that is now in the global queue, by its index.
 func (q *Queues) Drain(p int32, keep int, moved func(g int32)) {
 	out := func(x int32) {
 		q.Remove(x)
@@ -70,7 +75,8 @@ func (q *Queues) Drain(p int32, keep int, moved func(g int32)) {
 }
 
 // Destroy moves p's queue to the head of the global queue, where runnext is then
-// the first (p.destroy).
+// the first (p.destroy). moved is called with each goroutine that is now in the
+// global queue, by its index.
 func (q *Queues) Destroy(p int32, moved func(g int32)) {
 	for q.Len(p) > 0 {
 		x := q.Tail(p)

@@ -6,8 +6,9 @@ import (
 )
 
 // Queues is the state of all run queues: for each P a runnext slot and a ring,
-// and the global queue. Goroutines and Ps are small indices that the caller
-// hands out; no goroutine is ever in two places.
+// and the global queue. The methods take goroutines and Ps as small indices, from
+// 0, that the caller gives to them, not as IDs; [None] is no goroutine. No
+// goroutine is ever in two places.
 //
 // The operations are those of runtime/proc.go. The runtime does each at one
 // point in time; so does Queues. It is not safe for concurrent use.
@@ -32,9 +33,9 @@ type Queues struct {
 // Violation is the panic of an operation of [Queues] whose precondition does not hold: a mistake of
 // the caller.
 type Violation struct {
-	Op    string // the operation
-	G     int32  // the goroutine that it was given, None for no goroutine
-	Place Place  // of G
+	Op    string // name of the method, such as "PutTail"
+	G     int32  // index of the goroutine that it was given; None for no goroutine
+	Place Place  // where G is
 }
 
 // Error returns what was done to which goroutine, and where that goroutine is.
@@ -48,7 +49,7 @@ func (v Violation) Error() string {
 // Place is the queue that holds a goroutine, and the P that has that queue.
 type Place struct {
 	Queue Queue // QueueUnknown if it is in no queue
-	P     int32 // whose queue it is, for QueueRunnext and QueueLocal
+	P     int32 // index of the P whose queue it is, for QueueRunnext and QueueLocal
 }
 
 // node is a goroutine. There can be a million, so the parts of its Place are
@@ -79,7 +80,7 @@ type runq struct {
 // queue one after the other, so that there is room between them.
 const orderStep = 1 << 20
 
-// None is the goroutine that [Queues] takes and returns where there is none.
+// None is the index that the methods of [Queues] take and return where there is no goroutine.
 const None = int32(-1)
 
 // NewQueues returns empty queues.
@@ -87,7 +88,8 @@ func NewQueues(r Rules) *Queues {
 	return &Queues{rules: r, global: list{head: None, tail: None}}
 }
 
-// Grow makes room for goroutines with indices below gs and Ps with indices below ps.
+// Grow makes room for goroutines with indices below gs and Ps with indices below ps: other methods
+// take no larger ones. It keeps what is queued.
 func (q *Queues) Grow(gs, ps int) {
 	if cap(q.node) < gs {
 		q.node = append(make([]node, 0, 2*gs), q.node...) // append would copy it three times as often
@@ -107,7 +109,7 @@ func (q *Queues) CopyFrom(o *Queues) {
 	q.node, q.local = node, local
 }
 
-// Place returns the queue that holds g, and whose it is.
+// Place returns the queue that holds the goroutine with index g, and the P whose queue that is.
 func (q *Queues) Place(g int32) Place { return q.node[g].place() }
 
 // Runnext returns the goroutine in p's runnext, or None.
@@ -140,8 +142,8 @@ func (q *Queues) GlobalTail() int32 { return q.global.tail }
 // GlobalLen returns the length of the global queue.
 func (q *Queues) GlobalLen() int { return q.global.n }
 
-// Hide leaves g, which must be in no queue, out of what ShownLen and
-// ShownGlobalLen tell until Unhide.
+// Hide leaves the goroutine with index g, which must be in no queue, out of what
+// [Queues.ShownLen] and [Queues.ShownGlobalLen] return until [Queues.Unhide].
 func (q *Queues) Hide(g int32) {
 	if n := &q.node[g]; !n.hidden {
 		n.hidden = true
@@ -180,7 +182,8 @@ func (q *Queues) ShownLen(p int32) int {
 // [Queues.Hide] left out.
 func (q *Queues) ShownGlobalLen() int { return q.global.n - q.global.hidden }
 
-// AheadGlobal reports whether g stands in front of h, both in the global queue.
+// AheadGlobal reports whether g stands in front of h, two goroutines, by their indices, that must
+// both be in the global queue.
 func (q *Queues) AheadGlobal(g, h int32) bool { return q.node[g].order < q.node[h].order }
 
 // outside panics unless g is a goroutine that is in no queue.
