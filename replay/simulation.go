@@ -142,22 +142,23 @@ type Range struct {
 	Max Run `json:"max"`
 }
 
-// Error is the relative deviation of simulated values from the observed ones: null where
-// nothing was observed.
+// Error is the relative deviation of simulated values from the observed ones, (simulated −
+// observed) / observed: 0.1 is a tenth too much, -0.1 a tenth too little; null where nothing was
+// observed.
 type Error struct {
-	Makespan    *float64   `json:"makespan"` // from the first event to the last
-	Busy        *float64   `json:"busy"`     // P-time of the program's goroutines
-	Waits       ErrorWaits `json:"waits"`
+	Makespan    *float64   `json:"makespan"`     // from the first event to the last
+	Busy        *float64   `json:"busy"`         // P-time of the program's goroutines
+	Waits       ErrorWaits `json:"waits"`        // of the waits for a P
 	Steals      *float64   `json:"steals"`       // number of steals
 	GlobalTakes *float64   `json:"global_takes"` // takes from the global queue
 }
 
-// ErrorWaits is the relative deviation of simulated waits from the observed ones: null where
-// nothing was observed.
+// ErrorWaits is the relative deviation of simulated waits for a P from the observed ones, as in
+// [Error]: null where nothing was observed.
 type ErrorWaits struct {
 	Count       *float64 `json:"count"`             // number of waits
-	Total       *float64 `json:"total"`             // sum
-	P50         *float64 `json:"p50"`               // median
+	Total       *float64 `json:"total"`             // sum of the waits
+	P50         *float64 `json:"p50"`               // median of the waits
 	P99         *float64 `json:"p99"`               // 99th percentile
 	WeightedP50 *float64 `json:"time_weighted_p50"` // median by waiting time
 }
