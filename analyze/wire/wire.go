@@ -62,16 +62,16 @@ const (
 	ClockSnapshot       = 51 // since Go 1.25
 	EndOfGeneration     = 52 // since Go 1.26
 
-	// Of the experiment that follows allocations, since Go 1.23.
-	Span                = 128
-	SpanAlloc           = 129
-	SpanFree            = 130
-	HeapObject          = 131
-	HeapObjectAlloc     = 132
-	HeapObjectFree      = 133
-	GoroutineStack      = 134
-	GoroutineStackAlloc = 135
-	GoroutineStackFree  = 136
+	// Of the experiment that follows allocations, [AllocFree], since Go 1.23.
+	Span                = 128 // a span of the heap that was there when the trace began
+	SpanAlloc           = 129 // one is allocated
+	SpanFree            = 130 // one is freed
+	HeapObject          = 131 // an object in the heap that was there when the trace began
+	HeapObjectAlloc     = 132 // one is allocated
+	HeapObjectFree      = 133 // one is freed
+	GoroutineStack      = 134 // a stack of a goroutine that was there when the trace began
+	GoroutineStackAlloc = 135 // one is allocated
+	GoroutineStackFree  = 136 // one is freed
 )
 
 // Limits of what a reader accepts.
