@@ -272,7 +272,8 @@ func (f *Frames) Stack(handle int32) []int32 {
 	return out
 }
 
-// Of returns the frames of a stack, innermost first.
+// Of returns the frames of a stack, innermost first. stack has their indices in r.Frames, as the
+// Stack of a [Row] or [Woken] of r.
 func (r *Result) Of(stack []int32) []Frame {
 	out := make([]Frame, len(stack))
 	for i, f := range stack {
