@@ -23,17 +23,18 @@ const (
 // Kind is the units of work of one kind in a trace: how many there were, and what their time
 // consists of. Parts add up to TotalNs.
 type Kind struct {
-	Name      string    `json:"name"`      // handler, test function or annotation; else the class
-	How       string    `json:"how"`       // how they were found
+	Name      string    `json:"name"`      // handler, test function or annotation; else the start function of the goroutines
+	How       string    `json:"how"`       // how they were found: "task", "region", "cycle" and so on, as in the units of analyze; empty for the others
 	Count     int64     `json:"count"`     // whole units
 	TotalNs   int64     `json:"total_ns"`  // sum of latencies
 	MaxNs     int64     `json:"max_ns"`    // longest latency
 	Histogram Histogram `json:"histogram"` // of latencies, ns
-	Parts     []Part    `json:"parts"`     // of the time, most first; at most 8, and the rest
+	Parts     []Part    `json:"parts"`     // parts of TotalNs, longest first: at most 8, then one that is the rest
 }
 
-// Part is a part of the time of units of work: what was done meanwhile, where, and for how
-// many ns.
+// Part is a part of the time of units of work: What was done meanwhile, Where (the function), and
+// for how many Ns in sum; Cause is why a goroutine did not run that was "runnable". The words are
+// those of TimePart in package analyze/work.
 type Part = jsondoc.FleetPart
 
 // kindsOf sums up the kinds of units that were found whole.
