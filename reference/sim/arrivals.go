@@ -2,22 +2,24 @@ package sim
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Arrivals is what comes from outside, in order of time. It is asked for one
-// arrival at a time, so that a long workload need not be in memory.
+// Arrivals is the input of [Simulate]: each [Arrival] of a workload, in order of
+// time. It is asked for one at a time, so that a long workload need not be in
+// memory. [Start] and [List] return one.
 type Arrivals interface {
-	Next() (a Arrival, ok bool)
+	Next() (a Arrival, ok bool) // the next one; not ok after the last
 }
 
-// ArrivalKind specifies what an Arrival is.
+// ArrivalKind specifies what an [Arrival] is: a goroutine ([ArriveGo]), a send on a channel
+// ([ArriveSend]), a stop-the-world ([ArriveSTW]) or a garbage collection ([ArriveGC]).
 type ArrivalKind uint8
 
-// The kinds of arrivals.
+// The kinds of arrivals: the values of Arrival.Kind. The fields that they name are those of [Arrival].
 const (
 	// ArriveGo is a goroutine that is runnable from now on: main, or one that
 	// was there before a trace began. It is put into the global queue, or where Queued says.
 	ArriveGo ArrivalKind = iota
-	// ArriveSend is a send on a channel: by the network poller if the channel is
-	// of NewNetwork, and else by what From says.
+	// ArriveSend is a send on Chan by the runtime, which wakes a goroutine that waits to
+	// receive: by the network poller if NewNetwork made Chan, else by From.
 	ArriveSend
 	// ArriveSTW stops the world for Ns, counted from when all Ps have stopped.
 	ArriveSTW
@@ -26,22 +28,24 @@ const (
 	ArriveGC
 )
 
-// Arrival is an event that does not follow from what simulated goroutines do: one that becomes runnable, a message
-// from the network or a timer, a stop-the-world, a collection. At, Ns, Mark and Tail are in ns.
+// Arrival is an event that does not follow from what simulated goroutines do. Kind is [ArriveGo] for a
+// goroutine that becomes runnable, [ArriveSend] for a message from the network or the runtime,
+// [ArriveSTW] for a stop-the-world, [ArriveGC] for a garbage collection. At, Ns, Mark and Tail are in ns.
 type Arrival struct {
-	At    int64 // when it comes, ns since the beginning
-	Kind  ArrivalKind
-	Class int32 // of an ArriveGo: handle of the goroutine's class
-	// G is as in Op. Of an ArriveSTW or ArriveGC it is the goroutine that asks for it: if
-	// it runs then, it keeps its P, and goes on afterwards; 0 is none.
+	At    int64       // when it comes, ns since the beginning of the run
+	Kind  ArrivalKind // decides which other fields are used
+	Class int32       // of an ArriveGo: the goroutine's class, its index in Result.Classes
+	// G is, of an ArriveGo, the ID of the goroutine; 0 has the simulator count from 1 on. Of an
+	// ArriveSTW or ArriveGC it is the ID of the goroutine that asks for it: if it runs then, it
+	// keeps its P, and goes on afterwards; 0 is none.
 	G      int64
-	Flags  reference.Flags // as in Op
+	Flags  reference.Flags // of an ArriveGo: flags of the goroutine's decisions, FlagSystem and FlagTracer
 	Script Script          // of an ArriveGo: what the goroutine does
 	// Queued of an ArriveGo is the number of the P, counted from 1, at the tail of whose ring
 	// it is; 0, or more than there are Ps, is the global queue.
 	Queued int32
 	Chan   *Chan // of an ArriveSend: the channel that is sent on
-	From   Waker // of an ArriveSend
+	From   Waker // of an ArriveSend: who sends, unless NewNetwork made Chan
 	Ns     int64 // length of an ArriveSTW, or of each stop-the-world of an ArriveGC
 	Mark   int64 // of an ArriveGC: P-time that mark workers mark
 	// Tail of an ArriveGC is for how long the worker that ends the cycle keeps its P after
@@ -60,21 +64,24 @@ type Arrival struct {
 // Wake is a send on Chan that the worker which ends a cycle of the garbage collector makes.
 type Wake struct {
 	Chan *Chan
-	Tail bool // as in Op
+	Tail bool // who is woken goes to the tail of the P's ring, and not into runnext
 }
 
-// Waker specifies what part of the runtime makes an ArriveSend.
+// Waker specifies what part of the runtime makes an [ArriveSend], and so into which queue the goroutine
+// goes that it wakes.
 type Waker uint8
 
-// The parts of the runtime that may make the send of an ArriveSend.
+// The parts of the runtime that may make an [ArriveSend], a send that wakes a goroutine: the values of
+// Arrival.From.
 const (
-	// WakerNoP has no P, as sysmon: into the global queue (injectglist).
+	// WakerNoP is a thread without a P: the goroutine goes into the global queue (injectglist).
 	WakerNoP Waker = iota
-	// WakerMark is a mark worker that has marked enough for an assist: at the tail of its
-	// P's ring (mgcmark.go: gcFlushBgCredit). If none marks then, the next that does.
+	// WakerMark is a mark worker that has marked enough for an assist, which is the goroutine
+	// that is woken: that goes to the tail of the ring of the worker's P (mgcmark.go:
+	// gcFlushBgCredit). If none marks then, the next that does wakes it.
 	WakerMark
-	// WakerTrace has data for the trace's reader, whom the next P that looks for work runs
-	// before all else (trace.go: traceReader).
+	// WakerTrace is the tracer, which has data for its reader: the next P that looks for work
+	// runs the reader before all else (trace.go: traceReader).
 	WakerTrace
 	// WakerSysmon is sysmon, in its next pass, before it looks for slices that are over
 	// (sysmon: the scavenger, forced collections); at once while it sleeps for want of

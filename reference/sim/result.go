@@ -34,19 +34,20 @@ type Result struct {
 	Threads       int               // made in the run, without sysmon
 	ThreadWakes   int64             // wake-ups of threads, new ones included
 
-	Classes []Class // indexed by the handle of the class
+	Classes []Class // indexed by Op.Class and Arrival.Class
 }
 
 // NumSources is the number of values of [reference.Source]: the length of an array by source.
 const NumSources = 13
 
-// Class is what the goroutines of one class did in a run. Times are in ns.
+// Class is what the goroutines of one class, those with the same Op.Class or Arrival.Class, did in a
+// run. Times are in ns.
 type Class struct {
 	Goroutines int   // how many there were
 	RunningNs  int64 // running time, summed
-	// Waits are intervals from runnable to running. In ideal fair sharing a wait
-	// is what an interval from runnable to blocked is longer than the time that
-	// was computed in it.
+	// Waits is the number of intervals from runnable to running, WaitNs their sum,
+	// MaxWaitNs the longest. With Policy.Fluid a wait is what an interval from
+	// runnable to blocked is longer than the time that was computed in it.
 	Waits, WaitNs, MaxWaitNs int64
 }
 

@@ -17,10 +17,10 @@ type Script interface {
 	Next(now int64) Op
 }
 
-// OpKind specifies what an Op is.
+// OpKind specifies what an [Op] does: compute, send, sleep and so on.
 type OpKind uint8
 
-// The steps of a goroutine.
+// The steps of a goroutine: the values of Op.Kind. The fields that they name are those of [Op].
 const (
 	OpExit         OpKind = iota // ends the goroutine
 	OpRun                        // computes for Ns
@@ -42,14 +42,14 @@ const (
 // Op is one step of a goroutine. Kind decides which other fields are used.
 type Op struct {
 	Kind   OpKind
-	Class  int32           // handle of the new goroutine's class, small and not negative
+	Class  int32           // class of the new goroutine: its index in Result.Classes, small and not negative
 	Ns     int64           // how long the step takes; of an OpSend on a channel of NewNetwork, how long the message is under way
 	G      int64           // ID of the new goroutine; 0 has the simulator count from 1 on
 	Why    reference.Why   // OpPreempt: WhyGC or WhyGeneration
 	Flags  reference.Flags // of the new goroutine's decisions: FlagSystem, FlagTracer
 	Chan   *Chan           // OpSend, OpRecv
 	Script Script          // OpGo: what the new goroutine does
-	Stop   *Arrival        // an ArriveSTW or ArriveGC; its At and G say nothing
+	Stop   *Arrival        // OpStop: an ArriveSTW or ArriveGC, whose At and G are ignored
 	// Tail of an OpSend puts who is woken at the tail of the P's ring, not into runnext
 	// (ready with next false, injectglist).
 	Tail bool
@@ -72,7 +72,8 @@ func (o *Op) reason() reference.Reason {
 // Run returns the step that computes for ns nanoseconds.
 func Run(ns int64) Op { return Op{Kind: OpRun, Ns: ns} }
 
-// Go returns the step that starts a goroutine, of a class with a handle, that runs s.
+// Go returns the step that starts a goroutine that runs s. class is the index in Result.Classes under
+// which it counts.
 func Go(class int32, s Script) Op { return Op{Kind: OpGo, Class: class, Script: s} }
 
 // Send returns the step that sends on c, and wakes who waits to receive.

@@ -32,9 +32,10 @@ type Options struct {
 	// Emit, if set, is called with each decision, with times in ns since the beginning. It
 	// must not retain d.
 	Emit func(d *reference.Decision)
-	// Waited is called, in ideal fair sharing, which has no decisions, each time
-	// that a goroutine blocks or ends: when, with which flags, and for how many ns
-	// longer it was runnable than it computed. May be nil.
+	// Waited is called with Policy.Fluid, which has no decisions, each time that a
+	// goroutine blocks or ends: at, in ns since the beginning, with the goroutine's
+	// flags f, and the time ns by which it was runnable for longer than it computed.
+	// May be nil.
 	Waited func(at int64, f reference.Flags, ns int64)
 }
 
