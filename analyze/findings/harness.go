@@ -135,8 +135,9 @@ func (f *Facts) started(a *Actor) Part {
 	return Product
 }
 
-// RunsTests reports whether the class with a handle is one of goroutines in which package testing
-// runs tests and benchmarks.
+// RunsTests reports whether the goroutines of a class, given by its handle, were started by package
+// testing, or a framework like it, to run tests, benchmarks and the like: their start function is
+// testing.tRunner or another one of the harness.
 func (f *Facts) RunsTests(class int32) bool {
 	function, by := startedBy(f.Name(class))
 	return f.harness(function) || f.harness(by)

@@ -88,9 +88,9 @@ func (w *follower) silent(until int64) {
 // ns/2 nanoseconds long.
 func (c *Class) OftenRunsFor(ns int64) bool { return 4*c.Over(ns/2) > c.Runs }
 
-// Silences collects the silences of a View that a program does not bring about by itself: the
-// goroutines that ran should have been preempted meanwhile, or seldom run for so long, or a timer
-// was due.
+// Silences collects silences, intervals of at least 5 ms without any decision although goroutines had
+// a P, that a program does not bring about by itself: the goroutines that ran should have been
+// preempted meanwhile, or seldom run for so long, or a timer was due.
 type Silences struct {
 	Ns     int64 // lengths of all of them, summed, ns
 	last   int64 // when the last one ended
@@ -255,8 +255,8 @@ func (s *Silences) keep(x *Silence) {
 // Since reports whether a silence has ended after the time at, in ns since the first event.
 func (s *Silences) Since(at int64) bool { return s.last > at }
 
-// Beat describes how well silences keep to a period, as those by a CPU quota do. [Silences.Beat] and
-// [Silences.Grid] return it.
+// Beat describes how well silences, intervals without any decision although goroutines had a P, keep
+// to a period, as those by a CPU quota do. [Silences.Beat] and [Silences.Grid] return it.
 type Beat struct {
 	Silences []Silence // those that were compared, in order of time
 	// PeriodNs is the usual distance between their ends, in ns, with whole multiples of the
@@ -312,11 +312,15 @@ func (s *Silences) Beat(period int64) Beat {
 // gridOneIn is the share of a period within which the ends of silences are together.
 const gridOneIn = 200
 
-// Grid looks for silences of at least least ns that end at the same point of a period, given in ns,
-// within a two-hundredth of it, wherever they begin: nothing in a program ends what it computes so.
-// At least three in four of the silences that long must do so, and begin at different points of the
-// period: else Chance is 1. Otherwise Chance is an upper bound on the probability of this if the
-// ends were random. R is always 1.
+// Grid reports whether silences, intervals without any decision although goroutines had a P, end at
+// the same point of a period, as those by a CPU quota do. It compares those of at least least ns; period is in
+// ns, and two ends are at the same point if they are within a two-hundredth of it. Nothing that a
+// program computes ends like that.
+//
+// The result has these silences in Beat.Silences, and in Beat.Chance an upper bound on the probability
+// that so many of them would end at one point if their ends were random: the smaller, the surer is a
+// quota. Chance is 1 if fewer than three in four of the silences of that length end so, or if all begin
+// at the same point, too. PeriodNs is the given period, and R is 1.
 func (s *Silences) Grid(period, least int64) Beat {
 	var all []Silence
 	for _, x := range slices.Concat(s.list, s.short) {
