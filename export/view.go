@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// View is what a writer sees of an analysis, with names that are safe to display. The zero
-// value names no class.
+// View is what a writer sees of an analysis: an [analyze.Lookup], with names that are safe to
+// display, as [Shown] makes them. The zero value must not be used before [View.Begin].
 type View struct {
 	analyze.Lookup
 	known map[int32]string
@@ -25,7 +25,10 @@ func (v *View) Begin(l analyze.Lookup) {
 	*v = View{l, map[int32]string{0: unknown, waits.ClassOthers: "(other classes)"}}
 }
 
-// Class returns the name of the class with a handle, safe to display.
+// Class returns the name of a class, the goroutines with one start function. class is its handle, a
+// small number: the Class of a [reference.Decision], or [waits.ClassOthers]. A class without a name,
+// such as 0, or of which the trace does not show the start function, is "(unknown function)". The name
+// is safe to display, as [Shown] makes it.
 func (v *View) Class(class int32) string {
 	name, ok := v.known[class]
 	if !ok {
@@ -35,8 +38,8 @@ func (v *View) Class(class int32) string {
 	return name
 }
 
-// Has reports whether t, in ns, lies in the window, [From, To) of the focus; To of 0 is the
-// end.
+// Has reports whether the time t, in ns since the first event of the trace, lies in the window of the
+// analysis, [Focus.From, Focus.To); To of 0 is the end of the trace.
 func (v *View) Has(t int64) bool { return t >= v.Focus.From && (v.Focus.To <= 0 || t < v.Focus.To) }
 
 // Cut returns the part of [from, to), in ns, that lies in the window, and whether there is
@@ -56,10 +59,12 @@ func (v *View) Cut(from, to int64) (int64, int64, bool) {
 // waker, such as for a timer; why is that of the decision that made the goroutine runnable.
 func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
 
-// Shown returns a text from the trace, made safe to display.
+// Shown returns a text from the trace, made safe to display: control characters, others that are not
+// seen or change the direction of the text, and bytes that are not UTF-8 are replaced by visible ones.
 func Shown(text string) string { return term.Visible(text) }
 
-// Function returns the name of a function of the trace, safe to display.
+// Function returns the name of a function of the trace, made safe to display by [Shown]; "(unknown
+// function)" if it is empty.
 func Function(name string) string {
 	if name == "" {
 		return unknown
