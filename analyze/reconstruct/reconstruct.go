@@ -88,7 +88,8 @@ func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 // Class returns what is known so far of the class with a handle.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
-// Add processes the next events of the stream, in their order.
+// Add takes the next events of the stream, in their order. It holds back the latest 65,536, since what
+// comes later decides what an event means, and processes those before.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.step.ahead.traits.Grow()
 	r.step.ahead.classes.Grow()
@@ -110,8 +111,11 @@ func (r *Reconstructor) add(evs []events.Event) (rest []events.Event) {
 	return rest
 }
 
-// Step processes up to n of the events in the window as if no more events came, and reports whether
-// some are left.
+// Step processes up to n of the events that [Reconstructor.Add] has held back, and reports whether
+// some are left. Add holds back the latest 65,536 events, its window, since what comes later decides
+// what an event means; Step processes them as if no more came. It is to be called after the last Add,
+// until nothing is left, by a caller that may have to give up in between; [Reconstructor.Finish] alone
+// does the same at once. The decisions go to Options.Emit.
 func (r *Reconstructor) Step(n int) (more bool) {
 	for end := min(r.step.ahead.win.tail+int64(n), r.step.ahead.win.head); r.step.ahead.win.tail < end; {
 		r.stepTo(end)
@@ -127,7 +131,8 @@ func (r *Reconstructor) stepTo(end int64) {
 	}
 }
 
-// Finish processes the remaining events and returns the counts.
+// Finish processes the events that are still held back, and returns the counts. The last decisions go
+// to Options.Emit. Events must not be added afterwards.
 func (r *Reconstructor) Finish() Summary {
 	for r.Step(aheadLen) {
 	}
