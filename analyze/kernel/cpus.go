@@ -96,11 +96,14 @@ func (m *Accumulator) addOpen() {
 	}
 }
 
-// CPUs returns the use of CPUs that was in no block, once Finish has returned.
+// CPUs returns the use of CPUs since the last block, which no Block.CPUs has. It is to be called after
+// [Accumulator.Finish].
 func (m *Accumulator) CPUs() *ledger.CPUs { return m.stretches }
 
-// ProcessName returns the name of a thread, fit for outputs, for a handle in the records of
-// [Accumulator.CPUs] and of blocks.
+// ProcessName returns the name of the process that had a CPU. name is a handle, a small number that
+// stands for it: the Name of a [ledger.OnCPU] in [Accumulator.CPUs] or in Block.CPUs. The kernel names
+// threads: the result is the name of the thread, of a thread of the kernel without the "/" and the number
+// at its end, so that all of a kind have one name.
 func (m *Accumulator) ProcessName(name int32) string {
 	return processName(m.r.Name(Comm(name)))
 }

@@ -11,15 +11,18 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// IdleCause is a part of a cause of package waits that is about an idle P: the runtime's or
-// the kernel's.
+// IdleCause is the runtime's or the kernel's part of a cause of package waits by which goroutines
+// waited although a P was free: one of [CauseWakingRuntime], [CauseWakingKernel], [CauseMissedRuntime]
+// and [CauseMissedKernel].
 type IdleCause string
 
-// The parts of p-waking-up and idle-p-available.
+// The parts of two causes of package waits, for which goroutines were runnable although a P was free:
+// waits.CausePWakingUp, "p-waking-up" (the P that ran the goroutine in the end had got its thread and
+// had run nothing yet), and waits.CauseIdlePAvailable, "idle-p-available" (a P had no thread).
 const (
-	CauseWakingRuntime IdleCause = "p-waking-up/runtime"      // the thread had a P and a CPU, and looked for work
-	CauseWakingKernel  IdleCause = "p-waking-up/kernel"       // the thread had a P, could run, and was on no CPU
-	CauseMissedRuntime IdleCause = "idle-p-available/runtime" // no thread had been woken, or it was on a CPU already
+	CauseWakingRuntime IdleCause = "p-waking-up/runtime"      // the P's thread was on a CPU, and looked for work
+	CauseWakingKernel  IdleCause = "p-waking-up/kernel"       // the P's thread could run, and was on no CPU
+	CauseMissedRuntime IdleCause = "idle-p-available/runtime" // no thread had been woken for a P, or it was on a CPU already
 	CauseMissedKernel  IdleCause = "idle-p-available/kernel"  // a thread had been woken for a P, and was on no CPU yet
 )
 
