@@ -21,8 +21,9 @@ type Gain struct {
 	Advice  *Advice `json:"advice"` // null for notes, and where no simulation stands for the advice
 }
 
-// Advice compares simulations with and without a finding's advice: medians over the seeds of
-// the split, in ns.
+// Advice compares simulations of the work with and without a change that stands for what a finding
+// advises. Times are of the metric, in ns, and medians over the runs with different seeds, unless
+// they say otherwise.
 type Advice struct {
 	Change      string        `json:"change"`       // what is different, as in WhatIf
 	Why         string        `json:"why"`          // how that stands for the advice
@@ -47,11 +48,12 @@ const (
 	Untrusted AdviceVerdict = "untrusted" // the model is off by more than 30 % (10 % for a makespan), or Untrusted says why: its numbers say nothing
 )
 
-// The metrics of an Advice, in ns: how long goroutines of a class waited for a P, and the makespan, which is
-// how long the whole simulated run takes.
+// The values of Advice.Metric: which time, in ns, the simulations with and without a change are compared by.
 const (
+	// MetricWaited is the sum of the waits for a P of all goroutines with the start function of the finding's first
+	// victim.
 	MetricWaited   = "waited"
-	MetricMakespan = "makespan"
+	MetricMakespan = "makespan" // how long the whole simulated run takes
 )
 
 const (
