@@ -22,8 +22,8 @@ type Kind uint8
 
 // The kinds of waits.
 const (
-	KindUser   Kind = iota // of the program's goroutines, but after runtime.Gosched: Result.User
-	KindSelf               // of the program's goroutines after runtime.Gosched: Result.Self
+	KindUser   Kind = iota // of the program's goroutines, except those in KindSelf: Result.User
+	KindSelf               // of the program's goroutines, just after a call of runtime.Gosched: Result.Self
 	KindSystem             // of the runtime's and the tracer's goroutines: Result.System
 	numKinds
 )

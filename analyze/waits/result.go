@@ -217,14 +217,15 @@ type By struct {
 	Stack []string `json:"stack"` // where it did so, innermost frame first, at most 8
 }
 
-// Run is the part of a run interval that lies within a wait.
+// Run is the part of a run interval that lies within a wait. Times are ns since the first event of
+// the trace.
 type Run struct {
-	G      int64  `json:"g"`       // goroutine that ran
+	G      int64  `json:"g"`       // ID of the goroutine that ran
 	Class  int32  `json:"class"`   // ID of its class
 	Name   string `json:"name"`    // start function of the class
 	FromNs int64  `json:"from_ns"` // beginning of the overlap
 	ToNs   int64  `json:"to_ns"`   // end of the overlap
-	End    string `json:"end"`     // why it stopped, as "why" of dump; empty if it had not yet
+	End    string `json:"end"`     // why the run interval ended, such as "block", "slice" or "gosched" ("why" of dump); empty if it had not by the end of the wait
 	Later  bool   `json:"later"`   // it became runnable after the waiting goroutine
 }
 
