@@ -225,7 +225,8 @@ func (w *Waits) merge(o *Waits) {
 	w.Histogram.Merge(o.Histogram)
 }
 
-// Union merges two records of one key. It is associative, commutative and idempotent.
+// Union merges two records with the same Key: the result has the sources of both, and the Content of
+// one; if these differ, Conflict is set. It is associative, commutative and idempotent.
 func (r *Record) Union(o *Record) (*Record, error) {
 	mine, err := json.Marshal(&r.Content)
 	if err != nil {

@@ -20,8 +20,9 @@ type Remote struct {
 	Labels string
 }
 
-// Collect hands the records of the input, a trace or a file of summaries, to add. What
-// cannot be read is listed as [Collect] does it, and is no error; the end of the context is.
+// Collect calls add with each record of the input: the one of a trace, or those of a file of
+// summaries. If the input, or a part of it, cannot be read, the result has a [Problem] with the name
+// and the reason, and that is no error; the end of the context is one.
 func (in *Remote) Collect(ctx context.Context, o Options, add func(*Record)) ([]Problem, error) {
 	problems, err := in.collect(ctx, &o, add)
 	if ctx.Err() != nil {

@@ -23,8 +23,9 @@ const (
 	maxRuns = 16
 )
 
-// Set is a set of records by key, mostly in temporary files, so that its memory is
-// bounded. It is not safe for concurrent use.
+// Set is a set of records, one for each trace: a [Record] is the summary of a trace, and its Key the
+// SHA-256 of that trace. Most are in temporary files, so that its memory is bounded. The zero value is
+// empty. It is not safe for concurrent use.
 type Set struct {
 	ctx    context.Context // nil: none
 	held   []*Record
@@ -55,7 +56,8 @@ func weigh(r *Record) int {
 	return n
 }
 
-// Add adds a record, merged by Union with one of its key.
+// Add adds a record. If the Set has one with the same Key, [Set.All] yields the union of both, by
+// [Record.Union].
 func (s *Set) Add(r *Record) error {
 	s.held, s.weight = append(s.held, r), s.weight+weigh(r)
 	if s.weight < cmp.Or(s.most, maxHeld) {
@@ -83,7 +85,8 @@ func (s *Set) Close() error {
 	return files.RemoveTempFolder(s.dir)
 }
 
-// All yields the records in the order of their keys.
+// All yields the records, one for each Key, in ascending order of Key. An error is the last that it
+// yields, with a nil record.
 func (s *Set) All() iter.Seq2[*Record, error] {
 	return s.until(Merge(s.sources()...))
 }
