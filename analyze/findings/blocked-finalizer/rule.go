@@ -21,7 +21,7 @@ const ID = "blocked-finalizer"
 type Thresholds struct {
 	// MinNs is how long finalizers must have been blocked, in all.
 	MinNs int64 `json:"min_ns"`
-	// Shares of the recording for which they were.
+	// Least shares of the recording in which finalizers were blocked.
 	NoteShare     float64 `json:"note_share"`
 	WarningShare  float64 `json:"warning_share"`
 	CriticalShare float64 `json:"critical_share"`

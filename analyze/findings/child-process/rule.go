@@ -21,9 +21,9 @@ const ID = "child-process"
 // Thresholds decide when the detector reports time in which nothing runs but child processes.
 // Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
-	// MinNs is for how long nothing else must have run.
+	// MinNs is for how long nothing but child processes must have run.
 	MinNs int64 `json:"min_ns"`
-	// Shares of the recording for which nothing else ran.
+	// Least shares of the recording for which nothing but child processes ran.
 	NoteShare    float64 `json:"note_share"`
 	WarningShare float64 `json:"warning_share"`
 }

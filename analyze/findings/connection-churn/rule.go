@@ -16,9 +16,9 @@ const ID = "connection-churn"
 // Thresholds decide when the detector reports that connections are opened at a high rate, and few
 // are kept. Shares are fractions from 0 to 1.
 type Thresholds struct {
-	Count      int64          `json:"count"`       // connections that were opened
-	Rate       float64        `json:"rate"`        // of them, in a second
-	EndedShare float64        `json:"ended_share"` // of them, those that are closed again
+	Count      int64          `json:"count"`       // least number of connections that were opened
+	Rate       float64        `json:"rate"`        // least number of them in a second
+	EndedShare float64        `json:"ended_share"` // least share of them that were closed again
 	Grade      findings.Grade `json:"grade"`       // severities, by the time that goroutines were blocked to open them
 }
 

@@ -19,10 +19,10 @@ const ID = "convoy"
 // short ones. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to
 // 1.
 type Thresholds struct {
-	LongNs int64   `json:"long_ns"` // a run this long may hold up others
-	Ratio  float64 `json:"ratio"`   // if it is this many times their median run
-	// With fewer than MinCount such runs it is one step milder; it is critical
-	// from CriticalCount on.
+	LongNs int64   `json:"long_ns"` // a run interval this long may hold up others
+	Ratio  float64 `json:"ratio"`   // and does if it is this many times the median run interval of those that waited
+	// With fewer than MinCount such run intervals the severity is one step lower, and with
+	// fewer than CriticalCount it is at most a warning.
 	MinCount      int64 `json:"min_count"`
 	CriticalCount int64 `json:"critical_count"`
 	// Rare and Minor: if the long runs are a smaller share than Rare of the runs

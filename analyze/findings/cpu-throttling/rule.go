@@ -19,19 +19,19 @@ const ID = "cpu-throttling"
 // period of a CPU quota. Fields whose names end in Ns are in nanoseconds; shares are fractions
 // from 0 to 1. A silence lasts at least 5 ms: see findings.View.Silences.
 type Thresholds struct {
-	// PeriodNs is that of the quota, and Within how far off the silences may be, as
-	// a share of it.
+	// PeriodNs is the period of the quota, and Within by how much that of the silences
+	// may differ from it, as a share of it.
 	PeriodNs int64   `json:"period_ns"`
 	Within   float64 `json:"within"`
-	// EachNs: half of them come within this time after the one before, or sooner. A
-	// process that meets its limit does so in most periods.
+	// EachNs is the largest median distance between the ends of two silences: a process
+	// that meets its limit does so in most periods.
 	EachNs int64 `json:"each_ns"`
-	// MinCount is the least number of silences, and Chance the highest probability
-	// that the regularity is none.
+	// MinCount is the least number of silences, and Chance the highest probability, from 0
+	// to 1, that they come so regularly by chance.
 	MinCount int     `json:"min_count"`
 	Chance   float64 `json:"chance"`
-	// GridCount and GridChance are the same for silences of SliceNs and more of which only
-	// the ends keep to the period.
+	// GridCount and GridChance are what MinCount and Chance are, for silences of at least
+	// SliceNs of which only the ends keep to the period.
 	GridCount  int     `json:"grid_count"`
 	GridChance float64 `json:"grid_chance"`
 	// LongNs is the length from which on a silence means that nothing ran, if a

@@ -24,8 +24,8 @@ const ID = "gc-assist-wait"
 // nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
 	BlockNs int64 `json:"block_ns"` // a wait for mark work or credit this long is long
-	// Share is that of all assists in the running time of the program's goroutines from which on there is a
-	// finding, be no wait long.
+	// Share is the time lost in assists, as a share of the running time of the program's goroutines, from
+	// which on there is a finding even if no wait is long.
 	Share float64 `json:"share"`
 	// MinCount is the number of long waits from which on they are more than a
 	// note. One as long as AloneNs suffices, and so does the share WarningShare.

@@ -22,13 +22,14 @@ type Thresholds struct {
 	// LongNs is the displaced part of one wait from which on it is long, and the
 	// time from which on an idle worker should have given way.
 	LongNs int64 `json:"long_ns"`
-	// MinCount is how many long ones there must be, of one sort or the other.
+	// MinCount is how many waits with a long displaced part there must be, or idle workers that
+	// should have given way.
 	MinCount int64 `json:"min_count"`
 	// Share is the share of displaced waiting in all waiting of the program from
 	// which on it is more than a note; below MinShare it is not worth one.
 	Share    float64 `json:"share"`
 	MinShare float64 `json:"min_share"`
-	// Ran is the share of it in all running from which on it is more than a note.
+	// Ran is displaced waiting as a share of the running time from which on it is more than a note.
 	Ran   float64        `json:"ran"`
 	Grade findings.Grade `json:"grade"` // severities, by the displaced waiting
 }

@@ -14,9 +14,9 @@ const ID = "goroutine-churn"
 // Thresholds decide when the detector reports goroutines created at a high rate for next to no
 // work each. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
-	Rate     float64        `json:"rate"`      // creations in a second
-	LifeNs   int64          `json:"life_ns"`   // median running time of a goroutine's whole life
-	WindowNs int64          `json:"window_ns"` // in which both are judged
+	Rate     float64        `json:"rate"`      // creations of goroutines in a second, more than which are too many
+	LifeNs   int64          `json:"life_ns"`   // median running time in the whole life of a goroutine, less than which is too little
+	WindowNs int64          `json:"window_ns"` // length of the windows in which both are judged
 	Grade    findings.Grade `json:"grade"`     // severities, by the time that short-lived goroutines waited for a P that had a thread and ran nothing
 }
 

@@ -20,7 +20,7 @@ type Thresholds struct {
 	// LateNs is the length from which on a hand-over counts: several times what
 	// it takes to wake a thread that waits, 2 to 8 µs (golang/go#18023; measured).
 	LateNs   int64 `json:"late_ns"`
-	MinCount int64 `json:"min_count"` // of late ones, from which on it is more than a note
+	MinCount int64 `json:"min_count"` // number of late hand-overs from which on it is more than a note
 	// Still is the share of the P-time that must have passed in hand-overs for
 	// more than a note. Below, whatever takes the Ps is the trouble. The share
 	// for critical is that of Grade.

@@ -19,12 +19,12 @@ type Thresholds struct {
 	// SliceNs is the length from which on the end of a slice is late: the 10 ms
 	// after which sysmon asks, and two of its sleeps of up to 10 ms.
 	SliceNs int64 `json:"slice_ns"`
-	// AskedNs is when it should have been asked.
+	// AskedNs is how long after the beginning of a slice the goroutine should have been asked to yield.
 	AskedNs int64 `json:"asked_ns"`
 	// LostNs is the length from which on it is late whatever ended it: a stop by
 	// the goroutine itself excuses only a request that was still on its way.
 	LostNs int64 `json:"lost_ns"`
-	// Share is the share of late ones among the class's slices that a preemption
+	// Share is the share of late slices among the slices of a class that a preemption
 	// ended, below which it may as well be a thread that had no CPU: code that
 	// cannot be interrupted is late as a rule.
 	Share float64 `json:"share"`

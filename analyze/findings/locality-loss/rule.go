@@ -19,11 +19,12 @@ const ID = "locality-loss"
 // longer for it. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
 // to 1. A class of goroutines is judged as one.
 type Thresholds struct {
-	// Chance is the share of its starts on another P than the last, as a part of
-	// what picking a P at random would give, (GOMAXPROCS-1)/GOMAXPROCS.
+	// Chance is how large the share of a class's starts must be that are on another P
+	// than the goroutine's last, as a part of what picking a P at random would give,
+	// (GOMAXPROCS-1)/GOMAXPROCS.
 	Chance float64 `json:"chance"`
-	RunNs  int64   `json:"run_ns"` // mean run interval: longer ones do not feel a move
-	Rate   float64 `json:"rate"`   // moves in a second
+	RunNs  int64   `json:"run_ns"` // mean run interval of the class must be less: longer ones do not feel a move
+	Rate   float64 `json:"rate"`   // least number of moves in a second
 	// Slower is how many times longer the median run interval after a move must
 	// be than without one, from MinCount of each.
 	// More than TooSlow times longer is no matter of caches, but other work.

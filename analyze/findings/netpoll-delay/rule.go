@@ -16,8 +16,8 @@ const ID = "netpoll-delay"
 // because all Ps were busy. Fields whose names end in Ns are in nanoseconds; shares are
 // fractions from 0 to 1.
 type Thresholds struct {
-	// Share is the share of the network's wake-ups that came from a thread without a
-	// P while all Ps were busy.
+	// Share is the share of the wake-ups by the network that must have come from a thread
+	// without a P while all Ps were busy.
 	Share float64 `json:"share"`
 	// WaitNs is from when on the wait after such a wake-up counts, and MinCount and
 	// TailShare how many of them, and which share, must have waited so long.

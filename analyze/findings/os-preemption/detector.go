@@ -21,7 +21,7 @@ type Thresholds struct {
 	LongNs   int64 `json:"long_ns"`
 	Ratio    int64 `json:"ratio"`
 	MinRuns  int64 `json:"min_runs"`
-	MinCount int64 `json:"min_count"` // of those
+	MinCount int64 `json:"min_count"` // least number of such run intervals
 	// Preempted is the share of a class's run intervals that a preemption may have
 	// ended: where it is more, some of its goroutines need long.
 	Preempted float64 `json:"preempted"`
@@ -44,10 +44,10 @@ type Thresholds struct {
 	// to be expected before they decide.
 	SampleNs   int64   `json:"sample_ns"`
 	MinSamples float64 `json:"min_samples"`
-	// Shares of the running time that was none.
+	// Least shares of the running time in which the threads had no CPU.
 	NoteShare     float64        `json:"note_share"`
 	WarningShare  float64        `json:"warning_share"`
-	LateWarning   float64        `json:"late_warning_share"` // by late slices alone, which show a part only
+	LateWarning   float64        `json:"late_warning_share"` // WarningShare where only late slices show it, since they show a part
 	CriticalShare float64        `json:"critical_share"`
 	Grade         findings.Grade `json:"grade"` // severities, by the time without a CPU
 }

@@ -18,8 +18,8 @@ const ID = "queue-imbalance"
 // others are empty. Fields whose names end in Ns are in nanoseconds; shares are fractions from
 // 0 to 1.
 type Thresholds struct {
-	Over     int64 `json:"over"`      // goroutines in one queue beyond the mean of all
-	LengthNs int64 `json:"length_ns"` // for so long
+	Over     int64 `json:"over"`      // by how many goroutines one local run queue must be longer than the mean of all Ps
+	LengthNs int64 `json:"length_ns"` // for how long that must last
 	// Gini is how unevenly the queued time of the whole recording must lie on the
 	// Ps, from 0, even, to 1, all on one. For a warning MinCount intervals do too.
 	Gini     float64 `json:"gini"`

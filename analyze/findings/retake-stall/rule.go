@@ -15,7 +15,7 @@ const ID = "retake-stall"
 // in its queue. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
 // to 1.
 type Thresholds struct {
-	// StallNs is from which on a goroutine behind a system call counts. sysmon
+	// StallNs is how long a goroutine must stand behind a system call to count. sysmon
 	// takes such a P at its second look, 20 µs apart, unless it has backed off
 	// (runtime/proc.go: retake, sysmon).
 	StallNs int64 `json:"stall_ns"`
@@ -28,7 +28,7 @@ type Thresholds struct {
 	// so long counts as a thread without a CPU, once there are RareOf of them.
 	Rare     float64        `json:"rare"`
 	RareOf   int64          `json:"rare_of"`
-	MinCount int64          `json:"min_count"` // of calls, from which on it is more than a note
+	MinCount int64          `json:"min_count"` // number of such system calls from which on it is more than a note
 	Grade    findings.Grade `json:"grade"`     // severities, by the time that goroutines waited behind the system calls
 }
 

@@ -21,7 +21,8 @@ const ID = "runnable-burst"
 // Ps can serve. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
 // to 1.
 type Thresholds struct {
-	// Queue and SevereQueue are runnable goroutines for each P.
+	// Queue is the number of runnable goroutines for each P from which on there is a burst, and
+	// SevereQueue the number from which on it is severe.
 	Queue       int64 `json:"queue"`
 	SevereQueue int64 `json:"severe_queue"`
 	LengthNs    int64 `json:"length_ns"` // a burst shorter than this drains by itself

@@ -18,15 +18,15 @@ const ID = "runnext-monopoly"
 // through runnext. Fields whose names end in Ns are in nanoseconds; shares are fractions from
 // 0 to 1.
 type Thresholds struct {
-	Hops    int32 `json:"hops"`    // run intervals in one slice
-	Parties int8  `json:"parties"` // by at most so many goroutines; at most 4
+	Hops    int32 `json:"hops"`    // least number of run intervals in one time slice
+	Parties int8  `json:"parties"` // largest number of goroutines that take part in it; at most 4
 	// Relay is the share of a slice's run intervals that are the first ones of
 	// goroutines just created, from which on it counts whoever takes part; and
 	// Creator the share if the slice is of SevereNs or more: nearly half where
 	// each comes after one of the goroutine that creates them all.
 	Relay   float64 `json:"relay"`
 	Creator float64 `json:"creator"`
-	WaitNs  int64   `json:"wait_ns"` // a goroutine waited so long meanwhile
+	WaitNs  int64   `json:"wait_ns"` // for how long a goroutine must have waited meanwhile
 	// SevereNs and SevereShare: a slice so long, or this share of the duration in
 	// such slices, is more than a note and may be critical.
 	SevereNs    int64          `json:"severe_ns"`

@@ -19,9 +19,9 @@ const ID = "slow-restart"
 // although there was work. Fields whose names end in Ns are in nanoseconds; shares are
 // fractions from 0 to 1.
 type Thresholds struct {
-	SlowNs int64 `json:"slow_ns"` // from the restart until all Ps have work, or all work has Ps
-	MaxNs  int64 `json:"max_ns"`  // what lasts longer has another cause
-	// MinCount is how many slow ones there must be: on any machine a thread is
+	SlowNs int64 `json:"slow_ns"` // a restart is slow that takes this long until all Ps have work, or all work has Ps
+	MaxNs  int64 `json:"max_ns"`  // a restart is taken to be over after this time: what lasts longer has another cause
+	// MinCount is how many slow restarts there must be: on any machine a thread is
 	// late now and then.
 	MinCount int64 `json:"min_count"`
 	// Share is the share of slow ones among the restarts with work for Ps that

@@ -17,7 +17,7 @@ const ID = "starvation"
 // fractions from 0 to 1.
 type Thresholds struct {
 	LongNs   int64 `json:"long_ns"`   // shorter waits are not looked at
-	SevereNs int64 `json:"severe_ns"` // one this long makes it severe
+	SevereNs int64 `json:"severe_ns"` // a wait this long is severe
 	// Stretch is how many times longer than under equal sharing a wait must be.
 	Stretch float64 `json:"stretch"`
 	// QueueShare and QueueNs: severe waits that sharing does explain are worth a

@@ -23,8 +23,8 @@ type Thresholds struct {
 	// take the P, start a thread for it and get one back takes some 100 µs, and
 	// sysmon does not look twice within 40.
 	ShortNs int64 `json:"short_ns"`
-	// Share of a class's calls must have lost the P, or Rate of them a second;
-	// and MinCount in all.
+	// Of the calls of a class, at least Share must have been such short ones that lost
+	// their P, or Rate of them in a second; and at least MinCount.
 	Share    float64        `json:"share"`
 	Rate     float64        `json:"rate"`
 	MinCount int64          `json:"min_count"`

@@ -21,9 +21,9 @@ const ID = "thundering-herd"
 // to wait again. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0
 // to 1.
 type Thresholds struct {
-	Herd     int64 `json:"herd"`      // goroutines woken within WindowNs
-	PerP     int64 `json:"per_p"`     // and so many times GOMAXPROCS
-	WindowNs int64 `json:"window_ns"` // of one herd
+	Herd     int64 `json:"herd"`      // least number of goroutines woken within WindowNs
+	PerP     int64 `json:"per_p"`     // and how many times GOMAXPROCS that must be
+	WindowNs int64 `json:"window_ns"` // largest length of one herd
 	// ShortNs is how long one runs at most that finds nothing to do, before it
 	// waits at the same place again; TickNs how long one that a timer woke does
 	// when it has next to nothing to do.
@@ -31,7 +31,7 @@ type Thresholds struct {
 	TickNs  int64 `json:"tick_ns"`
 	// Vain is the share of a herd that must wait again so soon.
 	Vain     float64 `json:"vain"`
-	MinHerds int64   `json:"min_herds"` // fewer are a note
+	MinHerds int64   `json:"min_herds"` // number of herds, fewer than which are a note
 	// Peak is how many times more timers than on average must fire in the window.
 	Peak float64 `json:"peak"`
 	// MinWaitNs is for how long those that timers wake must wait for one another on average:

@@ -17,11 +17,11 @@ const ID = "timer-lateness"
 // Thresholds decide when the detector reports timers that fired late, or too many at once.
 // Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
-	LateNs   int64   `json:"late_ns"`   // how long a timer may have been due, or one of a storm waits
-	MinCount int64   `json:"min_count"` // of such timers of one class
-	Often    float64 `json:"often"`     // and their share of all timers of it
-	Ratio    float64 `json:"ratio"`     // of lateness to the sleep, from which on it is more than a note
-	Least    float64 `json:"least"`     // and from which on it is worth one
+	LateNs   int64   `json:"late_ns"`   // how long a timer may have been due, or a goroutine of a storm have waited, to be late
+	MinCount int64   `json:"min_count"` // least number of late timers of one class
+	Often    float64 `json:"often"`     // least share of late ones in all timers of the class
+	Ratio    float64 `json:"ratio"`     // lateness of the class to the time that it sleeps, from which on it may be more than a note
+	Least    float64 `json:"least"`     // the same ratio, from which on it is worth a note
 	// A storm is at least Storm timers, and StormPerP for each P, with no more than
 	// ApartNs from one to the next.
 	Storm     int64          `json:"storm"`

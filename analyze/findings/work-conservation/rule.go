@@ -19,18 +19,19 @@ const ID = "work-conservation"
 // stood in a queue. Fields whose names end in Ns are in nanoseconds; shares are fractions of
 // all P-time.
 type Thresholds struct {
-	IntervalNs    int64   `json:"interval_ns"` // shorter ones are a thread waking up
+	IntervalNs int64 `json:"interval_ns"` // least length of an interval: in shorter ones a thread is waking up
+	// Least goroutine-time lost for each severity, as a share of all P-time.
 	NoteShare     float64 `json:"note_share"`
 	WarningShare  float64 `json:"warning_share"`
 	CriticalShare float64 `json:"critical_share"`
-	// Least goroutine-time, and least number of intervals.
+	// Least goroutine-time lost for each severity, and least number of intervals for any.
 	NoteNs     int64 `json:"note_ns"`
 	WarningNs  int64 `json:"warning_ns"`
 	CriticalNs int64 `json:"critical_ns"`
 	MinCount   int64 `json:"min_count"`
-	// It is but a note where fewer than WarningCount intervals lost less than
-	// CriticalNs; and where they last less than LateNs on average, as threads do to
-	// wake up beside other processes, unless ManyShare is lost.
+	// A finding is only a note where fewer than WarningCount intervals lost less than
+	// CriticalNs; and where intervals last less than LateNs on average, as a thread may
+	// take to wake up beside other processes, unless ManyShare of the P-time is lost.
 	WarningCount int64   `json:"warning_count"`
 	LateNs       int64   `json:"late_ns"`
 	ManyShare    float64 `json:"many_share"`

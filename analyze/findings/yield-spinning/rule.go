@@ -31,7 +31,7 @@ type Thresholds struct {
 	// Starved: goroutines that wait so many times longer after their yields than they run are
 	// kept from the Ps by others, and take little from them.
 	Starved   float64 `json:"starved"`
-	MinYields int64   `json:"min_yields"` // of a goroutine
+	MinYields int64   `json:"min_yields"` // least number of such yields of one goroutine
 	// Often is how many such yields a second of the recording one function may make before it
 	// is more than a note, whatever they cost: each takes the scheduler's lock.
 	Often float64        `json:"often"`
