@@ -87,11 +87,11 @@ type Facts struct {
 	Tests  Tests  // tests that the trace shows
 
 	// Results of the accumulators.
-	Waits    waits.Result
-	Procs    procs.Result
-	Fairness fairness.Result
-	Pressure fairness.Pressure
-	Headroom timeline.Headroom
+	Waits    waits.Result      // waits for a P
+	Procs    procs.Result      // what the Ps did
+	Fairness fairness.Result   // how evenly running time was shared
+	Pressure fairness.Pressure // share of the time in which goroutines of the program were runnable
+	Headroom timeline.Headroom // how much the heap may grow between two cycles of the garbage collector
 
 	// ClassName returns start function and creator of the class with a handle. If it is nil,
 	// no class has a name.

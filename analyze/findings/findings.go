@@ -25,14 +25,15 @@ package findings
 
 import "slices"
 
-// Severity ranks findings.
+// Severity is how serious a finding is: [Note], [Warning] or [Critical].
 type Severity string
 
-// The severities: note is true but no cause for action.
+// The severities, the least serious first. By which numbers a finding gets one, its detector decides,
+// most by a [Grade].
 const (
-	Note     Severity = "note"
-	Warning  Severity = "warning"
-	Critical Severity = "critical"
+	Note     Severity = "note"     // true, but no reason to do anything
+	Warning  Severity = "warning"  // worth a change
+	Critical Severity = "critical" // the program loses much by it
 )
 
 // Finding is one judgement with its evidence.

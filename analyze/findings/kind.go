@@ -1,12 +1,13 @@
 package findings
 
-// Kind is what the findings of a detector are about.
+// Kind specifies what the findings of a detector are about: what makes goroutines wait ([KindCause]),
+// that they wait ([KindSymptom]), the machine ([KindMachine]) or the trace ([KindTrace]).
 type Kind string
 
-// The kinds.
+// The kinds of findings.
 const (
 	KindCause   Kind = "cause"   // what makes goroutines wait, or work in vain
-	KindSymptom Kind = "symptom" // that goroutines suffer, but not by what
+	KindSymptom Kind = "symptom" // that goroutines wait long, whatever makes them
 	KindMachine Kind = "machine" // whether threads with a P had a CPU: what others measure contains time in which nothing ran
 	KindTrace   Kind = "trace"   // the recording and not the program
 )

@@ -154,7 +154,7 @@ func NewSilences(w *View) *Silences {
 	return w.kept
 }
 
-// All returns the silences in order of time: the first 4,096.
+// All returns the silences that the Silences have collected, in order of time: the first 4,096.
 func (s *Silences) All() []Silence { return s.list }
 
 // fired looks whether a timer that woke a goroutine was due in a silence that is just
@@ -313,9 +313,9 @@ func (s *Silences) Beat(period int64) Beat {
 const gridOneIn = 200
 
 // Grid reports whether silences, intervals without any decision although goroutines had a P, end at
-// the same point of a period, as those by a CPU quota do. It compares those of at least least ns; period is in
-// ns, and two ends are at the same point if they are within a two-hundredth of it. Nothing that a
-// program computes ends like that.
+// the same point of a period, as those by a CPU quota do: nothing that a program computes ends like
+// that. It compares those of at least least ns; period is in ns, and two ends are at the same point if
+// they are within a two-hundredth of it.
 //
 // The result has these silences in Beat.Silences, and in Beat.Chance an upper bound on the probability
 // that so many of them would end at one point if their ends were random: the smaller, the surer is a
