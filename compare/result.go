@@ -5,16 +5,17 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 )
 
-// Verdict is the answer in a word.
+// Verdict is the answer of a comparison in a word: whether the traces after the change are better than
+// those before it.
 type Verdict string
 
 // The verdicts of a comparison.
 const (
-	Better       Verdict = "better"
-	Worse        Verdict = "worse"
-	Mixed        Verdict = "mixed" // some better, some worse
-	NoChange     Verdict = "no significant change"
-	Inconclusive Verdict = "inconclusive" // too few traces to tell, another machine or load, or nothing to compare
+	Better       Verdict = "better"                // what got better outweighs what got worse
+	Worse        Verdict = "worse"                 // what got worse outweighs what got better
+	Mixed        Verdict = "mixed"                 // some metrics got better, some worse, and neither outweighs the other
+	NoChange     Verdict = "no significant change" // nothing that chance and the machine do not explain
+	Inconclusive Verdict = "inconclusive"          // too few traces to tell, another machine or load, or nothing to compare
 )
 
 // Result is what changed between the traces from before a change and those from after it.
@@ -147,16 +148,16 @@ type Rename struct {
 	Why    string `json:"why"`    // what they have in common
 }
 
-// Change is what became of a finding.
+// Change specifies what became of a finding: see [New], [Gone], [Grown], [Shrunk] and [Same].
 type Change string
 
 // The changes of a finding from the first side to the second.
 const (
-	New    Change = "new"
-	Gone   Change = "gone"
-	Grown  Change = "worse" // it costs at least twice as much
-	Shrunk Change = "better"
-	Same   Change = "same" // or less than twice as much
+	New    Change = "new"    // in no trace before the change, and in at least half of those after it
+	Gone   Change = "gone"   // in at least half of the traces before the change, and in none after it
+	Grown  Change = "worse"  // else: it costs at least twice as much as before
+	Shrunk Change = "better" // else: it costs at most half as much as before
+	Same   Change = "same"   // neither
 )
 
 // FindingChange is a finding on both sides, matched by its ID.
