@@ -26,7 +26,8 @@ type Rules struct {
 	// STWKeepsRunnext reports whether a goroutine preempted for a stop-the-world goes
 	// to its P's runnext, and not to the global queue (goschedImpl, from 1.26).
 	STWKeepsRunnext bool
-	// NoRunnext reports whether runqput ignores next. From 1.23, without a sysmon.
+	// NoRunnext reports whether runqput ignores its argument next, so that no goroutine goes
+	// into runnext. From 1.23, without a sysmon.
 	NoRunnext bool
 	// WasmNoRunnext: NoRunnext holds on js/wasm, which has no sysmon (runqput,
 	// from 1.23).
