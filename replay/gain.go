@@ -10,8 +10,8 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Gain is what the victims of a finding could gain: their waiting, split, and the effect of
-// the finding's advice.
+// Gain is what the victims of a finding could gain: their waiting, split into what is due to the work,
+// the scheduler and the machine, and the effect of a change that stands for the finding's advice.
 type Gain struct {
 	Finding int     `json:"finding"` // index in the list of findings
 	ID      string  `json:"id"`      // of the finding
@@ -26,7 +26,7 @@ type Gain struct {
 // they say otherwise.
 type Advice struct {
 	Change      string        `json:"change"`       // what is different, as in WhatIf
-	Why         string        `json:"why"`          // how that stands for the advice
+	Why         string        `json:"why"`          // how that change stands for the advice
 	Metric      string        `json:"metric"`       // "waited", by the victims' class, or "makespan"
 	ObservedNs  int64         `json:"observed_ns"`  // in the trace
 	SimulatedNs int64         `json:"simulated_ns"` // simulated without the change

@@ -7,7 +7,7 @@ type AuditResult struct {
 	Explained   int64            `json:"explained"`   // a rule holds exactly
 	Ambiguous   int64            `json:"ambiguous"`   // a rule holds up to a race
 	Unexplained int64            `json:"unexplained"` // no rule holds
-	ByRule      map[string]Tally `json:"by_rule"`     // starts by "src" of dump
+	ByRule      map[string]Tally `json:"by_rule"`     // starts by where the goroutine was taken from, such as "local" or "steal" ("src" of dump)
 	Races       map[Race]int64   `json:"races"`       // ambiguous starts by race
 	// Puts counts puts by receiving queue: "runnext", "local", "global", "direct", "unknown",
 	// "initial" (first shown), and "overflow".
@@ -82,7 +82,7 @@ func Invariants() []Invariant {
 type Divergence struct {
 	Time     int64   `json:"t"`    // ns since the first event
 	N        int64   `json:"n"`    // number of the decision, from 1: its line in the output of dump
-	Kind     string  `json:"k"`    // "k" of dump
+	Kind     string  `json:"k"`    // kind of the decision, such as "start" ("k" of dump)
 	G        int64   `json:"g"`    // goroutine; -1: none
 	P        int32   `json:"p"`    // P; -1: none
 	Rule     string  `json:"rule"` // source of a start, queue of a put, or the invariant

@@ -23,15 +23,17 @@ import (
 type SimulateOptions struct {
 	// Seeds is the number of runs of each scheduler; 0 means 5.
 	Seeds int
-	// Rules is as in analyze.Options.
+	// Rules are the rules of the scheduler that wrote the trace; the zero value means those of
+	// its format.
 	Rules reference.Rules
-	// From is the beginning of the simulated part, in ns. Goroutines that run or are runnable
-	// then exist from the start.
+	// From is the beginning of the simulated part, in ns since the first event of the trace.
+	// Goroutines that run or are runnable then exist from the start.
 	From int64
 	// Workload bounds what is taken from the trace. Its Until counts from the
 	// beginning of the trace, as From does.
 	Workload workload.Options
-	// MaxMemory is as in analyze.Options: with it, less may be taken from the trace.
+	// MaxMemory limits the memory, in bytes; 0 means no limit. With it, less may be taken from
+	// the trace.
 	MaxMemory int64
 	// WhatIf are the changes to simulate as well.
 	WhatIf []Change
@@ -43,8 +45,8 @@ type Change struct {
 	Policy string // named policy, see sim.PolicyNames
 	Procs  int    // GOMAXPROCS
 	Slice  int64  // time slice, in ns
-	// Class is the start function of a class, or its last part, and Speed how
-	// much faster its goroutines compute.
+	// Class is the start function of goroutines, or the last part of its name, and Speed the
+	// factor by which these compute faster: 2 halves their computing time.
 	Class string
 	Speed float64
 	// Yield is the computing time, in ns, after which the goroutines of Class call
@@ -55,7 +57,7 @@ type Change struct {
 	FreeLock string
 	// Unlocked unlocks all goroutines from their threads.
 	Unlocked bool
-	NoGC     bool
+	NoGC     bool // the garbage collector does not run
 }
 
 // String returns the change in the words of the command line.

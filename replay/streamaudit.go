@@ -14,11 +14,13 @@ import (
 
 // Options select what [Audit] holds a trace against. The zero value is usable.
 type Options struct {
-	// Workers is as in analyze.Options.
+	// Workers is the number of generations of the trace that are decoded at once; 0 means
+	// GOMAXPROCS.
 	Workers int
 	// Divergences is the number of divergences kept; 0 means 100.
 	Divergences int
-	// Rules is as in analyze.Options.
+	// Rules are the rules of the scheduler that wrote the trace; the zero value means those of
+	// its format.
 	Rules reference.Rules
 }
 
@@ -79,8 +81,9 @@ func policyName(r reference.Rules) string {
 	return name
 }
 
-// StreamAudit is a guided replay alongside an analysis: it takes the decisions, and then
-// the result.
+// StreamAudit is an audit of a trace alongside its analysis: it checks the decisions against the rules
+// of the scheduler as they come ([StreamAudit.Add]), and then takes the result of the analysis
+// ([StreamAudit.Finish]). [NewGuiding] makes one; [Audit] does all at once.
 type StreamAudit struct {
 	rules reference.Rules
 	audit *Auditor // nil if there is nothing to replay
@@ -105,7 +108,7 @@ func (g *StreamAudit) Add(d *reference.Decision) error {
 	return nil
 }
 
-// Finish returns the result of the replay, given that of the analysis.
+// Finish returns the result of the audit, given that of the analysis.
 func (g *StreamAudit) Finish(res *analyze.Result) *Result {
 	out := &Result{Trace: res.Trace, Policy: policyName(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
 	if a := g.audit; a != nil {
