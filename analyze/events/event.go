@@ -61,7 +61,8 @@ func (e *Event) lateStatus() bool {
 // None is the G, M, P or Res of an [Event] where there is no goroutine, thread or processor.
 const None = -1
 
-// Handle names a stack or a string of the stream's Tables. 0 is none.
+// Handle is a small number that stands for a stack or a string of the stream's [Tables]: their Frames
+// and Name return it. 0 is none.
 type Handle int32
 
 // Kind specifies what an Event is. Kinds that the scheduler has no part in are only
@@ -70,30 +71,30 @@ type Kind uint8
 
 // The kinds of events: the values of Event.Kind, which say what happened.
 const (
-	Other    Kind = iota // has no part in scheduling
-	Go                   // goroutine transition
-	Proc                 // processor transition
-	Procs                // GOMAXPROCS; in a stop-the-world also the end of the true stop
-	STWBegin             // a stop-the-world begins
-	STWEnd               // a stop-the-world ends
-	GCBegin              // concurrent mark phase; also where a generation restates it
-	GCEnd
-	AssistBegin // a goroutine that allocates has to mark for the garbage collector
-	AssistEnd
-	SweepBegin // on a processor, of a goroutine that allocates (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
-	SweepEnd
-	HeapAlloc // live heap, and what was allocated since: /memory/classes/heap/objects
-	HeapGoal  // at which the next cycle shall end
-	Label     // of a mark worker: dedicated, fractional, idle
-	Sample    // of the CPU profiler
-	TaskBegin // of runtime/trace, as are TaskEnd, Region, RegionEnd and Log
-	TaskEnd
-	Region
-	RegionEnd
-	Log
-	Sync         // marks the beginning of a generation, and the end of the trace
-	Experimental // of an experiment of the runtime
-	Lost         // not an event: what was next is lost, for Res ns; for 0 where only some of it is
+	Other        Kind = iota // has no part in scheduling
+	Go                       // goroutine transition
+	Proc                     // processor transition
+	Procs                    // GOMAXPROCS; in a stop-the-world also the end of the true stop
+	STWBegin                 // a stop-the-world begins
+	STWEnd                   // a stop-the-world ends
+	GCBegin                  // concurrent mark phase; also where a generation restates it
+	GCEnd                    // the concurrent mark phase ends
+	AssistBegin              // a goroutine that allocates has to mark for the garbage collector
+	AssistEnd                // it has marked enough
+	SweepBegin               // on a processor, of a goroutine that allocates (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
+	SweepEnd                 // it has swept
+	HeapAlloc                // live heap, and what was allocated since: /memory/classes/heap/objects
+	HeapGoal                 // size of the heap at which the next cycle shall end
+	Label                    // mode of a mark worker, in Reason: LabelDedicated, LabelFractional or LabelIdle
+	Sample                   // a sample of the CPU profiler
+	TaskBegin                // a task begins (runtime/trace.NewTask)
+	TaskEnd                  // a task ends
+	Region                   // a region begins (runtime/trace.StartRegion)
+	RegionEnd                // a region ends
+	Log                      // the program logs something (runtime/trace.Log)
+	Sync                     // marks the beginning of a generation, and the end of the trace
+	Experimental             // of an experiment of the runtime
+	Lost                     // not an event: what was next is lost, for Res ns; for 0 where only some of it is
 	numKinds
 )
 
@@ -103,13 +104,13 @@ type State uint8
 // The states of goroutines and processors: the values of Event.From and Event.To. Undetermined
 // is the state of what the trace has not mentioned.
 const (
-	Undetermined State = iota
-	NotExist
-	Runnable
-	Running
-	Waiting
-	Syscall
-	Idle // processors only
+	Undetermined State = iota // not known
+	NotExist                  // the goroutine has not been created, or has ended
+	Runnable                  // the goroutine waits for a processor
+	Running                   // the goroutine runs, or the processor has a thread
+	Waiting                   // the goroutine is blocked
+	Syscall                   // the goroutine is in a system call
+	Idle                      // the processor has no thread
 )
 
 // Frame is one frame of a stack: a function, and a line in it.
@@ -124,24 +125,24 @@ type Frame struct {
 // (Reason…), and in which mode a mark worker runs (Label…). Each stands for the text that the
 // runtime writes.
 const (
-	ReasonNone Handle = iota
-	ReasonPreempted
-	ReasonGosched
-	ReasonNetwork
-	ReasonSleep
-	ReasonSystem
-	ReasonAssist
-	ReasonSync
-	ReasonSelect
-	ReasonChanReceive
-	ReasonChanSend
-	LabelDedicated
-	LabelFractional
-	LabelIdle
-	ReasonForever
-	ReasonCond
-	ReasonGCEnds
-	ReasonSynctest
+	ReasonNone        Handle = iota // ""
+	ReasonPreempted                 // "preempted"
+	ReasonGosched                   // "runtime.Gosched"
+	ReasonNetwork                   // "network"
+	ReasonSleep                     // "sleep"
+	ReasonSystem                    // "system goroutine wait"
+	ReasonAssist                    // "GC mark assist wait for work"
+	ReasonSync                      // "sync"
+	ReasonSelect                    // "select"
+	ReasonChanReceive               // "chan receive"
+	ReasonChanSend                  // "chan send"
+	LabelDedicated                  // "GC (dedicated)"
+	LabelFractional                 // "GC (fractional)"
+	LabelIdle                       // "GC (idle)"
+	ReasonForever                   // "forever"
+	ReasonCond                      // "sync.(*Cond).Wait"
+	ReasonGCEnds                    // "wait until GC ends"
+	ReasonSynctest                  // "synctest"
 )
 
 var fixedStrings = []string{

@@ -33,22 +33,22 @@ type Stats struct {
 	Wall         time.Time       // wall clock at the first event; zero if the trace has none
 	ByKind       [numKinds]int64 // number of events, indexed by Kind
 	Failures     []Failure       // generations that were not decoded to their end
-	FailCount    int             // all of them
-	Salvages     []Salvage       // in order, the first 100
-	SalvageCount int             // all of them
+	FailCount    int             // number of all of these
+	Salvages     []Salvage       // generations that were read though they are damaged, in order, the first 100
+	SalvageCount int             // number of all of these
 	LostBytes    int64           // of generations that were given: those that hold what was not used
-	Gaps         []Gap           // in order, the first 100
-	GapCount     int             // all of them
-	LostNs       int64           // their sum: ns without events, because they are lost
+	Gaps         []Gap           // times of which events are lost, in order, the first 100
+	GapCount     int             // number of all gaps
+	LostNs       int64           // sum of all gaps, ns
 	LeftAt       int64           // offset in the trace from which on all was omitted as too much work; 0 if nothing was
 }
 
 // Failure is a generation that could not be decoded to its end.
 type Failure struct {
 	Generation uint64 // number in the file
-	Offset     int64  // of its first byte
-	Events     int64  // that came before the error
-	Err        error
+	Offset     int64  // of its first byte in the trace
+	Events     int64  // number of its events that came before the error
+	Err        error  // why it could not be decoded further
 }
 
 // Salvage is a generation that was read though it is damaged: what is missing of it.
