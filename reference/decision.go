@@ -19,19 +19,19 @@ const MaxTime = 1 << 47
 // Fields that do not apply hold their No… constant, or zero where Kind says
 // that they have no meaning.
 type Decision struct {
-	Time   int64 // ns since the first event of the trace
-	Wait   int64 // KindStart: ns since the goroutine became runnable; -1 if unknown. KindLost: ns until the trace goes on
-	G      int64 // ID of the goroutine
-	M      int64 // ID of the thread that acted; KindRetake: of the one that lost P
-	By     int64 // KindReady: ID of the goroutine that made G runnable, or NoG; of annotations: ID of the task
-	Class  int32 // handle of G's class (start function and creator); 0 is unknown
-	P      int32 // number of the P that acted; KindReady, KindMove: whose queue received G, NoP for the global one
-	Victim int32 // KindSteal, KindStart by steal: the P stolen from; KindMove: whose queue G left, NoP for the global one
-	Batch  int32 // goroutines moved: steal, overflow, global batch; including the one that ran
-	Local  int32 // length of P's local run queue afterwards, ring plus runnext
-	Global int32 // length of the global run queue afterwards
-	Stack  int32 // handle into the event tables' stacks; 0 is none. KindReady: of the waker, KindStop: where it stopped
-	Label  int32 // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason; of annotations: the type, or what is logged
+	Time   int64  // ns since the first event of the trace
+	Wait   int64  // KindStart: ns since the goroutine became runnable; -1 if unknown. KindLost: ns until the trace goes on
+	G      int64  // ID of the goroutine
+	M      int64  // ID of the thread that acted; KindRetake: of the one that lost P
+	By     int64  // KindReady: ID of the goroutine that made G runnable, or NoG; of annotations: ID of the task
+	Class  int32  // handle of G's class (start function and creator); 0 is unknown
+	P      int32  // number of the P that acted; KindReady, KindMove: whose queue received G, NoP for the global one
+	Victim int32  // KindSteal, KindStart by steal: the P stolen from; KindMove: whose queue G left, NoP for the global one
+	Batch  int32  // goroutines moved: steal, overflow, global batch; including the one that ran
+	Local  int32  // length of P's local run queue afterwards, ring plus runnext
+	Global int32  // length of the global run queue afterwards
+	Stack  int32  // handle into the event tables' stacks; 0 is none. KindReady: of the waker, KindStop: where it stopped
+	Label  int32  // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason; of annotations: the type, or what is logged
 	Kind   Kind   // what was done; decides which other fields have a meaning
 	Src    Source // KindStart: where P took G from
 	To     Queue  // KindReady, KindMove: queue into which G went
