@@ -26,8 +26,9 @@ type Options struct {
 	ledger.Part    // part of the running time, starts and waits that counts
 	// Ended reports whether Accumulator.Ended is to be filled in.
 	Ended bool
-	// Text returns the string with a handle, and Frames the stack with a handle as lines,
-	// innermost frame first. If they are nil, results have no such texts.
+	// Text returns the string with a handle, the Label of a decision, and Frames the stack with
+	// a handle, the Stack of a decision, as lines, innermost frame first. If they are nil,
+	// results have no such texts.
 	Text   func(handle int32) string
 	Frames func(handle int32) []string
 }

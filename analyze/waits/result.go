@@ -29,7 +29,7 @@ func Causes() []Cause {
 // NumCauses is the number of causes of waiting: the length of [Causes].
 const NumCauses = numCauses
 
-// CauseTime is the waiting time due to one cause.
+// CauseTime is the waiting time due to one cause, summed over goroutines.
 type CauseTime struct {
 	Cause Cause `json:"cause"`
 	Ns    int64 `json:"ns"` // goroutine-time
@@ -96,10 +96,10 @@ type Bucket struct {
 
 // Result is the result of an [Accumulator].
 type Result struct {
-	All     Summary      `json:"all"`     // every wait
-	User    Summary      `json:"user"`    // without the runtime's and tracer's goroutines and self-inflicted waits
-	Self    Summary      `json:"self"`    // after runtime.Gosched: the goroutine asked for it
-	System  Summary      `json:"system"`  // the runtime's and the tracer's goroutines
+	All     Summary      `json:"all"`     // every wait: User, Self and System
+	User    Summary      `json:"user"`    // waits of the program's goroutines, without those in Self
+	Self    Summary      `json:"self"`    // waits of the program's goroutines just after a call of runtime.Gosched: they asked for it
+	System  Summary      `json:"system"`  // waits of the runtime's and the tracer's goroutines
 	Classes []Class      `json:"classes"` // by total wait, longest first
 	Worst   []WaitDetail `json:"worst"`   // the longest waits that count in User, longest first
 	// OverTime is User by cause over time.
@@ -109,20 +109,20 @@ type Result struct {
 // Class is the account of the goroutines with equal start function and creator. The one
 // with ID [ClassOthers] stands for all further classes.
 type Class struct {
-	ID          int32        `json:"id"`
+	ID          int32        `json:"id"`                   // handle of the class, or ClassOthers
 	Name        string       `json:"name"`                 // start function, or what it was given and what it is; "" if unknown
 	Creator     string       `json:"creator"`              // function that executed the go statement
 	StartedBy   string       `json:"started_by,omitempty"` // start function, where classes are told apart by what it was given; "" else
-	System      bool         `json:"system,omitempty"`
-	Goroutines  int64        `json:"goroutines"`
-	Starts      int64        `json:"starts"`
-	RunningNs   int64        `json:"running_ns"`
-	Waits       Summary      `json:"waits"`
-	Unasked     *Summary     `json:"-"` // Waits without those after runtime.Gosched; nil if there are none of these
-	Causes      []CauseTime  `json:"causes"`
-	Antagonists []Antagonist `json:"antagonists"`     // classes that ran on the P while this class waited in its queue, most first
-	Held        []PHold      `json:"held"`            // what kept Ps from running anyone meanwhile, most first; at most 32
-	Worst       []WaitDetail `json:"worst,omitempty"` // its longest waits, user goroutines only
+	System      bool         `json:"system,omitempty"`     // its goroutines belong to the runtime or the tracer
+	Goroutines  int64        `json:"goroutines"`           // how many there were
+	Starts      int64        `json:"starts"`               // times that they went from runnable to running
+	RunningNs   int64        `json:"running_ns"`           // running time, summed
+	Waits       Summary      `json:"waits"`                // their waits for a P
+	Unasked     *Summary     `json:"-"`                    // Waits without those after runtime.Gosched; nil if there are none of these
+	Causes      []CauseTime  `json:"causes"`               // as those of Waits
+	Antagonists []Antagonist `json:"antagonists"`          // classes that ran on the P while this class waited in its queue, most first
+	Held        []PHold      `json:"held"`                 // what kept Ps from running anyone meanwhile, most first; at most 32
+	Worst       []WaitDetail `json:"worst,omitempty"`      // its longest waits, user goroutines only
 	// WokenBy is what made its goroutines runnable, and BlockedBefore what they were blocked
 	// on before, both by the waiting that followed, most first.
 	WokenBy       []Waker         `json:"woken_by"`
@@ -179,9 +179,9 @@ type Antagonist struct {
 	Ns      int64  `json:"ns"`      // goroutine-time of waiting spent under its run intervals
 }
 
-// WaitDetail is one wait from beginning to end.
+// WaitDetail is one wait for a P from beginning to end. Times are ns since the first event of the trace.
 type WaitDetail struct {
-	G         int64       `json:"g"`                    // goroutine
+	G         int64       `json:"g"`                    // ID of the goroutine
 	Class     int32       `json:"class"`                // ID of its class
 	Name      string      `json:"name"`                 // start function of the class
 	Creator   string      `json:"creator"`              // function that executed the go statement
@@ -189,8 +189,8 @@ type WaitDetail struct {
 	ToNs      int64       `json:"to_ns"`                // end of the wait
 	WaitNs    int64       `json:"wait_ns"`              // length of the wait
 	P         int32       `json:"p"`                    // P on which it started
-	Source    string      `json:"source"`               // "src" of dump
-	Basis     string      `json:"basis"`                // "basis" of dump
+	Source    string      `json:"source"`               // where the P took it from in the end, such as "local" or "steal" ("src" of dump)
+	Basis     string      `json:"basis"`                // how that is known: a level of certainty, with the rule if there is one ("basis" of dump)
 	Causes    []CauseTime `json:"causes"`               // sum to WaitNs
 	Path      []Step      `json:"path"`                 // queues in which it stood, at most 16
 	Ahead     []RanAhead  `json:"ahead"`                // classes that ran on its P meanwhile, most first, at most 8
@@ -211,7 +211,7 @@ type WaitDetail struct {
 
 // By is a goroutine that made another runnable.
 type By struct {
-	G     int64    `json:"g"`     // goroutine
+	G     int64    `json:"g"`     // its ID
 	Class int32    `json:"class"` // ID of its class; 0 if unknown
 	Name  string   `json:"name"`  // start function of the class; empty if unknown
 	Stack []string `json:"stack"` // where it did so, innermost frame first, at most 8
@@ -229,12 +229,12 @@ type Run struct {
 	Later  bool   `json:"later"`   // it became runnable after the waiting goroutine
 }
 
-// Step is one station of a waiting goroutine.
+// Step is one queue in which a goroutine stood during a wait.
 type Step struct {
-	AtNs  int64  `json:"at_ns"` // time of arrival
+	AtNs  int64  `json:"at_ns"` // time at which it came there, ns since the first event of the trace
 	Queue string `json:"queue"` // "runnext", "local", "global", "direct" or "unknown"
 	P     int32  `json:"p"`     // P of the queue; -1 for the global one
-	Why   string `json:"why"`   // "why" of dump for its move here
+	Why   string `json:"why"`   // why it came there, such as "unblock", "steal" or "overflow" ("why" of dump)
 }
 
 // RanAhead is a class that ran while one goroutine waited.

@@ -12,12 +12,12 @@ import (
 // Waker is what made goroutines of a class runnable. Over all wakers, Count and WaitNs sum
 // to the waits of the class.
 type Waker struct {
-	Why     string `json:"why"`     // "why" of dump
+	Why     string `json:"why"`     // how it did that, such as "unblock", "timer" or "network" ("why" of dump)
 	Class   int32  `json:"class"`   // class of the goroutine that did; 0 if none or unknown
 	Name    string `json:"name"`    // start function of the class; empty if none
 	Creator string `json:"creator"` // function that executed the go statement; empty if none
 	Count   int64  `json:"count"`   // finished waits that began so
-	WaitNs  int64  `json:"wait_ns"` // sum
+	WaitNs  int64  `json:"wait_ns"` // sum of these waits
 }
 
 // BlockedBefore is what goroutines of a class were blocked on before they became runnable.
@@ -25,7 +25,7 @@ type Waker struct {
 type BlockedBefore struct {
 	Reason string `json:"reason"`  // as in the "blocked" of a life; empty if not blocked: new, preempted, or in a system call
 	Count  int64  `json:"count"`   // finished waits after it
-	WaitNs int64  `json:"wait_ns"` // sum
+	WaitNs int64  `json:"wait_ns"` // sum of these waits
 }
 
 // how a goroutine became runnable.
