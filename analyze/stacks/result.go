@@ -25,23 +25,24 @@ type Frame struct {
 	Line     int64  `json:"line"`     // in that file
 }
 
-// Row is the waiting of one class at one stack.
+// Row is the waiting for a P of the goroutines of one class at one stack.
 type Row struct {
-	Class     int32             `json:"class"` // ID of its class
-	Place     Place             `json:"place"`
+	Class     int32             `json:"class"`      // ID of the class: that of a waits.Class
+	Place     Place             `json:"place"`      // whose stack it is
 	Stack     []int32           `json:"stack"`      // indices in frames, innermost first; empty if there is none
-	Waits     int64             `json:"waits"`      // how many
-	WaitNs    int64             `json:"ns"`         // sum
-	Causes    []waits.CauseTime `json:"causes"`     // sum to Ns exactly; those of 0 are left out
+	Waits     int64             `json:"waits"`      // number of waits that ended
+	WaitNs    int64             `json:"ns"`         // sum of these waits
+	Causes    []waits.CauseTime `json:"causes"`     // the parts of that sum by cause; those of 0 are left out
 	BlockedNs int64             `json:"blocked_ns"` // time that goroutines of the class were blocked there, to the end of the trace at most
 }
 
-// Woken are waits of one class that began at one stack of other goroutines.
+// Woken are waits for a P of the goroutines of one class that other goroutines made runnable at one
+// stack.
 type Woken struct {
-	Class  int32   `json:"class"` // ID of its class
-	Stack  []int32 `json:"stack"` // indices in frames, innermost first
-	Waits  int64   `json:"waits"` // how many
-	WaitNs int64   `json:"ns"`    // sum
+	Class  int32   `json:"class"` // ID of the class that waited: that of a waits.Class
+	Stack  []int32 `json:"stack"` // where it was made runnable: indices in frames, innermost first
+	Waits  int64   `json:"waits"` // number of waits that ended
+	WaitNs int64   `json:"ns"`    // sum of these waits
 }
 
 // Bounds of a result.
