@@ -15,8 +15,8 @@ import (
 
 // Problem is an input, or a part of one, that could not be used.
 type Problem struct {
-	Name string `json:"name"` // as Source.Name
-	Why  string `json:"why"`  // Err for outputs: without folders, and with Options.Anonymize without its text
+	Name string `json:"name"` // of the file, or its path, as Source.Name
+	Why  string `json:"why"`  // text of Err for outputs: without folders, and with Options.Anonymize no more than that it cannot be read
 	Err  error  `json:"-"`    // nil in a file of summaries
 }
 

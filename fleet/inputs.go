@@ -107,8 +107,8 @@ func startsWith(r io.Reader, start string) bool {
 	return string(p) == start
 }
 
-// Shard selects one of N parts of the inputs, by a hash of their paths. The zero value
-// selects all.
+// Shard selects part I of N parts of the inputs, by a hash of their paths, so that N processes can
+// share the work: I is from 1 to N. The zero value selects all.
 type Shard struct{ I, N int }
 
 // ParseShard reads a shard as I/N, I from 1 to N.
@@ -119,7 +119,7 @@ func ParseShard(s string) (sh Shard, err error) {
 	return sh, nil
 }
 
-// Of returns those of the inputs that are in the shard.
+// Of returns the names, paths of inputs, that are in the shard, in their order.
 func (s Shard) Of(names []string) []string {
 	if s.N <= 1 {
 		return names

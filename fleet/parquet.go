@@ -64,12 +64,12 @@ type ClassRow struct {
 
 // FindingRow is what a detector found in the trace of a [Row]. Times are ns.
 type FindingRow struct {
-	ID       string `parquet:"id"` // of the detector
-	Severity string `parquet:"severity"`
-	Class    string `parquet:"class"`   // class that it is about; empty for none
-	CostNs   int64  `parquet:"cost_ns"` // time that was lost
-	FromNs   int64  `parquet:"from_ns"` // window in which it is worst
-	ToNs     int64  `parquet:"to_ns"`
+	ID       string `parquet:"id"`       // ID of the detector
+	Severity string `parquet:"severity"` // "note", "warning" or "critical"
+	Class    string `parquet:"class"`    // start function of the goroutines that it is about; empty for none
+	CostNs   int64  `parquet:"cost_ns"`  // goroutine-time lost
+	FromNs   int64  `parquet:"from_ns"`  // beginning of the window in which it is worst
+	ToNs     int64  `parquet:"to_ns"`    // end of that window
 }
 
 // rowsOfGroup bounds the rows that are held in memory.

@@ -44,13 +44,13 @@ type Record struct {
 type Content struct {
 	Trace     Trace      `json:"trace"`
 	Starts    Starts     `json:"starts"`
-	User      Waits      `json:"user"`   // waits of the program, those in Self left out
-	Self      Waits      `json:"self"`   // after runtime.Gosched
+	User      Waits      `json:"user"`   // waits of the program for a P, those in Self left out
+	Self      Waits      `json:"self"`   // waits of the program just after calls of runtime.Gosched
 	System    Waits      `json:"system"` // of the runtime's and the tracer's goroutines
 	Ps        Ps         `json:"ps"`
 	Spread    Spread     `json:"spread"`
 	Classes   []Class    `json:"classes"`             // of the program, by waiting, longest first; at most 48
-	Work      []Kind     `json:"work,omitempty"`      // units of work by kind, as in the result; at most 32, and the last may be the others
+	Work      []Kind     `json:"work,omitempty"`      // units of work by kind, in the order of the analysis; at most 32, and the last may be the others
 	Findings  []Finding  `json:"findings"`            // in their order, at most 32
 	Worst     []LongWait `json:"worst"`               // the longest waits, at most 4
 	Anonymous bool       `json:"anonymous,omitempty"` // names that are not Go's own are replaced
@@ -134,9 +134,9 @@ type Ps struct {
 // Spread holds the numbers that do not add up over traces, in millionths: many traces
 // have a distribution of each.
 type Spread struct {
-	Jain        int64 `json:"jain"`        // Jain's index of fairness
-	Pressure    int64 `json:"pressure"`    // share of the time in which a goroutine was runnable
-	Parallelism int64 `json:"parallelism"` // work by critical path
+	Jain        int64 `json:"jain"`        // Jain's index of fairness: 1,000,000 if all had equal shares
+	Pressure    int64 `json:"pressure"`    // share of the time in which a goroutine was runnable: 1,000,000 is all
+	Parallelism int64 `json:"parallelism"` // running time / critical path: 2,000,000 is two goroutines at a time
 }
 
 // Class is, in a record, what the goroutines of one start function and creator did.
@@ -148,24 +148,25 @@ type Class struct {
 	Waits      Waits  `json:"waits"`             // for a P
 }
 
-// Finding is what a detector found in the trace of a record. Times are ns.
+// Finding is, in a record, what a detector found in the trace. Times are ns.
 type Finding struct {
-	ID       string `json:"id"` // of the detector
-	Severity string `json:"severity"`
-	Class    string `json:"class,omitempty"` // class that it is about
-	CostNs   int64  `json:"cost_ns"`         // time that was lost
-	FromNs   int64  `json:"from_ns"`         // window in which it is worst
-	ToNs     int64  `json:"to_ns"`
-	Basis    string `json:"basis"` // how it is known
+	ID       string `json:"id"`              // ID of the detector
+	Severity string `json:"severity"`        // "note", "warning" or "critical"
+	Class    string `json:"class,omitempty"` // start function of the goroutines that it is about
+	CostNs   int64  `json:"cost_ns"`         // goroutine-time lost
+	FromNs   int64  `json:"from_ns"`         // beginning of the window in which it is worst, since the first event of the trace
+	ToNs     int64  `json:"to_ns"`           // end of that window
+	Basis    string `json:"basis"`           // how it is known: "certain", "inferred" or "suspected"
 }
 
-// LongWait is one of the longest waits of a trace. Times are ns.
+// LongWait is one of the longest waits for a P of a trace. Times are ns, FromNs since the first event of
+// the trace.
 type LongWait struct {
-	G      int64  `json:"g"`       // goroutine
+	G      int64  `json:"g"`       // ID of the goroutine
 	Class  string `json:"class"`   // start function of its class
 	FromNs int64  `json:"from_ns"` // when it became runnable
 	WaitNs int64  `json:"wait_ns"` // length of the wait
-	Source string `json:"source"`  // where it was taken from in the end
+	Source string `json:"source"`  // where a P took it from in the end, such as "local" or "steal"
 	Causes Causes `json:"causes"`
 }
 

@@ -172,7 +172,8 @@ func (s *Set) write(records iter.Seq2[*Record, error]) (name string, err error) 
 	return name, errors.Join(err, f.Close())
 }
 
-// WriteAll writes records, in the order of their keys, as a file of summaries.
+// WriteAll writes records, which must come in ascending order of their keys, as a file of summaries, and
+// then unread, the inputs that could not be summarized.
 func WriteAll(to io.Writer, records iter.Seq2[*Record, error], unread []Problem) error {
 	return writeAll(NewWriter(to), records, unread)
 }
@@ -212,8 +213,8 @@ func recordsOf(name string) iter.Seq2[*Record, error] {
 	}
 }
 
-// Merge yields the union by key of sets of records, each of which is in the order of the
-// keys, in that order. It holds one record of each set. An error ends it.
+// Merge merges sequences of records, each in ascending order of Key, into one: records with the same
+// Key become their [Record.Union]. It holds one record of each sequence. An error ends it.
 func Merge(sets ...iter.Seq2[*Record, error]) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		type head struct {

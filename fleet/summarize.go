@@ -21,8 +21,8 @@ type Options struct {
 	// Analyze are the options for each trace. Workers and MaxMemory apply to one trace;
 	// Anonymize and functions are ignored.
 	Analyze analyze.Options
-	// Settings identifies other settings that change a summary, such as a configuration, so
-	// that Cache does not mix them.
+	// Settings is any text that identifies further settings by which summaries differ, such as
+	// a configuration: Cache keeps the summaries for each apart.
 	Settings string
 	// Labels are labels of all traces; Pattern, if set, takes more from the path of each.
 	Labels  []Label
