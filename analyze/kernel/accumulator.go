@@ -23,10 +23,11 @@ const (
 
 // Options select what an [Accumulator] counts. The zero value means all of the trace.
 type Options struct {
-	// From and To bound the window of what is counted, ns; To of 0 is the end of the trace.
+	// From and To bound the window of what is counted, [From, To), in ns since the first event
+	// of the trace; To of 0 is its end.
 	From, To int64
-	// Only, if set, reports whether a goroutine and its class (a handle) are counted by
-	// class.
+	// Only, if set, reports whether the goroutine with ID g, of the class with a handle, counts in
+	// Machine.Classes.
 	Only func(g int64, class int32) bool
 }
 
