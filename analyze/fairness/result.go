@@ -19,46 +19,46 @@ type Pressure struct {
 	// Windows are the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
 	// second of a calm trace; only windows that are whole and fully recorded count.
 	Windows []PressureWindow `json:"windows"`
-	Age     Age              `json:"starvation_age"`
+	Age     Age              `json:"starvation_age"` // how long the one that waited longest had waited, over time
 }
 
 // PressureWindow is the pressure in the N whole windows of one length.
 type PressureWindow struct {
 	LengthNs int64 `json:"length_ns"` // length of the windows
 	N        int64 `json:"n"`         // number of windows
-	Some     Worst `json:"some"`
-	Full     Worst `json:"full"`
+	Some     Worst `json:"some"`      // shares of time as Pressure.Some, one for each window
+	Full     Worst `json:"full"`      // shares of time as Pressure.Full, one for each window
 }
 
-// Worst is a distribution of shares over windows. Quantiles are within 1/1,000.
+// Worst is a distribution over windows of shares of their time, from 0 to 1. Quantiles are within 1/1,000.
 type Worst struct {
 	P50  float64 `json:"p50"`   // median
 	P99  float64 `json:"p99"`   // 99th percentile
 	Max  float64 `json:"max"`   // exact maximum
-	AtNs int64   `json:"at_ns"` // beginning of the first window with Max
+	AtNs int64   `json:"at_ns"` // beginning of the first window with Max, ns since the first event of the trace
 }
 
 // Age is the time waited so far by the runnable goroutine of the program that has waited
 // longest, those that yielded left out. It rises while a goroutine starves, long before
 // quantiles of finished waits do.
 type Age struct {
-	MaxNs int64   `json:"max_ns"` // largest
-	AtNs  int64   `json:"at_ns"`  // time of the largest
-	BinNs int64   `json:"bin_ns"` // width of a bin
+	MaxNs int64   `json:"max_ns"` // largest age, ns
+	AtNs  int64   `json:"at_ns"`  // time of the largest age, ns since the first event of the trace
+	BinNs int64   `json:"bin_ns"` // width of a bin, ns
 	Bins  []int64 `json:"bins"`   // largest in each bin, ns; at most 512
 }
 
 // Result judges how running time was shared. Within a class it is a statement
 // about the scheduler, between classes one about the program.
 type Result struct {
-	Jain        float64  `json:"jain"`       // index over all user goroutines of service received / ideal service; 1 is fair
-	Judged      int64    `json:"judged"`     // goroutines in that index: those with at least 100 µs of ideal service
-	MaxLagNs    int64    `json:"max_lag_ns"` // most service owed to one goroutine at any time, compared with ideal sharing, in ns
-	P99LagNs    int64    `json:"p99_lag_ns"` // 99th percentile of the most service owed to each goroutine, in ns; within 0.1 %
-	Slowdown    Slowdown `json:"slowdown"`
-	Bypass      Bypass   `json:"bypass"`
+	Jain        float64  `json:"jain"`         // index over all user goroutines of service received / ideal service; 1 is fair
+	Judged      int64    `json:"judged"`       // goroutines in that index: those with at least 100 µs of ideal service
+	MaxLagNs    int64    `json:"max_lag_ns"`   // most service owed to one goroutine at any time, compared with ideal sharing, in ns
+	P99LagNs    int64    `json:"p99_lag_ns"`   // 99th percentile of the most service owed to each goroutine, in ns; within 0.1 %
+	Slowdown    Slowdown `json:"slowdown"`     // how many times longer work took because it waited for a P
+	Bypass      Bypass   `json:"bypass"`       // how far starts kept the order in which goroutines became runnable
 	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
-	Classes     []Class  `json:"classes"`
+	Classes     []Class  `json:"classes"`      // the same within each class
 }
 
 // Bypass is how far starts kept the order in which goroutines of the program became
@@ -101,8 +101,8 @@ type Class struct {
 	Creator  string  `json:"creator"`    // function that executed the go statement
 	N        int64   `json:"n"`          // goroutines that were runnable or ran
 	Judged   int64   `json:"judged"`     // those in Jain and MinMax
-	Jain     float64 `json:"jain"`       // Jain's index
-	Gini     float64 `json:"gini"`       // inequality of total waiting
-	MinMax   float64 `json:"min_max"`    // least served / most served, relative to ideal service
+	Jain     float64 `json:"jain"`       // Jain's index of service received / ideal service; 1 is fair
+	Gini     float64 `json:"gini"`       // inequality of total waiting: 0 if all waited equally long, near 1 if one waited for all
+	MinMax   float64 `json:"min_max"`    // service received / ideal service of the least served, by that of the most served; 1 is fair
 	MaxLagNs int64   `json:"max_lag_ns"` // most running time owed to one goroutine
 }
