@@ -24,11 +24,11 @@ type Result struct {
 
 // Segment is the part of the critical path by the goroutines of one class.
 type Segment struct {
-	Class int32 `json:"class"` // handle
-	// Stack is where the longest piece ended: the goroutine blocked there, woke
-	// somebody or was preempted.
+	Class int32 `json:"class"` // handle of the class: the Class of a reference.Decision
+	// Stack is the handle of the stack at which the longest piece ended: the goroutine blocked
+	// there, woke another or was preempted. 0 is none.
 	Stack int32 `json:"stack"`
-	Ns    int64 `json:"ns"`
+	Ns    int64 `json:"ns"` // running time on the path, summed
 	worst int64
 }
 
@@ -107,8 +107,9 @@ type rest struct {
 	seg   [maxSegments - nearSegments]Segment
 }
 
-// Node is the state of a goroutine in an [Accumulator]. The zero value is a new
-// goroutine. A Node must not be copied.
+// Node is the state of a goroutine in an [Accumulator], whose methods name goroutines by pointers to their
+// Nodes, and classes and stacks by their handles. The zero value is a new goroutine. A Node must not be
+// copied.
 type Node struct {
 	from   int64 // since when it runs, as far as not yet in path
 	runs   bool
@@ -160,7 +161,7 @@ func (a *Accumulator) end(g *Node) {
 	g.active = false
 }
 
-// Ready records that g, of a class, is ready to run.
+// Ready records that g, of the class with a handle, is ready to run.
 func (a *Accumulator) Ready(g *Node, class int32) {
 	if g.runs {
 		a.flush(g, class, 0)
@@ -171,7 +172,7 @@ func (a *Accumulator) Ready(g *Node, class int32) {
 	}
 }
 
-// Wake records that w, of a class, made g ready, at a stack.
+// Wake records that w, of the class with a handle, made g ready, at the stack with a handle.
 func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
 	if !w.runs {
 		return
@@ -183,7 +184,7 @@ func (a *Accumulator) Wake(g, w *Node, class, stack int32) {
 	}
 }
 
-// Run records that g, of a class, runs from now on.
+// Run records that g, of the class with a handle, runs from now on.
 func (a *Accumulator) Run(g *Node, class int32) {
 	if g.runs {
 		a.flush(g, class, 0)
@@ -194,7 +195,8 @@ func (a *Accumulator) Run(g *Node, class int32) {
 	}
 }
 
-// Stop records that g, of a class, stopped at a stack, or entered a system call there.
+// Stop records that g, of the class with a handle, stopped at the stack with a handle, or entered a
+// system call there.
 func (a *Accumulator) Stop(g *Node, class, stack int32) {
 	if g.runs {
 		a.flush(g, class, stack)
