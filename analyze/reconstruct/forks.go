@@ -58,11 +58,12 @@ type choice struct {
 	then  then
 }
 
-// Answer is how a question about the trace was decided: the forks of a hypothesis each went on
-// with one choice, and one of them had the most evidence.
+// Answer is how the reconstruction decided what happened where a trace leaves it open: copies of its
+// state each went on with one [Choice], and the one with the most evidence was kept. Options.Answered
+// gets the answers.
 type Answer struct {
-	Hypothesis string   // its name, as in Hypotheses
-	Time       int64    // ns, of the event that raised the question
+	Hypothesis string   // name of the Hypothesis that proposed the choices
+	Time       int64    // time of the event that raised the question, ns since the first event of the trace
 	Choices    []Choice // in the order in which they were proposed
 	Chosen     int      // index in Choices
 }

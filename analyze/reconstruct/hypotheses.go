@@ -10,10 +10,10 @@ import (
 // reconstruction looks for where the plain rules leave the order of operations open. [Options].Without
 // leaves some out, to see what they are worth.
 type Hypothesis struct {
-	Name  string // by which Without knows it
-	Claim string // what may have happened
+	Name  string // its name, for the function Without
+	Claim string // what may have happened, in words
 	Cites string // the functions of the runtime that do it, and their Go versions
-	File  string // of this package, that looks for it
+	File  string // the file of this package that looks for it
 
 	// propose lists what may have happened, the likeliest first, where evidence does not decide and
 	// forks go on with each ([engine.decide]); it is nil if evidence always decides. Forks go on for
@@ -131,7 +131,8 @@ var hypotheses = [...]Hypothesis{
 // Hypotheses returns all hypotheses that the reconstruction looks for.
 func Hypotheses() []Hypothesis { return hypotheses[:] }
 
-// Set is a set of hypotheses, for Options.Without.
+// Set is a set of hypotheses, for Options.Without: the function [Without] makes one of names. The zero
+// value is empty.
 type Set uint32
 
 // has reports whether a hypothesis is in the set.

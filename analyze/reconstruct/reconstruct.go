@@ -19,7 +19,8 @@ type Options struct {
 	Reduced bool
 	// Without are the hypotheses that the reconstruction does without.
 	Without Set
-	// Answered, if set, is called with each Answer.
+	// Answered, if set, is called with each Answer: how it was decided what happened where the
+	// trace leaves that open.
 	Answered func(Answer)
 	// Emit is called with the decisions in order, BlockLen at a time, fewer at the end. It may retain
 	// them, and returns a slice for reuse, or nil.
@@ -43,9 +44,11 @@ type Summary struct {
 	MainFunc    string           // start function of goroutine 1; empty if unknown
 }
 
-// Reconstructor turns events into decisions. It is not safe for concurrent use, and deterministic.
+// Reconstructor turns the events of a trace into the decisions of the scheduler, which Options.Emit gets.
+// It is deterministic, and not safe for concurrent use. [Reconstructor.Add] takes the events, and
+// [Reconstructor.Finish] ends them.
 //
-// Its linker enters events at the head of the window; its stepper handles those at the tail.
+// Its linker enters events at the head of a window of 65,536; its stepper handles those at the tail.
 type Reconstructor struct {
 	link linker
 	step *stepper
@@ -82,10 +85,12 @@ func New(t *events.Tables, o Options) *Reconstructor {
 	return r
 }
 
-// Classes returns the number of classes; handles are below it.
+// Classes returns the number of classes of goroutines so far. Their handles, the Class of decisions, are
+// the numbers below it.
 func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 
-// Class returns what is known so far of the class with a handle.
+// Class returns what is known so far of the class whose handle is id; the zero value for a number that
+// is no handle.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
 // Add takes the next events of the stream, in their order. It holds back the latest 65,536, since what
@@ -164,8 +169,8 @@ func (r *Reconstructor) Finish() Summary {
 // Holding is the number of things that a reconstruction keeps in memory, for bounds on it: a damaged
 // trace can name any number.
 type Holding struct {
-	Goroutines, Ps, Threads int // the most that were followed at one time
-	Classes                 int // known so far
+	Goroutines, Ps, Threads int // the most of each that were followed at one time
+	Classes                 int // classes of goroutines known so far
 }
 
 // Held returns the current counts of what takes memory.
