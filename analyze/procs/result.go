@@ -14,15 +14,15 @@ import "math"
 // Result is the account of the Ps and of the decisions that moved work
 // between them.
 type Result struct {
-	Ps          []Proc  `json:"ps"`
-	Steals      Steals  `json:"steals"`
-	Handoffs    Counts  `json:"handoffs"`
-	Retakes     Counts  `json:"retakes"`
-	Preemptions Counts  `json:"preemptions"`
+	Ps          []Proc  `json:"ps"`           // by number
+	Steals      Steals  `json:"steals"`       // goroutines that Ps took from other Ps
+	Handoffs    Counts  `json:"handoffs"`     // Ps handed to another thread
+	Retakes     Counts  `json:"retakes"`      // Ps taken from threads in system calls
+	Preemptions Counts  `json:"preemptions"`  // goroutines made to yield
 	Overflows   int64   `json:"overflows"`    // puts on a full ring
 	GlobalTakes int64   `json:"global_takes"` // takes from the global queue, batches counted once
-	Queues      Queues  `json:"queues"`
-	Procs       []Procs `json:"gomaxprocs"` // at most 1,024, the first ones
+	Queues      Queues  `json:"queues"`       // lengths of the run queues
+	Procs       []Procs `json:"gomaxprocs"`   // at most 1,024, the first ones
 	// OmittedPs is the number of Ps below the largest GOMAXPROCS without an account because
 	// there are more than MaxPs, OmittedMentions the number of times that the stream named
 	// such a P. Both are 0 except in damaged or made-up traces.
@@ -101,7 +101,7 @@ type Steals struct {
 // Counts is a number of decisions of one kind, such as handoffs, in all and by cause.
 type Counts struct {
 	Count   int64            `json:"count"`    // how many
-	ByCause map[string]int64 `json:"by_cause"` // by "why" of dump
+	ByCause map[string]int64 `json:"by_cause"` // by cause, such as "sysmon" or "slice" ("why" of dump)
 }
 
 // Queues sums up queue lengths over all of the trace that is recorded, time-weighted.
