@@ -2,9 +2,9 @@ package breakdown
 
 // TimeByState is the time of one or several goroutines by state, in ns.
 type TimeByState struct {
-	RunningNs  int64
-	RunnableNs int64
-	SyscallNs  int64
+	RunningNs  int64          // on a P
+	RunnableNs int64          // waiting for a P
+	SyscallNs  int64          // in system calls, with a P or without
 	UnknownNs  int64          // not in the trace: before the first event of a goroutine, and in gaps
 	BlockedNs  [Reasons]int64 // indexed by Reason
 }
