@@ -123,8 +123,8 @@ type Reconstruction struct {
 	Explained   int64            `json:"explained"`   // by exactly one rule
 	Ambiguous   int64            `json:"ambiguous"`   // by several rules, or by correcting the model
 	Unexplained int64            `json:"unexplained"` // by no rule
-	BySource    map[string]int64 `json:"by_source"`   // starts by "src" of dump
-	ByBasis     map[string]int64 `json:"by_basis"`    // starts by "basis" of dump
+	BySource    map[string]int64 `json:"by_source"`   // starts by where the goroutine was taken from, such as "local" or "steal" ("src" of dump)
+	ByBasis     map[string]int64 `json:"by_basis"`    // starts by how that is known, such as "observed" or "inferred:queue" ("basis" of dump)
 	Corrections int64            `json:"corrections"` // goroutines moved in the model because later events contradicted it
 }
 
