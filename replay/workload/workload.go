@@ -165,7 +165,8 @@ func (s *slab) add(x step) int32 {
 // Change is how the work of one simulation differs from that of the trace. The zero value
 // changes nothing.
 type Change struct {
-	// Speed divides the computing of the goroutines of a class, by its handle; 0 is 1.
+	// Speed is, by the handle of a class of goroutines, by what their computing time is divided;
+	// 0 is 1.
 	Speed map[int32]float64
 	// Work is a factor on all computing and marking, Calls one on the time in system calls; 0
 	// means 1.
