@@ -243,10 +243,10 @@ type Flags uint8
 
 // The flags of a decision.
 const (
-	FlagLocked   Flags = 1 << iota // the P was handed to a locked thread (startlockedm)
-	FlagInherits                   // the start inherits the time slice
-	FlagSystem                     // G belongs to the runtime
-	FlagTracer                     // G belongs to the tracer
+	FlagLocked   Flags = 1 << iota // the P was handed to the thread to which G is locked (startlockedm)
+	FlagInherits                   // KindStart: G inherits the running time slice, through runnext
+	FlagSystem                     // G is a goroutine of the runtime
+	FlagTracer                     // G is a goroutine of the tracer
 	FlagGC                         // G is a mark worker of the garbage collector
 	FlagTaken                      // KindStart: G had left its queue before, by a Move to QueueDirect
 	FlagFirst                      // KindReady: the trace shows G here first; when it became runnable is unknown
@@ -325,16 +325,16 @@ type Rule uint8
 
 // The rules. Each is one way by which the reconstruction knows something.
 const (
-	RuleNone      Rule = iota
-	RuleQueue          // the queue model had it just there
-	RulePassed         // it, or those in front of it, had left before their starts, which show it
-	RuleSchedtick      // the posterior of the P's schedtick decides: when its 61st tick comes
-	RuleRepair         // the model had it elsewhere and was corrected
-	RuleReorder        // two puts at nearly the same time, order unknown
-	RuleTick           // tick or empty local queue: either fits
-	RuleInitial        // already runnable when the trace began
-	RuleLookahead      // what happened next decides
-	RuleTaint          // the model was corrected there shortly before
+	RuleNone      Rule = iota // none
+	RuleQueue                 // the model of the queues had the goroutine at the place from which it was taken
+	RulePassed                // the goroutine, or those in front of it, had left the queue before their starts, which show it
+	RuleSchedtick             // the probability that the P's 61st tick comes now decides (p.schedtick)
+	RuleRepair                // the model of the queues had the goroutine elsewhere and was corrected
+	RuleReorder               // two goroutines were put at nearly the same time, in an unknown order
+	RuleTick                  // either the P's 61st tick or an empty local queue fits
+	RuleInitial               // the goroutine was already runnable when the trace began
+	RuleLookahead             // what happened next decides
+	RuleTaint                 // the model of that queue was corrected shortly before
 	numRules
 )
 
