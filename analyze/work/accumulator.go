@@ -9,7 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// Options of an [Accumulator].
+// Options of an [Accumulator]. Handles are small numbers: the Stack, Class and Label of a
+// [reference.Decision].
 type Options struct {
 	// Frames returns the stack with a handle, innermost frame first, valid until it is called
 	// again. It is called in Add. A frame that several stacks have should be the same *Frame.
@@ -18,8 +19,9 @@ type Options struct {
 	Class func(class int32) Class
 	// Label returns the type of tasks or regions with a handle.
 	Label func(label int32) string
-	// IsHome, if set, reports whether goroutines with a start function wait for the next unit
-	// in a function. It overrides what is found.
+	// IsHome, if set, reports whether goroutines with the start function start wait for the next
+	// unit of work in the given function. Where it returns true, that is taken in place of what
+	// the trace shows.
 	IsHome func(start, function string) bool
 	// Part is what is counted. A unit belongs to the window in which it ends: From < end ≤ To.
 	ledger.Part

@@ -8,7 +8,7 @@ import (
 // Bucket is the time that units of a kind spend on one thing, by what their own goroutine does or
 // waits for. [UnitKind.Buckets] returns them.
 type Bucket struct {
-	Chief     *TimePart // the part of it that takes longest in slow units; nil in a total
+	Chief     *TimePart // the part of it on which slow units spend most; nil in a total
 	Ns        int64     // sum over all units, ns
 	TypicalNs int64     // mean of a typical unit, ns: see TimePart.TypicalNs
 	SlowNs    int64     // mean of a slow unit, ns: see TimePart.SlowNs

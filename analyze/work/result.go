@@ -8,7 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 )
 
-// Units are the units of work by kind.
+// Units are the units of work that the trace shows, by kind: requests, jobs, tests and the like.
 type Units struct {
 	Kinds     []UnitKind `json:"kinds"`               // entry kinds first, then by time: at most 100
 	Resources []Resource `json:"resources,omitempty"` // locks and pools of the whole trace, those waited for longest first, at most 20
@@ -31,14 +31,14 @@ type UnitKind struct {
 	Server          bool   `json:"server,omitempty"`            // units are requests: they begin with input from the network or an accepted connection
 	Merged          bool   `json:"merged,omitempty"`            // a unit may hold several that followed each other without a wait between
 	WokenForNothing int64  `json:"woken_for_nothing,omitempty"` // times that goroutines of the class were woken and found nothing to do
-	Alternative     string `json:"alternative,omitempty"`       // other reading, if there is one
+	Alternative     string `json:"alternative,omitempty"`       // what else could be the units, if Basis is "ambiguous"
 	SinceNs         int64  `json:"since_ns,omitempty"`          // time from which on another home was found
 	Open            int64  `json:"open"`                        // units that begin before the trace or a gap, or end after it; only in Concurrency
 	Class           string `json:"class"`                       // start function of the goroutines
 	// GivenBy is the calling function, and which of its calls if not the first, where one
 	// call gave sync or errgroup the functions to run.
 	GivenBy string `json:"given_by,omitempty"`
-	Runs    string `json:"-"`              // then, what they run
+	Runs    string `json:"-"`              // with GivenBy: the function that the goroutines run
 	Home    *Home  `json:"home,omitempty"` // absent if the goroutines do not come back to one
 	Count   int64  `json:"count"`          // whole units that end in the window
 	// Unnamed is the number of units of the class for which no stack shows the handler: of
@@ -133,9 +133,10 @@ type TimePart struct {
 	// From is the function of the program's own module that leads to the library function of
 	// the wait or call, most often; absent if that is its own, or none does.
 	From string `json:"from,omitempty"`
-	// Caller is the same of Where, if the unit's own goroutine waits for another one to do that.
+	// Caller is the function of the program's own module that leads to Where, if the unit's own
+	// goroutine waits for another one to do that.
 	Caller    string `json:"caller,omitempty"`
-	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which the awaited thing passed
+	Hops      int64  `json:"hops,omitempty"`  // largest number of goroutines through which passed what the unit waited for, such as a lock
 	Waits     int64  `json:"waits,omitempty"` // least number of waits for Via, by the goroutines of all units; the same in all parts with that Via
 	Ns        int64  `json:"ns"`              // sum over all units
 	TypicalNs int64  `json:"typical_ns"`      // of a typical unit: mean between the 40th and 60th percentile
@@ -174,8 +175,8 @@ type Leaf struct {
 type Resource struct {
 	Site   string `json:"site"`    // function in which they wait
 	What   string `json:"what"`    // "lock", "select" or "channel"
-	Waits  int64  `json:"waits"`   // waits that ended
-	WaitNs int64  `json:"wait_ns"` // sum
+	Waits  int64  `json:"waits"`   // number of waits that ended
+	WaitNs int64  `json:"wait_ns"` // sum of these waits
 	LineNs int64  `json:"line_ns"` // time with at least one goroutine waiting
 	// Places is the mean number of holders while there was a line, inferred from what ends
 	// waits: rather too few, or several locks at one site.
@@ -185,16 +186,16 @@ type Resource struct {
 
 // Holder is a class that holds a resource while others wait for it.
 type Holder struct {
-	Who   string `json:"who"`   // class
+	Who   string `json:"who"`   // its name
 	Count int64  `json:"count"` // waits of others that it ended
 	Ns    int64  `json:"ns"`    // time that it held the resource before that, while there was a line
 }
 
 // Slow is one of the slowest units of work of a kind, with what its time went into.
 type Slow struct {
-	G           int64        `json:"goroutine"`              // its ID
-	BeginNs     int64        `json:"begin_ns"`               // time in the trace
-	EndNs       int64        `json:"end_ns"`                 // time in the trace
+	G           int64        `json:"goroutine"`              // ID of the goroutine
+	BeginNs     int64        `json:"begin_ns"`               // its beginning, ns since the first event of the trace
+	EndNs       int64        `json:"end_ns"`                 // its end, ns since the first event of the trace
 	Task        int64        `json:"task,omitempty"`         // ID of the task, or of that of a region, for --task; absent if none
 	Logs        []Log        `json:"logs,omitempty"`         // messages of the task, in order; at most 32
 	MoreLogs    int64        `json:"more_logs,omitempty"`    // number of further ones
@@ -206,15 +207,15 @@ type Slow struct {
 // TaskRegion is a region of a task.
 type TaskRegion struct {
 	Name    string `json:"name"`      // type of the region
-	G       int64  `json:"goroutine"` // its ID
-	BeginNs int64  `json:"begin_ns"`  // time in the trace
-	EndNs   int64  `json:"end_ns"`    // time in the trace
+	G       int64  `json:"goroutine"` // ID of the goroutine
+	BeginNs int64  `json:"begin_ns"`  // its beginning, ns since the first event of the trace
+	EndNs   int64  `json:"end_ns"`    // its end, ns since the first event of the trace
 }
 
 // Log is a message that the program logged for a task.
 type Log struct {
-	AtNs int64  `json:"at_ns"`     // time in the trace
-	G    int64  `json:"goroutine"` // its ID
+	AtNs int64  `json:"at_ns"`     // ns since the first event of the trace
+	G    int64  `json:"goroutine"` // ID of the goroutine
 	Text string `json:"text"`      // category and message; empty if not kept
 }
 
