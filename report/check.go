@@ -24,12 +24,12 @@ import (
 
 // Check is the outcome of the command check: whether findings and budgets pass.
 type Check struct {
-	Traces []string               // names
-	Rules  []analyze.RulesApplied // that some of them were analysed by
+	Traces []string               // names of the traces
+	Rules  []analyze.RulesApplied // all rules by which they were analysed
 	// FailOn is the least severity of findings that fail; "" for none.
 	FailOn   findings.Severity
 	Findings []findings.Finding // those that most of the traces have
-	// Suppressed are those of any trace: of each detector and class the costliest.
+	// Suppressed are the suppressed findings of any trace: of each detector and class the costliest.
 	Suppressed []findings.Suppressed
 	Budget     []budget.Outcome // by rule, in the order of the budget
 	// Repository is the source to which annotations refer; zero for none.

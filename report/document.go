@@ -47,7 +47,7 @@ type Document struct {
 // Verdict is what a [Document] says first: whether there is trouble, how bad it is, and what
 // to try.
 type Verdict struct {
-	// Status is "ok", "note", "warning" or "critical".
+	// Status is the severity of the trouble: "note", "warning" or "critical"; "ok" if there is none.
 	Status string
 	// Label is kind and degree of the trouble: "Scheduling delays: warning".
 	Label string

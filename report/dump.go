@@ -29,11 +29,11 @@ type Dump struct {
 type DumpOptions struct {
 	// NoQueues omits the queue lengths, for a trace without rebuilt queues.
 	NoQueues bool
-	// Class returns the name of a decision's class, empty if it is unknown: that of
-	// [analyze.Options.OnClasses]. If it is nil, lines say none.
+	// Class returns the name of the class with a handle, the Class of a decision; empty if it is
+	// unknown. It is what [analyze.Options.OnClasses] is called with. If it is nil, lines have none.
 	Class func(class int32) string
-	// Stack returns the frames of a decision's stack: that of
-	// [analyze.Options.OnStacks]. If it is nil, lines say none.
+	// Stack returns the frames of the stack with a handle, the Stack of a decision, as lines. It is
+	// what [analyze.Options.OnStacks] is called with. If it is nil, lines have none.
 	Stack func(stack int32) []string
 	// Rules are written in the first line, unless zero.
 	Rules analyze.RulesApplied

@@ -14,10 +14,10 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// BlockedFor is the time, in ns, for which goroutines were blocked for one reason.
+// BlockedFor is the time for which goroutines were blocked for one reason.
 type BlockedFor struct {
-	Reason breakdown.Reason
-	Ns     int64
+	Reason breakdown.Reason // what they waited for
+	Ns     int64            // time blocked, summed over goroutines, ns
 }
 
 // BlockedBySize returns the reasons for blocking with their times, longest first.

@@ -29,8 +29,8 @@ type TextOptions struct {
 	Color bool
 	// AllFindings shows each finding in full.
 	AllFindings bool
-	// Top, if not 0, has an analysis print only the verdict, and so many kinds of work and
-	// findings, a line each.
+	// Top, if not 0, limits the text of an analysis to the verdict, and a line for each of the
+	// first Top kinds of work and Top findings.
 	Top int
 	// FullNames selects full names of functions in comparisons. For analyses, see Document.ShowFullNames.
 	FullNames bool
