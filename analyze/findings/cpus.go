@@ -46,7 +46,7 @@ func (f *Facts) EnoughCPUs() bool {
 	return f.GOMAXPROCS > 0 && f.CPUs >= float64(f.GOMAXPROCS)
 }
 
-// MorePs reports whether the process is known to have had fewer CPUs than Ps.
+// MorePs reports whether the process is known to have had fewer CPUs than GOMAXPROCS.
 func (f *Facts) MorePs() bool {
 	return f.CPUs > 0 && f.CPUs < float64(f.GOMAXPROCS)
 }

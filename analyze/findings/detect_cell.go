@@ -4,8 +4,9 @@ package findings
 // it bounds memory, and keys that come later are left out.
 const MaxKept = 1024
 
-// Finding returns a finding with severity s and basis Certain, Inferred or Suspected, whose cost is
-// the sum of the cell and whose window is that of its example. The caller adds actors and texts.
+// Finding returns a finding with severity s and a basis, [Certain], [Inferred] or [Suspected], whose
+// cost is the sum of the cell, c.Ns, and whose window is that of its longest wait, [c.From, c.To). The
+// caller adds actors and texts.
 func (c *Cell) Finding(s Severity, basis string) Finding {
 	return Finding{Severity: s, CostNs: c.Ns, FromNs: c.From, ToNs: c.To, Basis: basis}
 }

@@ -16,7 +16,7 @@ type labelled struct {
 
 const maxLabels = 32
 
-// Add counts one more occurrence of the label with a handle.
+// Add counts one more occurrence of a label, the handle in the Label of a [reference.Decision].
 func (l *Labels) Add(label int32) {
 	i := slices.IndexFunc(*l, func(x labelled) bool { return x.label == label })
 	switch {

@@ -20,8 +20,8 @@ type Silence struct {
 	Running  int64 // number of goroutines of the program that ran, system calls left out
 	Runtime  int64 // number of goroutines of the runtime that ran, such as mark workers
 	Waiting  int64 // number of goroutines of the program that were runnable
-	// Freaks is the number of Ps of which it is unusual: they ran a goroutine of a class whose
-	// run intervals are mostly shorter than a tenth of the silence, and seldom half of it, or
+	// Freaks is the number of Ps for which so long a silence is unusual: they ran a goroutine of a
+	// class whose run intervals are mostly shorter than a tenth of it, and seldom half of it, or
 	// had a thread and work and started nothing.
 	Freaks int64
 	// Overdue is the number of goroutines woken by a timer right after it that, by what is usual
@@ -252,7 +252,8 @@ func (s *Silences) keep(x *Silence) {
 	}
 }
 
-// Since reports whether a silence has ended after the time at, in ns since the first event.
+// Since reports whether one of the silences that were collected has ended after the time at, in ns
+// since the first event of the trace.
 func (s *Silences) Since(at int64) bool { return s.last > at }
 
 // Beat describes how well silences, intervals without any decision although goroutines had a P, keep

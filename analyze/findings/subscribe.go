@@ -532,8 +532,8 @@ func (l *subscriptions) emitToMarkers(d *reference.Decision, g *Goroutine, k ref
 	}
 }
 
-// UncrowdedSince reports whether there was a KindReady that was not [Crowded] since the
-// last that was.
+// UncrowdedSince reports whether there was a KindReady that did not meet the condition [Crowded] since
+// the last one that did: whether Ps sufficed in between for the runnable goroutines.
 func (w *View) UncrowdedSince() bool { return w.uncrowded }
 
 func (l *subscriptions) emitRun(r *Run) {
