@@ -536,7 +536,7 @@ type Live struct {
 	G        int64           // ID of the goroutine
 	Slot     int32           // small number that only this live goroutine has
 	Activity Activity        // what it does
-	Since    int64           // time since which it does that, ns
+	Since    int64           // time since which it does that, ns since the first event of the trace
 	Class    int32           // index in Block.Classes
 	Stack    int32           // handle of the stack where it stopped last, or was created; 0 is none
 	Flags    reference.Flags // as those of a Note

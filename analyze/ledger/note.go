@@ -33,7 +33,7 @@ type Note struct {
 	// decision; 0 if that is Unseen. With Turned, that interval ends here. Since, Was, Class and
 	// Flags mean nothing without G, and in the note of a KindMove.
 	Since    int64
-	G        int32           // slot of the decision's goroutine; 0 is none
+	G        int32           // slot of the decision's goroutine, a small number that only this live one has; 0 is none
 	Class    int32           // index in Block.Classes of the goroutine's class, as far as known by now
 	Runnable int32           // number of goroutines that are runnable after the decision, in a queue or in none
 	link     int32           // KindReady: slot of the waker; KindStart: stack of the wait; KindSyscall: calls that begin here
@@ -81,8 +81,8 @@ type Block struct {
 	End int64
 	// Slots is an upper bound, exclusive, of the slots in the notes.
 	Slots int32
-	// Classes are the handles of all classes seen so far. Class in notes and intervals is an index
-	// of it.
+	// Classes are the handles of all classes seen so far: the Class of a reference.Decision. The
+	// Class of a Note, a Run, a Blocked or a Live is an index of it.
 	Classes []int32
 	// Known, Omitted and Mentions are the results of [States.Known] and [States.Omitted] after
 	// the block.
@@ -99,8 +99,8 @@ type Block struct {
 // PInterval is an interval [From, To), ns, in which a P was in one state, and what it did next. Those
 // of a P follow one another without a gap, from the first decision on that shows it.
 type PInterval struct {
-	From, To int64
-	P        int32 // below MaxPs
+	From, To int64 // ns since the first event of the trace
+	P        int32 // number of the P, below MaxPs
 	At       int32 // index in the block of the decision that ended it; len(Decisions) at the end of the stream
 	State    State // of the first of a P, which has no length, Unused
 	Next     State // State where one goroutine directly followed another of its kind, and at the end of the stream
@@ -111,11 +111,11 @@ type PInterval struct {
 type Run struct {
 	From, To int64            // ns since the first event of the trace
 	G        int64            // ID of the goroutine
-	M        int64            // thread; reference.NoM if unknown
+	M        int64            // ID of the thread; reference.NoM if unknown
 	Wait     int64            // how long G had waited for a P before, ns; -1 if unknown
-	P        int32            // P on which it ran
+	P        int32            // number of the P on which it ran
 	At       int32            // index in the block of the decision that ended it; len(Decisions) at the end of the stream
-	Slot     int32            // of the goroutine
+	Slot     int32            // slot of the goroutine, as in Note.G
 	Class    int32            // index in Block.Classes, as known at the end
 	Started  bool             // it began with a start: not with the return from a system call
 	Src      reference.Source // with Started: where the P took the goroutine from
@@ -129,7 +129,7 @@ type Blocked struct {
 	G          int64            // ID of the goroutine
 	At         int32            // index in the block of the decision that made it runnable
 	Class      int32            // index in Block.Classes
-	Stack      int32            // where it blocked: a handle; 0 if that is not known
+	Stack      int32            // handle of the stack at which it blocked; 0 if that is not known
 	WakerClass int32            // class of the goroutine that woke it, an index in Block.Classes, if Block.Waker of At is not 0
 	Why        reference.Why    // why it stopped: WhyBlock, WhySuspend or WhyCoroutine
 	Reason     reference.Reason // what it waited for
@@ -162,8 +162,8 @@ const (
 
 // OffCPU is a run interval whose thread was on no CPU for a part of it, by the kernel's records.
 type OffCPU struct {
-	P            int32 // on which the goroutine ran
-	From, To, Ns int64 // the run interval is [From, To), and its thread had no CPU for Ns; all in ns
+	P            int32 // number of the P on which the goroutine ran
+	From, To, Ns int64 // the run interval is [From, To), ns since the first event of the trace; its thread had no CPU for Ns, in ns
 }
 
 // Waker returns the slot of the goroutine that made another runnable with decision i of the block; 0 if

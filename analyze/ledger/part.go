@@ -4,7 +4,7 @@ package ledger
 // of it, the part inside counts, so that neighbouring windows add up. The zero value is all of the
 // stream.
 type Part struct {
-	From, To int64 // the window [From, To), ns; To of 0 is the end of the stream
+	From, To int64 // the window [From, To), ns since the first event of the trace; To of 0 is the end of the stream
 	// Only, if set, reports whether the goroutine with ID g, of the class with a handle, counts.
 	Only func(g int64, class int32) bool
 }

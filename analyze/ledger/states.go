@@ -45,7 +45,7 @@ func (s State) Running() bool { return s >= User && s <= Tracer }
 // goroutine directly followed another of its kind, and where a P became known as unused.
 type Change struct {
 	P        int32 // number of the P
-	From, To State // states before and after
+	From, To State // states before and after the decision
 }
 
 // States tracks the states of the Ps along a stream of decisions. The zero value is ready
