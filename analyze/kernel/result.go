@@ -19,8 +19,8 @@ type Machine struct {
 	ResolutionNs int64   `json:"resolution_ns"`    // of the times of the records: 1000 for ftrace, 1 for perf script --ns
 	Mapped       int     `json:"mapped,omitempty"` // threads of a PID namespace, identified by when they ran; absent if none
 	InsideShare  float64 `json:"inside_share"`     // share of the starts and stops of goroutines at which their thread was on a CPU
-	FromNs       int64   `json:"from_ns"`          // first record; negative if before the trace
-	ToNs         int64   `json:"to_ns"`            // last record
+	FromNs       int64   `json:"from_ns"`          // time of the first record, ns since the first event of the trace; negative if before that
+	ToNs         int64   `json:"to_ns"`            // time of the last record, likewise
 	Records      int64   `json:"records"`          // number of records read
 	Missing      int64   `json:"missing"`          // threads seen on a CPU though no record put them there
 	Lost         int64   `json:"lost"`             // places where records are missing
@@ -54,7 +54,7 @@ func split(running int64, p part) OnOff {
 	return OnOff{RunningNs: running, OnCPUNs: running - p.off, OffCPUNs: p.off, UnknownNs: p.unknown}
 }
 
-// OffShare returns the share of the running time on no CPU.
+// OffShare returns the share, from 0 to 1, of the running time in which the thread was on no CPU.
 func (s *OnOff) OffShare() float64 { return float64(s.OffCPUNs) / float64(max(1, s.RunningNs)) }
 
 // OffBy is time off the CPUs by its cause.
@@ -65,17 +65,17 @@ type OffBy struct {
 	ThrottledNs int64 `json:"throttled_ns"` // part of idle_ns in pieces of at least 1 ms: most likely a CPU quota
 	StoppedNs   int64 `json:"stopped_ns"`   // the thread was stopped by a signal or a debugger
 	BlockedNs   int64 `json:"blocked_ns"`   // the thread slept in the kernel, as for a page fault
-	UnknownNs   int64 `json:"unknown_ns"`   // unknown
+	UnknownNs   int64 `json:"unknown_ns"`   // the records do not show why
 }
 
 // Wakeups are the times from the wake-up of a thread by the runtime or a timer until it was
 // on a CPU.
 type Wakeups struct {
-	Count     int64 `json:"count"`      // how many
-	TotalNs   int64 `json:"total_ns"`   // sum
-	LongestNs int64 `json:"longest_ns"` // longest
-	Late      int64 `json:"late"`       // those of at least 100 µs
-	LateNs    int64 `json:"late_ns"`    // their sum
+	Count     int64 `json:"count"`      // number of wake-ups
+	TotalNs   int64 `json:"total_ns"`   // sum of their times
+	LongestNs int64 `json:"longest_ns"` // longest of their times
+	Late      int64 `json:"late"`       // number of those that took at least 100 µs
+	LateNs    int64 `json:"late_ns"`    // sum of the times of these
 }
 
 // lateWakeNs is how long a thread needs to wake up at most on a machine with a free CPU.
@@ -91,10 +91,10 @@ func (w *Wakeups) over(ns int64) {
 	}
 }
 
-// IdleWait is the waiting time due to a part of a cause.
+// IdleWait is the time that goroutines of the program waited for one [IdleCause], although a P was free.
 type IdleWait struct {
-	Cause IdleCause `json:"cause"`
-	Ns    int64     `json:"ns"` // goroutine-time
+	Cause IdleCause `json:"cause"` // "p-waking-up/runtime", "p-waking-up/kernel", "idle-p-available/runtime" or "idle-p-available/kernel"
+	Ns    int64     `json:"ns"`    // goroutine-time
 }
 
 // WakePath is the time, part by part, from wake-up of threads to their first goroutine.
@@ -117,9 +117,9 @@ type WakePart struct {
 // Stops are times in which threads of the program were stopped.
 type Stops struct {
 	Count     int64 `json:"count"`      // how many
-	TotalNs   int64 `json:"total_ns"`   // sum
-	LongestNs int64 `json:"longest_ns"` // longest
-	LongestAt int64 `json:"longest_at"` // beginning of the longest, ns
+	TotalNs   int64 `json:"total_ns"`   // sum of their lengths
+	LongestNs int64 `json:"longest_ns"` // length of the longest
+	LongestAt int64 `json:"longest_at"` // beginning of the longest, ns since the first event of the trace
 }
 
 // over ends one that began at a time, and of which ns count.
@@ -171,12 +171,12 @@ const maxProcesses = 16
 
 // Facts are results of other accumulators that [Accumulator.Finish] needs. Times are in ns.
 type Facts struct {
-	EndNs      int64         // time of the last event
-	RecordedNs int64         // recorded time of the window, without gaps
-	Live       []ledger.Live // goroutines alive at the end: ledger.Ledger.Live
-	Breakdown  *breakdown.Result
-	Procs      *procs.Result
-	// Process, if set, returns the name of a process for outputs.
+	EndNs      int64             // time of the last event
+	RecordedNs int64             // recorded time of the window, without gaps
+	Live       []ledger.Live     // goroutines alive at the end: ledger.Ledger.Live
+	Breakdown  *breakdown.Result // running time by class
+	Procs      *procs.Result     // running time by P
+	// Process, if set, returns what outputs have in place of the kernel's name of a process.
 	Process func(name string) string
 }
 
