@@ -52,8 +52,8 @@ const (
 
 // Side is what one side's traces have in common.
 type Side struct {
-	Traces     []string               `json:"traces"`         // names
-	N          int                    `json:"n"`              // how many
+	Traces     []string               `json:"traces"`         // names of the traces
+	N          int                    `json:"n"`              // number of traces
 	DurationNs int64                  `json:"duration_ns"`    // median, without gaps
 	GOMAXPROCS []int                  `json:"gomaxprocs"`     // all values
 	CPUs       float64                `json:"cpus,omitempty"` // CPUs of the process, from --cpus
@@ -170,6 +170,6 @@ type FindingChange struct {
 	AfterCostNs  int64         `json:"after_cost_ns"`  // median over all traces of the side, 0 for those without it
 	Severity     string        `json:"severity"`       // worst on either side
 	Title        findings.Text `json:"title"`          // of the costliest, from after if it is there
-	BeforeTitle  findings.Text `json:"before_title"`   // Title of this side; empty where it is not
-	AfterTitle   findings.Text `json:"after_title"`    // Title of this side; empty where it is not
+	BeforeTitle  findings.Text `json:"before_title"`   // title of the costliest before the change; empty if there is none
+	AfterTitle   findings.Text `json:"after_title"`    // title of the costliest after the change; empty if there is none
 }

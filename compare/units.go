@@ -34,7 +34,7 @@ const (
 // KindChange is the change of the units of work of one kind.
 type KindChange struct {
 	Name    string      `json:"name"`            // handler, test function or annotation; else the class
-	How     string      `json:"how"`             // as in the units of analyze
+	How     string      `json:"how"`             // how the units were found: "task", "region", "cycle" and so on, as in the units of analyze
 	Was     string      `json:"was,omitempty"`   // name before the change, if another: inferred
 	Why     string      `json:"why,omitempty"`   // evidence that it is the same kind; absent where name and how are the same
 	Split   []string    `json:"split,omitempty"` // names of further kinds that it became: inferred

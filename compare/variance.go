@@ -57,17 +57,17 @@ func varianceOf(kind, metric string, busy bool) variance {
 	return best
 }
 
-// Number is the value of a metric that decides the verdict, on the after side, for estimates
-// of the variance between recordings.
+// Number is the value, in the traces after the change, of a metric that decides the verdict, for
+// estimates of how much recordings of one program vary.
 type Number struct {
 	// Kind is what the metric is about: "whole" for whole traces, else how the kind of units
 	// was found. Metric is the last part of the metric's name.
 	Kind, Metric string
-	Value        float64 // mean over the traces after the change, on the scale of comparison
+	Value        float64 // natural logarithm of the geometric mean over these traces; of a share p, of that of the odds p/(1-p)
 }
 
-// Decided returns the numbers of the after side that decide the verdict, by the name of their
-// metric.
+// Decided returns the metrics that decide the verdict, as they are in the traces after the change: the
+// keys are their names.
 func (r *Result) Decided() map[string]Number {
 	out := map[string]Number{}
 	add := func(m *Metric, kind string) {
