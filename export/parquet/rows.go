@@ -26,56 +26,56 @@ func (c *Causes) of(ns *[waits.NumCauses]int64) {
 
 // Wait is a row of waits.parquet: a wait that has ended, or what of it lies in the window.
 type Wait struct {
-	Goroutine int64  `parquet:"goroutine"`
-	Class     string `parquet:"class,dict"`
-	ClassID   int32  `parquet:"class_id"`
-	Kind      string `parquet:"kind,dict"` // "user", "self" or "system": in which part of the waits of the JSON it counts
-	ReadyNs   int64  `parquet:"ready_ns"`  // since when it counts
-	StartNs   int64  `parquet:"start_ns"`  // until when
-	WaitNs    int64  `parquet:"wait_ns"`   // the time between them, and the sum of the next nine
+	Goroutine int64  `parquet:"goroutine"`  // ID of the goroutine
+	Class     string `parquet:"class,dict"` // its start function
+	ClassID   int32  `parquet:"class_id"`   // handle of its class, as in classes.parquet
+	Kind      string `parquet:"kind,dict"`  // "self" after runtime.Gosched, "system" of the runtime and the tracer, else "user"
+	ReadyNs   int64  `parquet:"ready_ns"`   // beginning of the wait, or of its part in the window, ns since the first event of the trace
+	StartNs   int64  `parquet:"start_ns"`   // end of the wait, or of that part
+	WaitNs    int64  `parquet:"wait_ns"`    // StartNs less ReadyNs, and the sum of the next nine
 	Causes
-	Queue          string `parquet:"queue,dict"`               // that it was taken from: "src" of dump
-	Waker          string `parquet:"waker,dict"`               // class of who made it runnable, or what did, in parentheses
-	WakerGoroutine *int64 `parquet:"waker_goroutine,optional"` // null if none did
-	P              int32  `parquet:"p"`                        // that ran it in the end
+	Queue          string `parquet:"queue,dict"`               // where the P took it from in the end, such as "local" or "steal" ("src" of dump)
+	Waker          string `parquet:"waker,dict"`               // start function of the goroutine that made it runnable; if none did, what did, in parentheses
+	WakerGoroutine *int64 `parquet:"waker_goroutine,optional"` // ID of the goroutine that made it runnable; null if none did
+	P              int32  `parquet:"p"`                        // number of the P that ran it in the end
 	Begins         bool   `parquet:"begins"`                   // it began in the window, where it counts
-	Basis          string `parquet:"basis,dict"`               // how the queue is known
+	Basis          string `parquet:"basis,dict"`               // how Queue is known: a level of certainty, with the rule if there is one
 }
 
 // Start is a row of starts.parquet: a goroutine went from runnable to running, or is First.
 type Start struct {
-	TimeNs    int64  `parquet:"t_ns"` // when it started
-	Goroutine int64  `parquet:"goroutine"`
-	Class     string `parquet:"class,dict"`
-	ClassID   int32  `parquet:"class_id"`         // of its class, as in classes.parquet
-	P         int32  `parquet:"p"`                // on which it started
-	M         *int64 `parquet:"m,optional"`       // thread; null if it is not known
-	Source    string `parquet:"source,dict"`      // "src" of dump
-	Victim    *int32 `parquet:"victim,optional"`  // P that it was stolen from; null if it was not
-	Batch     *int32 `parquet:"batch,optional"`   // how many were taken together; null if it was no batch
-	WaitNs    *int64 `parquet:"wait_ns,optional"` // since it became runnable; null if that is not known
+	TimeNs    int64  `parquet:"t_ns"`             // time of the start, ns since the first event of the trace
+	Goroutine int64  `parquet:"goroutine"`        // ID of the goroutine
+	Class     string `parquet:"class,dict"`       // its start function
+	ClassID   int32  `parquet:"class_id"`         // handle of its class, as in classes.parquet
+	P         int32  `parquet:"p"`                // number of the P on which it started
+	M         *int64 `parquet:"m,optional"`       // ID of the thread; null if it is not known
+	Source    string `parquet:"source,dict"`      // where the P took it from, such as "local" or "steal" ("src" of dump)
+	Victim    *int32 `parquet:"victim,optional"`  // number of the P that it was stolen from; null if it was not stolen
+	Batch     *int32 `parquet:"batch,optional"`   // number of goroutines that were taken together; null if it was no batch
+	WaitNs    *int64 `parquet:"wait_ns,optional"` // time since it became runnable, ns; null if that is not known
 	// First is set where the trace shows the goroutine running without its start: those are
 	// no starts in the reconstruction of the JSON.
 	First       bool   `parquet:"first"`
 	Locked      bool   `parquet:"locked"`                // the P was handed to a locked thread
 	LocalQueue  *int32 `parquet:"local_queue,optional"`  // length of the P's queue afterwards; null if queues are not rebuilt
 	GlobalQueue *int32 `parquet:"global_queue,optional"` // length of the global queue afterwards
-	Basis       string `parquet:"basis,dict"`            // how the source is known
+	Basis       string `parquet:"basis,dict"`            // how Source is known: a level of certainty, with the rule if there is one
 }
 
 // Run is a row of runs.parquet: an interval in which a goroutine ran on a P. A system call
 // ends one.
 type Run struct {
-	Goroutine int64  `parquet:"goroutine"`
-	Class     string `parquet:"class,dict"`
-	ClassID   int32  `parquet:"class_id"`
-	P         int32  `parquet:"p"`
-	M         *int64 `parquet:"m,optional"` // thread; null if it is not known
-	FromNs    int64  `parquet:"from_ns"`    // when it began
-	ToNs      int64  `parquet:"to_ns"`      // when it ended
-	RunNs     int64  `parquet:"run_ns"`     // the time between them
+	Goroutine int64  `parquet:"goroutine"`  // ID of the goroutine
+	Class     string `parquet:"class,dict"` // its start function
+	ClassID   int32  `parquet:"class_id"`   // handle of its class, as in classes.parquet
+	P         int32  `parquet:"p"`          // number of the P
+	M         *int64 `parquet:"m,optional"` // ID of the thread; null if it is not known
+	FromNs    int64  `parquet:"from_ns"`    // beginning, ns since the first event of the trace
+	ToNs      int64  `parquet:"to_ns"`      // end, ns since the first event of the trace
+	RunNs     int64  `parquet:"run_ns"`     // ToNs less FromNs
 	Started   bool   `parquet:"started"`    // it began with a start, not with the return from a system call
-	Stop      string `parquet:"stop,dict"`  // why it ended, as "why" of dump; "unknown" at the end of the trace, too
+	Stop      string `parquet:"stop,dict"`  // why it ended, such as "block", "slice" or "syscall" ("why" of dump); "unknown" at the end of the trace, too
 }
 
 // Class is a row of classes.parquet: goroutines of one start function and creator.
@@ -95,16 +95,16 @@ type Class struct {
 
 // Finding is a row of findings.parquet: what a detector found. Times are in ns.
 type Finding struct {
-	ID       string   `parquet:"id"` // of the detector
-	Kind     string   `parquet:"kind"`
-	Severity string   `parquet:"severity"`
-	Title    string   `parquet:"title"`
+	ID       string   `parquet:"id"`            // ID of the detector
+	Kind     string   `parquet:"kind"`          // what it is about: "cause", "symptom", "machine" or "trace"
+	Severity string   `parquet:"severity"`      // "note", "warning" or "critical"
+	Title    string   `parquet:"title"`         // what happened, in one sentence with numbers
 	CostNs   int64    `parquet:"cost_ns"`       // goroutine-time or P-time that was lost
-	FromNs   int64    `parquet:"from_ns"`       // window in which it is worst: its beginning
-	ToNs     int64    `parquet:"to_ns"`         // and its end
-	Basis    string   `parquet:"basis"`         // how it is known
-	Victims  []string `parquet:"victims,list"`  // classes
-	Causes   []string `parquet:"causes,list"`   // classes
+	FromNs   int64    `parquet:"from_ns"`       // beginning of the window in which it is worst, since the first event of the trace
+	ToNs     int64    `parquet:"to_ns"`         // end of that window
+	Basis    string   `parquet:"basis"`         // how it is known: "certain", "inferred" or "suspected"
+	Victims  []string `parquet:"victims,list"`  // start functions of the goroutines that waited
+	Causes   []string `parquet:"causes,list"`   // start functions of the goroutines that made them wait
 	Evidence []string `parquet:"evidence,list"` // lines with the numbers behind it
 	Advice   []string `parquet:"advice,list"`   // what to try, a sentence each
 }

@@ -12,29 +12,29 @@ import (
 type Unit struct {
 	Kind      string `parquet:"kind,dict"`  // name of the kind
 	Class     string `parquet:"class,dict"` // start function of the goroutine
-	How       string `parquet:"how,dict"`   // how units of that kind are found
-	Goroutine int64  `parquet:"goroutine"`  // that did it
-	BeginNs   int64  `parquet:"begin_ns"`
-	EndNs     int64  `parquet:"end_ns"`
-	LatencyNs int64  `parquet:"latency_ns"` // the time between them
+	How       string `parquet:"how,dict"`   // how units of that kind are found: "task", "region", "cycle" and so on
+	Goroutine int64  `parquet:"goroutine"`  // ID of the goroutine that did it
+	BeginNs   int64  `parquet:"begin_ns"`   // ns since the first event of the trace
+	EndNs     int64  `parquet:"end_ns"`     // ns since the first event of the trace
+	LatencyNs int64  `parquet:"latency_ns"` // EndNs less BeginNs
 }
 
 // Path is a row of paths.parquet: a part of the time of the units of work of a kind, as
 // work.TimePart. Times are in ns: Ns of all units, TypicalNs of a typical one, SlowNs of a slow one.
 type Path struct {
-	Kind        string `parquet:"kind"`         // of the units
-	Class       string `parquet:"class"`        // start function of their goroutines
-	How         string `parquet:"how"`          // how units of that kind are found
+	Kind        string `parquet:"kind"`         // name of the kind
+	Class       string `parquet:"class"`        // start function of the goroutines that did the units
+	How         string `parquet:"how"`          // how units of that kind are found: "task", "region", "cycle" and so on
 	Via         string `parquet:"via"`          // what the unit's own goroutine waited for; empty if it did not wait
-	ViaFunction string `parquet:"via_function"` // where it waited for that
-	Who         string `parquet:"who"`          // class of the goroutine that did What
-	What        string `parquet:"what"`         // what was done meanwhile
-	Cause       string `parquet:"cause"`        // of waiting for a P, where that is What
-	Function    string `parquet:"function"`     // where
-	Hops        int64  `parquet:"hops"`         // largest number of goroutines through which the awaited thing passed
-	Ns          int64  `parquet:"ns"`
-	TypicalNs   int64  `parquet:"typical_ns"`
-	SlowNs      int64  `parquet:"slow_ns"`
+	ViaFunction string `parquet:"via_function"` // function in which it waited for that
+	Who         string `parquet:"who"`          // start function of the goroutine that did What
+	What        string `parquet:"what"`         // what was done meanwhile, such as "running", "runnable" or "lock"
+	Cause       string `parquet:"cause"`        // with What "runnable": why it waited for a P
+	Function    string `parquet:"function"`     // function in which What was done
+	Hops        int64  `parquet:"hops"`         // largest number of goroutines through which passed what the unit waited for, such as a lock
+	Ns          int64  `parquet:"ns"`           // sum over all units
+	TypicalNs   int64  `parquet:"typical_ns"`   // mean of a typical unit
+	SlowNs      int64  `parquet:"slow_ns"`      // mean of a slow unit
 }
 
 // maxHeld is how many units are held if their names are to be replaced.
