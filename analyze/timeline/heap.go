@@ -38,7 +38,8 @@ type Headroom struct {
 	Goal   int64 // goals for the next cycle, in bytes, summed
 }
 
-// Growth returns the mean growth that the heap may have, as a share of the live heap.
+// Growth returns by how much the heap may grow between cycles, on average, as a share of the live heap: 1
+// is to twice its size.
 func (r *Headroom) Growth() float64 { return float64(r.Goal-r.Alive) / float64(max(1, r.Alive)) }
 
 // LacksRoom reports whether most cycles left the heap almost no room to grow: GOGC is small, or a

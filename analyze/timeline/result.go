@@ -22,22 +22,22 @@ import (
 // detail. The last bin may reach beyond EndNs; shares and means are of its part up to there,
 // and of the recorded part of any bin; 0 if nothing is recorded.
 type Result struct {
-	BinNs       int64          `json:"bin_ns"`            // width of a bin
-	Bins        int            `json:"bins"`              // number of bins
-	FromNs      int64          `json:"from_ns,omitempty"` // beginning of the window; absent if 0
-	EndNs       int64          `json:"end_ns"`            // last event, or end of the window
-	Lanes       []Lane         `json:"lanes"`
-	Global      Series         `json:"global"`      // length of the global run queue
-	Runnable    Series         `json:"runnable"`    // number of runnable goroutines
-	IdleP       Series         `json:"idle_p"`      // number of idle Ps
-	Missed      []float32      `json:"missed"`      // mean of min(idle Ps, queued goroutines), per bin
-	Steals      []int32        `json:"steals"`      // per bin
-	Retakes     []int32        `json:"retakes"`     // per bin
-	Handoffs    []int32        `json:"handoffs"`    // per bin
-	Preemptions []int32        `json:"preemptions"` // per bin
-	STW         []Span         `json:"stw"`         // stop-the-world; at most 2,000, the longest
-	GC          []Span         `json:"gc"`          // mark phases; at most 2,000, the longest
-	Windows     []Window       `json:"windows"`
+	BinNs       int64          `json:"bin_ns"`                 // width of a bin
+	Bins        int            `json:"bins"`                   // number of bins
+	FromNs      int64          `json:"from_ns,omitempty"`      // beginning of the window; absent if 0
+	EndNs       int64          `json:"end_ns"`                 // last event, or end of the window
+	Lanes       []Lane         `json:"lanes"`                  // by P
+	Global      Series         `json:"global"`                 // length of the global run queue
+	Runnable    Series         `json:"runnable"`               // number of runnable goroutines
+	IdleP       Series         `json:"idle_p"`                 // number of idle Ps
+	Missed      []float32      `json:"missed"`                 // mean of min(idle Ps, queued goroutines), per bin
+	Steals      []int32        `json:"steals"`                 // number of steals, per bin
+	Retakes     []int32        `json:"retakes"`                // number of Ps taken from threads in system calls, per bin
+	Handoffs    []int32        `json:"handoffs"`               // number of Ps handed to another thread, per bin
+	Preemptions []int32        `json:"preemptions"`            // number of goroutines made to yield, per bin
+	STW         []Span         `json:"stw"`                    // stop-the-world; at most 2,000, the longest
+	GC          []Span         `json:"gc"`                     // mark phases; at most 2,000, the longest
+	Windows     []Window       `json:"windows"`                // stretches of time in exact detail
 	NotRecorded []Span         `json:"not_recorded,omitempty"` // gaps; at most 2,000, the longest; absent if none
 	Frames      []stacks.Frame `json:"frames,omitempty"`       // frames of Stacks, at most 4,096
 	// Stacks are the stacks of the run intervals in Windows, at most 2,048, as indices in
@@ -80,8 +80,8 @@ type Lane struct {
 
 // Span is a named interval.
 type Span struct {
-	From int64  `json:"from"` // ns
-	To   int64  `json:"to"`   // ns
+	From int64  `json:"from"` // beginning, ns since the first event of the trace
+	To   int64  `json:"to"`   // end, ns since the first event of the trace
 	Name string `json:"name"` // what it was
 }
 
@@ -92,9 +92,9 @@ type Window struct {
 	Title     string      `json:"title"`   // why it was kept
 	FromNs    int64       `json:"from_ns"` // beginning of the window
 	ToNs      int64       `json:"to_ns"`   // end of the window
-	Intervals []PInterval `json:"stints"`
-	Depths    []Depth     `json:"depths"`
-	Arrows    []Arrow     `json:"arrows"`
+	Intervals []PInterval `json:"stints"`  // what each P did
+	Depths    []Depth     `json:"depths"`  // lengths of the run queues
+	Arrows    []Arrow     `json:"arrows"`  // what moved between Ps
 	// Annotations are the tasks and regions that begin in the trace, by goroutine and time:
 	// at most 2,500 for each 2,500 intervals, the longest; absent if none.
 	Annotations     []Annotation `json:"annotations,omitempty"`
@@ -123,15 +123,15 @@ const (
 	NotRecorded              // in a gap of the trace
 )
 
-// PInterval is one interval of one P in one state.
+// PInterval is one interval [From, To), ns since the first event of the trace, of one P in one state.
 type PInterval struct {
 	P      int32 `json:"p"`                // its ID
-	From   int64 `json:"from"`             // ns
-	To     int64 `json:"to"`               // ns
+	From   int64 `json:"from"`             // its beginning
+	To     int64 `json:"to"`               // its end
 	State  State `json:"state"`            // 0 idle, 1 program, 2 runtime, 3 GC, 4 tracer, 5 system call, 6 scheduler, 7 stopped, 9 not recorded
-	G      int64 `json:"g"`                // goroutine; -1 if none
+	G      int64 `json:"g"`                // ID of the goroutine; -1 if none
 	Class  int32 `json:"class"`            // ID of its class; 0 if none
-	Wait   int64 `json:"wait"`             // ns waited before; -1 if unknown or none
+	Wait   int64 `json:"wait"`             // how long the goroutine had waited for a P before, ns; -1 if unknown, or there is none
 	Src    uint8 `json:"src"`              // index in the list of sources of dump (reference.Source); 0 if none
 	Before int64 `json:"before,omitempty"` // ns cut off before From; absent if none
 	M      int64 `json:"m,omitempty"`      // thread; absent if no goroutine ran, or unknown
