@@ -19,7 +19,7 @@ type Pressure struct {
 	// Windows are the same shares in windows of 10 ms, 100 ms and 1 s, which show a bad
 	// second of a calm trace; only windows that are whole and fully recorded count.
 	Windows []PressureWindow `json:"windows"`
-	Age     Age              `json:"starvation_age"` // how long the one that waited longest had waited, over time
+	Age     Age              `json:"starvation_age"` // time waited so far by the runnable goroutine that has waited longest
 }
 
 // PressureWindow is the pressure in the N whole windows of one length.
@@ -58,7 +58,7 @@ type Result struct {
 	Slowdown    Slowdown `json:"slowdown"`     // how many times longer work took because it waited for a P
 	Bypass      Bypass   `json:"bypass"`       // how far starts kept the order in which goroutines became runnable
 	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
-	Classes     []Class  `json:"classes"`      // the same within each class
+	Classes     []Class  `json:"classes"`      // fairness within each class of goroutines
 }
 
 // Bypass is how far starts kept the order in which goroutines of the program became
@@ -102,7 +102,7 @@ type Class struct {
 	N        int64   `json:"n"`          // goroutines that were runnable or ran
 	Judged   int64   `json:"judged"`     // those in Jain and MinMax
 	Jain     float64 `json:"jain"`       // Jain's index of service received / ideal service; 1 is fair
-	Gini     float64 `json:"gini"`       // inequality of total waiting: 0 if all waited equally long, near 1 if one waited for all
+	Gini     float64 `json:"gini"`       // inequality of total waiting: 0 if all waited equally long, near 1 if one goroutine did nearly all of it
 	MinMax   float64 `json:"min_max"`    // service received / ideal service of the least served, by that of the most served; 1 is fair
 	MaxLagNs int64   `json:"max_lag_ns"` // most running time owed to one goroutine
 }
