@@ -28,8 +28,8 @@ import "slices"
 // Severity is how serious a finding is: [Note], [Warning] or [Critical].
 type Severity string
 
-// The severities, the least serious first. By which numbers a finding gets one, its detector decides,
-// most by a [Grade].
+// The severities, the least serious first. The thresholds of a detector, mostly a [Grade], decide which
+// one a finding gets.
 const (
 	Note     Severity = "note"     // true, but no reason to do anything
 	Warning  Severity = "warning"  // worth a change

@@ -7,7 +7,7 @@ type Kind string
 // The kinds of findings.
 const (
 	KindCause   Kind = "cause"   // what makes goroutines wait, or work in vain
-	KindSymptom Kind = "symptom" // that goroutines wait long, whatever makes them
+	KindSymptom Kind = "symptom" // that goroutines wait long, whatever the cause
 	KindMachine Kind = "machine" // whether threads with a P had a CPU: what others measure contains time in which nothing ran
 	KindTrace   Kind = "trace"   // the recording and not the program
 )

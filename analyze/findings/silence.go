@@ -319,8 +319,8 @@ const gridOneIn = 200
 // they are within a two-hundredth of it.
 //
 // The result has these silences in Beat.Silences, and in Beat.Chance an upper bound on the probability
-// that so many of them would end at one point if their ends were random: the smaller, the surer is a
-// quota. Chance is 1 if fewer than three in four of the silences of that length end so, or if all begin
+// that so many of them would end at one point if their ends were random: the smaller it is, the surer
+// it is that they have one cause, such as a quota. Chance is 1 if fewer than three in four of the silences of that length end so, or if all begin
 // at the same point, too. PeriodNs is the given period, and R is 1.
 func (s *Silences) Grid(period, least int64) Beat {
 	var all []Silence

@@ -47,7 +47,7 @@ type Thresholds struct {
 	// for a variable; it counts if others waited behind it.
 	LoopRun   float64        `json:"loop_run"`
 	LoopShare float64        `json:"loop_share"`
-	Grade     findings.Grade `json:"grade"` // severities, by the waiting behind such goroutines; of those that look, by their P-time
+	Grade     findings.Grade `json:"grade"` // severities, by the waiting behind such goroutines; for a class that polls for something, by its running time
 }
 
 // Default returns the thresholds that apply unless a configuration sets others. All are our

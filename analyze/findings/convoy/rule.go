@@ -19,8 +19,8 @@ const ID = "convoy"
 // short ones. Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to
 // 1.
 type Thresholds struct {
-	LongNs int64   `json:"long_ns"` // a run interval this long may hold up others
-	Ratio  float64 `json:"ratio"`   // and does if it is this many times the median run interval of those that waited
+	LongNs int64   `json:"long_ns"` // least length of a run interval that may hold up others
+	Ratio  float64 `json:"ratio"`   // how many times longer it must be than the median run interval of those that waited
 	// With fewer than MinCount such run intervals the severity is one step lower, and with
 	// fewer than CriticalCount it is at most a warning.
 	MinCount      int64 `json:"min_count"`

@@ -14,8 +14,8 @@ const ID = "goroutine-churn"
 // Thresholds decide when the detector reports goroutines created at a high rate for next to no
 // work each. Fields whose names end in Ns are in nanoseconds.
 type Thresholds struct {
-	Rate     float64        `json:"rate"`      // creations of goroutines in a second, more than which are too many
-	LifeNs   int64          `json:"life_ns"`   // median running time in the whole life of a goroutine, less than which is too little
+	Rate     float64        `json:"rate"`      // more goroutines created in a second than this are too many
+	LifeNs   int64          `json:"life_ns"`   // if the median running time in the whole life of one is less than this
 	WindowNs int64          `json:"window_ns"` // length of the windows in which both are judged
 	Grade    findings.Grade `json:"grade"`     // severities, by the time that short-lived goroutines waited for a P that had a thread and ran nothing
 }

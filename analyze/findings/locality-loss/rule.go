@@ -23,7 +23,7 @@ type Thresholds struct {
 	// than the goroutine's last, as a part of what picking a P at random would give,
 	// (GOMAXPROCS-1)/GOMAXPROCS.
 	Chance float64 `json:"chance"`
-	RunNs  int64   `json:"run_ns"` // mean run interval of the class must be less: longer ones do not feel a move
+	RunNs  int64   `json:"run_ns"` // the mean run interval of the class must be shorter: a move matters little to longer ones
 	Rate   float64 `json:"rate"`   // least number of moves in a second
 	// Slower is how many times longer the median run interval after a move must
 	// be than without one, from MinCount of each.

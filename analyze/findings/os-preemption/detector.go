@@ -47,7 +47,7 @@ type Thresholds struct {
 	// Least shares of the running time in which the threads had no CPU.
 	NoteShare     float64        `json:"note_share"`
 	WarningShare  float64        `json:"warning_share"`
-	LateWarning   float64        `json:"late_warning_share"` // WarningShare where only late slices show it, since they show a part
+	LateWarning   float64        `json:"late_warning_share"` // in place of WarningShare where only late slices show it: they show only a part
 	CriticalShare float64        `json:"critical_share"`
 	Grade         findings.Grade `json:"grade"` // severities, by the time without a CPU
 }

@@ -19,7 +19,7 @@ const ID = "slow-restart"
 // although there was work. Fields whose names end in Ns are in nanoseconds; shares are
 // fractions from 0 to 1.
 type Thresholds struct {
-	SlowNs int64 `json:"slow_ns"` // a restart is slow that takes this long until all Ps have work, or all work has Ps
+	SlowNs int64 `json:"slow_ns"` // a restart that takes this long, until all Ps have work or all work has Ps, is slow
 	MaxNs  int64 `json:"max_ns"`  // a restart is taken to be over after this time: what lasts longer has another cause
 	// MinCount is how many slow restarts there must be: on any machine a thread is
 	// late now and then.

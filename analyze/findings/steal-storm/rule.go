@@ -17,8 +17,8 @@ const ID = "steal-storm"
 // Thresholds decide when the detector reports steals of tiny pieces of work at a high rate.
 // Fields whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
-	Share    float64        `json:"share"`     // share of all starts: more must be of goroutines stolen from another P
-	RunNs    int64          `json:"run_ns"`    // median run interval of stolen goroutines must be less
+	Share    float64        `json:"share"`     // a larger share of the starts than this must be of goroutines stolen from another P
+	RunNs    int64          `json:"run_ns"`    // the median run interval of stolen goroutines must be shorter
 	Rate     float64        `json:"rate"`      // least number of stolen starts in a second
 	WindowNs int64          `json:"window_ns"` // length of the windows in which all this is judged
 	Grade    findings.Grade `json:"grade"`     // severities, by the time that stolen goroutines waited while their thief looked for work

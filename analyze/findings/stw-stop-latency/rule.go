@@ -19,8 +19,8 @@ const ID = "stw-stop-latency"
 // Thresholds decide when the detector reports goroutines that delayed a stop-the-world. Fields
 // whose names end in Ns are in nanoseconds; shares are fractions from 0 to 1.
 type Thresholds struct {
-	LateNs   int64 `json:"late_ns"`   // a stop is late that takes this long from the request until the last P has stopped
-	SevereNs int64 `json:"severe_ns"` // and severe if it takes this long
+	LateNs   int64 `json:"late_ns"`   // a stop that takes this long, from the request until the last P has stopped, is late
+	SevereNs int64 `json:"severe_ns"` // a stop that takes this long is severe
 	// MinCount is how many severe stops there must be: on any machine a thread is
 	// late now and then. One as late as AloneNs suffices.
 	MinCount int64 `json:"min_count"`

@@ -22,8 +22,8 @@ const ID = "thundering-herd"
 // to 1.
 type Thresholds struct {
 	Herd     int64 `json:"herd"`      // least number of goroutines woken within WindowNs
-	PerP     int64 `json:"per_p"`     // and how many times GOMAXPROCS that must be
-	WindowNs int64 `json:"window_ns"` // largest length of one herd
+	PerP     int64 `json:"per_p"`     // the same for each P: the larger of the two holds
+	WindowNs int64 `json:"window_ns"` // time within which the goroutines of one herd are woken
 	// ShortNs is how long one runs at most that finds nothing to do, before it
 	// waits at the same place again; TickNs how long one that a timer woke does
 	// when it has next to nothing to do.
@@ -31,7 +31,7 @@ type Thresholds struct {
 	TickNs  int64 `json:"tick_ns"`
 	// Vain is the share of a herd that must wait again so soon.
 	Vain     float64 `json:"vain"`
-	MinHerds int64   `json:"min_herds"` // number of herds, fewer than which are a note
+	MinHerds int64   `json:"min_herds"` // number of herds from which on they are more than a note
 	// Peak is how many times more timers than on average must fire in the window.
 	Peak float64 `json:"peak"`
 	// MinWaitNs is for how long those that timers wake must wait for one another on average:

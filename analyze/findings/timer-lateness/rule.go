@@ -21,7 +21,7 @@ type Thresholds struct {
 	MinCount int64   `json:"min_count"` // least number of late timers of one class
 	Often    float64 `json:"often"`     // least share of late ones in all timers of the class
 	Ratio    float64 `json:"ratio"`     // lateness of the class to the time that it sleeps, from which on it may be more than a note
-	Least    float64 `json:"least"`     // the same ratio, from which on it is worth a note
+	Least    float64 `json:"least"`     // lateness of the class to the time that it sleeps, from which on it is worth a note
 	// A storm is at least Storm timers, and StormPerP for each P, with no more than
 	// ApartNs from one to the next.
 	Storm     int64          `json:"storm"`
