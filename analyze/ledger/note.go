@@ -135,8 +135,8 @@ type Blocked struct {
 	Reason     reference.Reason // what it waited for
 }
 
-// Place specifies where in the program the goroutine that a KindStart starts had been before: what
-// the stack shows whose handle [Block.Stack] returns.
+// Place specifies what the stack of [Block.Stack] shows of the goroutine that a decision of KindStart
+// starts: where it had stopped, or the go statement that created it.
 type Place uint8
 
 // The values of a Place, for the goroutine that a KindStart starts.
