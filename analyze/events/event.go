@@ -72,19 +72,19 @@ type Kind uint8
 // The kinds of events: the values of Event.Kind, which say what happened.
 const (
 	Other        Kind = iota // has no part in scheduling
-	Go                       // goroutine transition
-	Proc                     // processor transition
-	Procs                    // GOMAXPROCS; in a stop-the-world also the end of the true stop
+	Go                       // a goroutine goes from one state to another
+	Proc                     // a processor goes from one state to another
+	Procs                    // GOMAXPROCS is Res from now on; in a stop-the-world also the end of the true stop
 	STWBegin                 // a stop-the-world begins
 	STWEnd                   // a stop-the-world ends
-	GCBegin                  // concurrent mark phase; also where a generation restates it
+	GCBegin                  // the concurrent mark phase begins; also where a generation restates it
 	GCEnd                    // the concurrent mark phase ends
 	AssistBegin              // a goroutine that allocates has to mark for the garbage collector
 	AssistEnd                // it has marked enough
-	SweepBegin               // on a processor, of a goroutine that allocates (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
+	SweepBegin               // a goroutine that allocates begins to sweep, on processor Res (mcentral.cacheSpan, deductSweepCredit, mheap.reclaim); also where a generation restates it
 	SweepEnd                 // it has swept
 	HeapAlloc                // live heap, and what was allocated since: /memory/classes/heap/objects
-	HeapGoal                 // size of the heap at which the next cycle shall end
+	HeapGoal                 // size of the heap at which the next cycle is to end
 	Label                    // mode of a mark worker, in Reason: LabelDedicated, LabelFractional or LabelIdle
 	Sample                   // a sample of the CPU profiler
 	TaskBegin                // a task begins (runtime/trace.NewTask)
@@ -93,7 +93,7 @@ const (
 	RegionEnd                // a region ends
 	Log                      // the program logs something (runtime/trace.Log)
 	Sync                     // marks the beginning of a generation, and the end of the trace
-	Experimental             // of an experiment of the runtime
+	Experimental             // an event of an experiment of the runtime
 	Lost                     // not an event: what was next is lost, for Res ns; for 0 where only some of it is
 	numKinds
 )
