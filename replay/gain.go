@@ -22,8 +22,8 @@ type Gain struct {
 }
 
 // Advice compares simulations of the work with and without a change that stands for what a finding
-// advises. Times are of the metric, in ns, and medians over the runs with different seeds, unless
-// they say otherwise.
+// advises. The fields that end in Ns are values of the metric, in ns: the simulated ones are medians
+// over the runs with different seeds, except MinNs and MaxNs.
 type Advice struct {
 	Change      string        `json:"change"`       // what is different, as in WhatIf
 	Why         string        `json:"why"`          // how that change stands for the advice
