@@ -100,10 +100,10 @@ func (m *Accumulator) addOpen() {
 // [Accumulator.Finish].
 func (m *Accumulator) CPUs() *ledger.CPUs { return m.stretches }
 
-// ProcessName returns the name of the process that had a CPU. name is a handle, a small number that
-// stands for it: the Name of a [ledger.OnCPU] in [Accumulator.CPUs] or in Block.CPUs. The kernel names
-// threads: the result is the name of the thread, of a thread of the kernel without the "/" and the number
-// at its end, so that all of a kind have one name.
+// ProcessName returns the name of what had a CPU. name is a handle, a small number that stands for it:
+// the Name of a [ledger.OnCPU] in [Accumulator.CPUs] or in Block.CPUs. The result is the kernel's name
+// of the thread; without the part from the last "/" on if a number follows, as in "kworker/0:1", so that
+// such threads of the kernel have one name.
 func (m *Accumulator) ProcessName(name int32) string {
 	return processName(m.r.Name(Comm(name)))
 }
