@@ -67,8 +67,8 @@ type Wake struct {
 	Tail bool // who is woken goes to the tail of the P's ring, and not into runnext
 }
 
-// Waker specifies what part of the runtime makes an [ArriveSend], and so into which queue the goroutine
-// goes that it wakes.
+// Waker specifies what part of the runtime makes an [ArriveSend]. This decides into which queue the
+// goroutine goes that is woken.
 type Waker uint8
 
 // The parts of the runtime that may make an [ArriveSend], a send that wakes a goroutine: the values of
@@ -76,9 +76,9 @@ type Waker uint8
 const (
 	// WakerNoP is a thread without a P: the goroutine goes into the global queue (injectglist).
 	WakerNoP Waker = iota
-	// WakerMark is a mark worker that has marked enough for an assist, which is the goroutine
-	// that is woken: that goes to the tail of the ring of the worker's P (mgcmark.go:
-	// gcFlushBgCredit). If none marks then, the next that does wakes it.
+	// WakerMark is a mark worker that has marked enough for a goroutine in an assist: the
+	// goroutine goes to the tail of the ring of the worker's P (mgcmark.go: gcFlushBgCredit).
+	// If no worker marks then, the next that does wakes it.
 	WakerMark
 	// WakerTrace is the tracer, which has data for its reader: the next P that looks for work
 	// runs the reader before all else (trace.go: traceReader).
