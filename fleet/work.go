@@ -32,9 +32,9 @@ type Kind struct {
 	Parts     []Part    `json:"parts"`     // parts of TotalNs, longest first: at most 8, then one that is the rest
 }
 
-// Part is a part of the time of units of work: What was done meanwhile, Where (the function), and
-// for how many Ns in sum; Cause is why a goroutine did not run that was "runnable". The words are
-// those of TimePart in package analyze/work.
+// Part is a part of the time of units of work. What is what was done meanwhile, in the words of TimePart
+// in package analyze/work, Where the function, and Ns the sum over the units, in ns. With What "runnable",
+// Cause is why the goroutine did not run.
 type Part = jsondoc.FleetPart
 
 // kindsOf sums up the kinds of units that were found whole.
