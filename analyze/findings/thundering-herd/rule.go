@@ -22,7 +22,7 @@ const ID = "thundering-herd"
 // to 1.
 type Thresholds struct {
 	Herd     int64 `json:"herd"`      // least number of goroutines woken within WindowNs
-	PerP     int64 `json:"per_p"`     // the same for each P: the larger of the two holds
+	PerP     int64 `json:"per_p"`     // least number of goroutines for each P, where that is more than Herd
 	WindowNs int64 `json:"window_ns"` // time within which the goroutines of one herd are woken
 	// ShortNs is how long one runs at most that finds nothing to do, before it
 	// waits at the same place again; TickNs how long one that a timer woke does
