@@ -112,7 +112,7 @@ func (m *Meta) HadCPUs() float64 {
 	return n
 }
 
-// Counted returns the use of the quota between the two counts.
+// Counted returns the use of the quota between the two counts, After less Before.
 func (q *Quota) Counted() Counted {
 	b, a := &q.Before, &q.After
 	return Counted{AtNs: a.AtNs, Periods: a.Periods - b.Periods, Throttled: a.Throttled - b.Throttled, ThrottledNs: a.ThrottledNs - b.ThrottledNs}
