@@ -100,18 +100,18 @@ type Stats struct {
 	Bytes     int64  // uncompressed bytes read, with the header
 	Stored    int64  // bytes read before decompression
 	LostBytes int64  // uncompressed bytes that are in no generation
-	Losses    []Loss // in the order of the file, the first 100
-	LossCount int    // all of them
+	Losses    []Loss // places where something is missing, in the order of the file, the first 100
+	LossCount int    // number of all losses
 	CutNames  int    // names of a trace of Go 1.21 or older that were longer than 1 KiB, and are cut
 	OverLimit string // message about what was omitted because decoding it takes too much memory; "" for nothing
 }
 
 // Loss is a place in the trace where something is missing.
 type Loss struct {
-	Offset     int64  // uncompressed
-	Bytes      int64  // skipped there; 0 if what is missing is not in the file
+	Offset     int64  // in the uncompressed trace, in bytes
+	Bytes      int64  // number of bytes skipped there; 0 if what is missing is not in the file
 	Generation uint64 // the generation that was hit, as numbered in the file; 0 if none or unknown
-	Why        string // one line
+	Why        string // what is wrong there, in one line
 }
 
 // Generation is a part of a trace that can be decoded by itself.
