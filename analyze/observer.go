@@ -21,14 +21,16 @@ type Observer interface {
 	Observe(b *ledger.Block, ended []waits.EndedWait) error
 }
 
-// Lookup resolves the handles in decisions for an [Observer].
+// Lookup resolves handles for an [Observer]: the small numbers in a [reference.Decision] that stand for a
+// class or a stack.
 type Lookup struct {
-	// Class returns the name of the class with a handle; empty if it is not known.
+	// Class returns the name of the class with a handle, the Class of a decision: mostly its
+	// start function; empty if it is not known.
 	Class func(class int32) string
-	// Frames returns the stack with a handle, innermost frame first. It is to be called
-	// after Run only.
+	// Frames returns the stack with a handle, the Stack of a decision, innermost frame first. It
+	// is to be called after Run only.
 	Frames func(stack int32) []stacks.Frame
-	// Chosen reports whether Options.Focus is about a goroutine, of the class with a
+	// Chosen reports whether Options.Focus is about the goroutine with ID g, of the class with a
 	// handle. It is to be called in Observe only.
 	Chosen func(g int64, class int32) bool
 	// Focus is Options.Focus.
