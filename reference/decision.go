@@ -26,12 +26,12 @@ type Decision struct {
 	By     int64  // KindReady: ID of the goroutine that made G runnable, or NoG; of annotations: ID of the task
 	Class  int32  // handle of G's class (start function and creator); 0 is unknown
 	P      int32  // number of the P that acted; KindReady, KindMove: whose queue received G, NoP for the global one
-	Victim int32  // KindSteal, KindStart by steal: the P stolen from; KindMove: whose queue G left, NoP for the global one
-	Batch  int32  // goroutines moved: steal, overflow, global batch; including the one that ran
+	Victim int32  // KindSteal, KindStart by steal: number of the P stolen from; KindMove: whose queue G left, NoP for the global one
+	Batch  int32  // number of goroutines moved by a steal, an overflow or a batch from the global queue, with the one that ran; KindProcs: GOMAXPROCS
 	Local  int32  // length of P's local run queue afterwards, ring plus runnext
 	Global int32  // length of the global run queue afterwards
-	Stack  int32  // handle into the event tables' stacks; 0 is none. KindReady: of the waker, KindStop: where it stopped
-	Label  int32  // handle into the event tables' strings; 0 is none. KindSTWBegin: the runtime's reason; of annotations: the type, or what is logged
+	Stack  int32  // handle of a stack of the trace, as of events.Tables; 0 is none. KindReady: of the waker, KindStop: where it stopped
+	Label  int32  // handle of a string of the trace, as of events.Tables; 0 is none. KindSTWBegin: the runtime's reason; of annotations: the type, or what is logged
 	Kind   Kind   // what was done; decides which other fields have a meaning
 	Src    Source // KindStart: where P took G from
 	To     Queue  // KindReady, KindMove: queue into which G went

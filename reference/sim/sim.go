@@ -22,15 +22,16 @@ type Options struct {
 	// Ticks are, by P, the time slices that have passed on it at the beginning, modulo
 	// Rules.GlobalPoll; less than 0 if that is not known.
 	Ticks []int32
-	// Until ends the run at this time, in ns; 0 is when nothing happens any more.
+	// Until ends the run at this time, in ns since its beginning; 0 means when nothing happens
+	// any more.
 	Until int64
 	// Budget is the number of steps left for this run and others that share it: events, steps
 	// of goroutines and decisions. The run ends with [ErrTooLong] when it is used up. nil
 	// means no bound. Times may come from a damaged trace: a run of a year is a run of
 	// sysmon's for a year.
 	Budget *int64
-	// Emit, if set, is called with each decision, with times in ns since the beginning. It
-	// must not retain d.
+	// Emit, if set, is called with each decision, with times in ns since the beginning of the
+	// run. It must not retain d.
 	Emit func(d *reference.Decision)
 	// Waited is called with Policy.Fluid, which has no decisions, each time that a
 	// goroutine blocks or ends: at, in ns since the beginning, with the goroutine's
