@@ -14,9 +14,9 @@ import (
 // Slow is the kind of units of work whose slow units lose most time, and what they lose it
 // to.
 type Slow struct {
-	Kind   *work.UnitKind
-	All    work.Bucket // total of the time of the units
-	Bucket work.Bucket // what accounts for at least half of the difference between a slow and a typical unit
+	Kind   *work.UnitKind // kind of the units
+	All    work.Bucket    // total of the time of the units
+	Bucket work.Bucket    // what accounts for at least half of the difference between a slow and a typical unit
 	// RunsIn is a function in which, by a finding, goroutines that do such units ran for long, if
 	// slow units run for longer than typical ones; "" if none is known.
 	RunsIn findings.Name
@@ -70,11 +70,11 @@ func (d *Diagnosis) slow() (most *Slow) {
 
 // InRow is a kind of units of work that spend most of their time in repeated waits at one place.
 type InRow struct {
-	Kind   *work.UnitKind
-	Bucket work.Bucket // the waits at that place
-	Slow   bool        // only the slow units do so
-	Ns     int64       // mean latency of a unit, or with Slow of a slow one, ns
-	Times  int64       // mean number of waits there in such a unit
+	Kind   *work.UnitKind // the kind
+	Bucket work.Bucket    // the waits at that place
+	Slow   bool           // only the slow units do so
+	Ns     int64          // mean latency of a unit, or with Slow of a slow one, ns
+	Times  int64          // mean number of waits there in such a unit
 }
 
 // roundTrip is where clients of net/http wait for an answer.
@@ -141,9 +141,9 @@ func (x *InRow) many(part int64) bool {
 // Asleep is where units of work spend much of their time asleep: all tests, the timed parts of all
 // benchmarks or of those that are asleep for most of it, the requests of a kind, or the run.
 type Asleep struct {
-	Kinds       []*work.UnitKind
-	In          work.Leaf // a sleep, or, but for tests, a select that no goroutine ended
-	Ns, TotalNs int64     // time asleep, and all of their time, both summed over the units, ns
+	Kinds       []*work.UnitKind // kinds of these units
+	In          work.Leaf        // a sleep, or, but for tests, a select that no goroutine ended
+	Ns, TotalNs int64            // time asleep, and all of their time, both summed over the units, ns
 }
 
 // Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.
