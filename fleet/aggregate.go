@@ -9,7 +9,8 @@ import (
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
-// Report is the result of Aggregate. docs/json.md describes it.
+// Report is the result of [Aggregate]: groups of traces, their findings, outliers and trend. docs/json.md
+// describes each field.
 type Report = jsondoc.Fleet
 
 // Grouping is by which labels [Aggregate] groups records, and which findings count as new.

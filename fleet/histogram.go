@@ -22,8 +22,8 @@ type Histogram []Bucket
 
 // Bucket is the number of values of a [Histogram] that lie in one range.
 type Bucket struct {
-	At    int32 // index of the range, as of histogram.Bucket with 16 ranges an octave
-	Count int64 // values in it
+	At    int32 // index of the range: values below 32 have one each, then each power of two has 16
+	Count int64 // number of values in it
 }
 
 func bucketOf(v int64) int32 { return int32(histogram.Bucket(v, bucketBits)) }
@@ -79,8 +79,8 @@ func (h Histogram) Quantile(q float64) int64 {
 	return 0
 }
 
-// TimeQuantile returns the quantile q weighted by value: each nanosecond counts once, not
-// each wait.
+// TimeQuantile returns the quantile q, from 0 to 1, of the values, in their unit, each weighted by
+// itself: of waits, each nanosecond counts once, not each wait. It is 0 if there are none.
 func (h Histogram) TimeQuantile(q float64) int64 {
 	total, sum := 0.0, 0.0
 	for _, b := range h {
