@@ -7,7 +7,8 @@ import (
 
 // Options bound what an [Extractor] takes from a stream. The zero value is usable.
 type Options struct {
-	// Until is the end of the workload, in ns; 0 means none.
+	// Until is the end of the workload, a time in ns like those of the decisions of the stream; 0
+	// means the end of the stream.
 	Until int64
 	// MaxSteps bounds the memory: steps (24 bytes each), goroutines and arrivals
 	// (about 100) together. What comes when they are used up is left out. 0 means
