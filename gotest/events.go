@@ -33,7 +33,7 @@ type event struct {
 type Test struct {
 	Package, Name string
 	Outcome       string // "pass", "fail" or "skip"; "" if it did not end
-	Run           int    // how many of its package and name there were before
+	Run           int    // number of earlier runs of the test of this package and name
 	began, ended  time.Time
 	elapsed       int64 // ns, as the test measured it
 	paused        bool  // it called t.Parallel: began is when it went on

@@ -23,11 +23,11 @@ const (
 // Judged is a run of a test that failed or was slow, and what it waited for. Times are ns.
 type Judged struct {
 	*Test
-	Ns      int64              // duration of the run
+	Ns      int64              // duration of the run, ns
 	Found   bool               // the trace shows the test; if not, its time is that of go test's output
 	Path    []jsondoc.TestPart // what its time consists of, the most first
-	Wait    Wait               // of the one of its goroutines that waited longest
-	Machine Machine            // while it ran
+	Wait    Wait               // waiting of the one of its goroutines that waited longest
+	Machine Machine            // CPU time that its process got and lacked while it ran
 	Timed   bool               // a timer woke one of its goroutines
 
 	Verdict Verdict // "" if it did not fail

@@ -16,11 +16,11 @@ import (
 
 // Options say which tests [Run] runs, and where their output and recordings go.
 type Options struct {
-	Args   []string      // of go test
-	Exec   []string      // the command that calls Exec, but for the folders and what go test adds
-	Counts string        // folder for what the kernel counts, which is empty
+	Args   []string      // arguments of go test
+	Exec   []string      // the command that calls the function Exec, but for the folders and what go test adds
+	Counts string        // an empty folder, for what the kernel counts
 	Traces string        // folder for the traces
-	Stdin  io.Reader     // of the tests
+	Stdin  io.Reader     // standard input of the tests
 	Stdout io.Writer     // for what go test prints
 	Stderr io.Writer     // for errors of go test
 	Slow   time.Duration // duration from which on a test counts as slow, and is explained
@@ -31,19 +31,19 @@ type Options struct {
 
 // Result is what became of the packages that [Run] tested.
 type Result struct {
-	ExitCode int       // of go test
-	Packages []Package // in the order in which they began
+	ExitCode int       // exit code of go test
+	Packages []Package // the packages that were tested, in the order in which they began
 }
 
 // Package is a package that was tested, with its tests that failed or were slow, and its
 // benchmarks.
 type Package struct {
 	Path    string    // import path
-	Failed  bool      // go test says so
+	Failed  bool      // it failed, by the output of go test
 	Output  string    // what it printed outside of tests
-	Tests   []*Judged // that failed or were slow
-	Benches []Bench   // in the order of go test
-	Traces  []string  // files; none if it wrote none
+	Tests   []*Judged // tests that failed or were slow
+	Benches []Bench   // benchmarks, in the order of go test
+	Traces  []string  // files with its traces; none if it wrote none
 	Problem string    // why nothing is known of its tests; empty if something is
 	passed  []*Judged // runs of tests of which others failed
 	log     *packageLog
