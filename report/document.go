@@ -32,10 +32,10 @@ const Schema = schema.Version
 // Document is a finished analysis, ready to be rendered. Its JSON is what [WriteJSON]
 // writes, which docs/json.md describes, and not that of encoding/json.
 type Document struct {
-	Schema  int
-	Tool    string // gmpscope and its version
-	Verdict Verdict
-	Result  *analyze.Result
+	Schema  int             // version of the JSON: the constant Schema
+	Tool    string          // gmpscope and its version
+	Verdict Verdict         // what is said first
+	Result  *analyze.Result // the analysis
 	// Split compares the waiting with simulated schedulers; nil if not requested, or
 	// impossible for the trace.
 	Split *replay.Decomposition
