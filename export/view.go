@@ -56,7 +56,8 @@ func (v *View) Cut(from, to int64) (int64, int64, bool) {
 }
 
 // NoWaker returns what an export shows in place of the waker's class if no goroutine was the
-// waker, such as for a timer; why is that of the decision that made the goroutine runnable.
+// waker: the word for why in parentheses, such as "(timer)". why is the Why of the decision that made
+// the goroutine runnable.
 func NoWaker(why reference.Why) string { return "(" + why.String() + ")" }
 
 // Shown returns a text from the trace, made safe to display: control characters, others that are not
