@@ -12,7 +12,7 @@ type Options struct {
 	// Pairs is the number of pairs of a class and a stack that have an account of their
 	// own. Default 1<<14.
 	Pairs       int
-	ledger.Part // of blocked time; waits come as package waits counts them
+	ledger.Part // part of the blocked time that counts; waits come as package waits counts them
 }
 
 // noClass is the class of accounts that many share.
