@@ -57,16 +57,30 @@ func (x *Allocator) Doer() Text {
 // busiest first, that started at least half of these: the innermost ones outside the standard library,
 // or else the program's own. top is nil if there are no such functions, or fewer than 3 cycles.
 func (a *Allocators) Top(f *Facts) (top []Allocator, all int64) {
-	if top, all = a.top(f, InnermostFunction); top == nil {
-		top, all = a.top(f, ProgramsFunction)
+	if top, all = a.top(f, InnermostFunction, false); top == nil {
+		top, all = a.top(f, ProgramsFunction, false)
 	}
 	return top, all
 }
 
-func (a *Allocators) top(f *Facts, of func(frames []string, tested string) (Name, string)) (top []Allocator, all int64) {
+// Asked returns the function of the program that asked for most cycles of the garbage collector, as by
+// runtime.GC, in the field Cycles how often, and how many cycles there were; nil if it did not ask for
+// half of them.
+func (a *Allocators) Asked(f *Facts) (by *Allocator, all int64) {
+	top, _ := a.top(f, ProgramsFunction, true)
+	for _, k := range a.at {
+		all += k
+	}
+	if len(top) == 0 || 2*top[0].Cycles < all {
+		return nil, all
+	}
+	return &top[0], all
+}
+
+func (a *Allocators) top(f *Facts, of func(frames []string, tested string) (Name, string), asked bool) (top []Allocator, all int64) {
 	for stack, k := range a.at {
 		frames := f.Frames(stack)
-		if len(frames) == 0 || slices.ContainsFunc(frames, requestsGC) {
+		if len(frames) == 0 || slices.ContainsFunc(frames, requestsGC) != asked {
 			continue
 		}
 		all += k

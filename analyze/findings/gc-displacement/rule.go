@@ -419,6 +419,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if f.MoreRoom() != "" {
 		x.Headline = findings.Say("The heap has no room to grow: collections hold Ps for %s of the waiting", quantity.Percent(share))
 	}
+	if by, all := w.allocators.Asked(f); by != nil {
+		x.Headline = findings.Say("%s asks for collections, which hold Ps that goroutines wait for: %s of the waiting", by.Function, quantity.Percent(share))
+		x.MeasuredOf(findings.Say("cycles that %s asked for", by.Function), findings.Count(by.Cycles).With(" of %s", quantity.Count(all)))
+		x.AdviseOnly("Let %s (%s) not ask for collections: they come by themselves, when the heap has grown as GOGC says. To keep memory below a limit set GOMEMLIMIT.", by.Function, findings.Place(by.Place))
+	}
 	if fractional := &w.modes[1]; 2*fractional.ns > w.modes[0].ns+fractional.ns {
 		x.Advise("The workers are fractional ones, which do not look for other work. There are such only with 1, 2, 3 or 6 Ps; with 4 or more, if the machine has the CPUs, others stay free.")
 	}
