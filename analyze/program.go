@@ -80,10 +80,13 @@ func (r *Result) mainComputes() bool {
 	})
 }
 
-// served returns the kinds of units that a server does: main's, and lives of goroutines that no
+// manyRequests is how many units of a kind make a server, at least.
+const manyRequests = 20
+
+// served returns the kinds of units that a server does, at least 20 of each: main's, and lives of goroutines that no
 // reader or accept loop started, may be steps of one job.
 func served(u *work.Units) []*work.UnitKind {
 	return slices.DeleteFunc(u.Entries(), func(k *work.UnitKind) bool {
-		return k.Class == "main.main" || k.How == work.Lifetime.String() && !k.Server
+		return k.Count < manyRequests || k.Class == "main.main" || k.How == work.Lifetime.String() && !k.Server
 	})
 }

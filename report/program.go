@@ -55,6 +55,8 @@ func (w *wording) program() (lines []string, did string) {
 		}
 		if all > 0 {
 			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
+		} else if c, ok := w.computing(); ok {
+			did = fmt.Sprintf("Goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 		}
 	}
 	sure := " (inferred; --program overrules)."

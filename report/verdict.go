@@ -85,6 +85,9 @@ func (w *wording) known() map[string]string {
 	if s := w.Slow; s != nil {
 		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = inBrief(w.names, s.Bucket.Chief), activities[s.Bucket.What()].remedy
+		if p := s.Bucket.Chief; p.What == "sleep" && s.Bucket.What() != "sleep" {
+			m["remedy"] = "see whether that sleep must be so long, or whether " + words.Visible(w.names.Function(p.Who)) + " can wait there for what is to happen."
+		}
 		if s.RunsIn != "" {
 			m["doing"] += ", for long in " + w.names.Function(string(s.RunsIn))
 		}
@@ -211,13 +214,13 @@ func (w *wording) whereToLook() string {
 	if of == 0 || life.LifeNs() == 0 || c == nil && !computes {
 		return ""
 	}
-	const lead = "If the program is too slow all the same, "
+	const lead = "If the program is still too slow, "
 	if computes {
 		who := ""
-		if c != nil {
-			who = fmt.Sprintf(", most of it by %s (%s)", w.class(c.Name), quantity.Duration(c.RunningNs))
+		if c != nil && 2*c.RunningNs >= life.RunningNs {
+			who = fmt.Sprintf(", most of it %s (%s)", w.class(c.Name), quantity.Duration(c.RunningNs))
 		}
-		return lead + fmt.Sprintf("it is by what it computes: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
+		return lead + fmt.Sprintf("the time goes into computing: goroutines ran for %s%s. A CPU profile says in which functions.", quantity.Duration(life.RunningNs), who)
 	}
 	s := lead + fmt.Sprintf("see what it is blocked on: %s of the CPU capacity was in use. Longest blocked was %s (%s of its time", quantity.Part(used, of), w.class(c.Name), quantity.Part(c.Blocked()+c.SyscallNs, c.LifeNs()))
 	want := "), which may be for want of work"

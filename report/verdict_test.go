@@ -263,10 +263,10 @@ func TestWhetherToAct(t *testing.T) {
 		{"suspected", "Suspected: note", note("yield-spinning", findings.Suspected, findings.OfPTime), nil, "Act only"},
 		{"in doubt", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained, WaitedNs: 4 * ms}), []string{"Low confidence: threads seem to have lacked CPUs at times"}, "Threads seem"},
 		{"idle", "No problem found", used(0.02), []string{
-			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is too slow all the same, see what it is blocked on: 2 % of the CPU capacity was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
+			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is still too slow, see what it is blocked on: 2 % of the CPU capacity was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
 			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the CPU capacity was in use",
 		}, "as they ran"},
-		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "it is by what it computes: goroutines ran for 50 ms, most of it by main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
+		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "the time goes into computing: goroutines ran for 50 ms, most of it main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := wordingOf(c.r).verdict()

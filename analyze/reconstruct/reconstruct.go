@@ -93,8 +93,8 @@ func (r *Reconstructor) Classes() int32 { return r.step.ahead.classes.Len() }
 // is no handle.
 func (r *Reconstructor) Class(id int32) class.Class { return r.step.ahead.classes.Describe(id) }
 
-// Add takes the next events of the stream, in their order. It holds back the latest 65,536, since what
-// comes later decides what an event means, and processes those before.
+// Add processes the next events of the stream, in their order. It holds back the latest 65,536, since what
+// comes later decides what an event means, and decides about those before.
 func (r *Reconstructor) Add(evs []events.Event) {
 	r.step.ahead.traits.Grow()
 	r.step.ahead.classes.Grow()

@@ -87,7 +87,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 			in, elsewhere = findings.Say(" in %s", findings.Called(where, user)), cmp.Or(user, where)
 		}
 		meanwhile = findings.Say("; %s had itself waited before%s, mostly %s", by, in, outside)
-		x.Advise("%s itself waits%s while %s does: let it begin sooner (a shorter timer, a smaller batch), if it is not slow on purpose, as a limit of a rate is.", by, in, g.in)
+		x.Advise("%s itself waits%s while %s waits for it: unless that is meant, as a rate limit is, let it begin sooner: a shorter timer, a higher rate, a smaller batch.", by, in, g.in)
 		if reason == reference.ReasonNetwork {
 			x.AdviseOnly("%s waits for an answer from outside%s meanwhile: if that is not simply as slow as it is, ask for less, or have several requests under way at once.", by, in)
 			if in != nil && handsOver {

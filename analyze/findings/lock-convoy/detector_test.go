@@ -455,7 +455,7 @@ func TestNamesTheLibraryThatHoldsTheLock(t *testing.T) {
 		if !strings.HasPrefix(x.Title.String(), c.want) || !strings.Contains(x.Title.String(), "blocked on the network in main.(*hook).Fire meanwhile") {
 			t.Errorf("%s: %s", c.name, x.Title)
 		}
-		if !strings.HasPrefix(x.Advice[0].String(), "Make what example.org/log.(*Entry).fire does in main.(*hook).Fire while it holds the lock shorter") {
+		if !strings.HasPrefix(x.Advice[0].String(), "example.org/log.(*Entry).fire calls main.(*hook).Fire while it holds the lock") {
 			t.Errorf("%s: %s", c.name, x.Advice[0])
 		}
 	}

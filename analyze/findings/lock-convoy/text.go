@@ -126,7 +126,7 @@ func (n *evidence) advise(x *findings.Finding) {
 	if user := n.chief.CalledBy(); user != "" {
 		x.AdviseOnly("%s is a library's: see whether a newer version, or another setting, holds the lock for less; else let %s call it less often, or give it less to do.", in, user)
 		if n.slowOurs {
-			x.AdviseOnly("Make what %s does in %s while it holds the lock shorter, or hand it to another goroutine there. %s", in, n.slowIn, x.Advice[0])
+			x.AdviseOnly("%s calls %s while it holds the lock: make %s faster, or hand what takes long there to another goroutine. %s", in, n.slowIn, n.slowIn, x.Advice[0])
 		}
 		x.Advise("Or use several of what the lock protects, one for each part of the work. More Ps do not help: one goroutine at a time gets through.")
 		return
