@@ -34,7 +34,7 @@ func detect(n, ended int64, opener string) []findings.Finding {
 func TestFindsConnectionsThatAreNotKept(t *testing.T) {
 	for _, opener := range []string{"net/http.(*Transport).dialConnFor", "net/http.(*Transport).startDialConnForLocked.func1"} {
 		x := One(t, detect(200, 150, opener), connectionchurn.ID, findings.Warning)
-		want := "main.f9, called by main.fetch, opened connections for requests of net/http: 200, 1,000 a second, of which 150 were closed again; opening them took 100 ms in all"
+		want := "main.f9, called by main.fetch, opened connections for requests of net/http: 200, 1,000 a second, of which 150 were not kept; opening them took 100 ms in all"
 		if x.Title.String() != want {
 			t.Errorf("%s, want %s", x.Title, want)
 		}

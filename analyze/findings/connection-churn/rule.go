@@ -18,7 +18,7 @@ const ID = "connection-churn"
 type Thresholds struct {
 	Count      int64          `json:"count"`       // least number of connections that were opened
 	Rate       float64        `json:"rate"`        // least number of them in a second
-	EndedShare float64        `json:"ended_share"` // least share of them that were closed again
+	EndedShare float64        `json:"ended_share"` // share of the connections that are not kept to the end
 	Grade      findings.Grade `json:"grade"`       // severities, by the time that goroutines were blocked to open them
 }
 
@@ -74,16 +74,17 @@ func (w *watcher) created(d *reference.Decision) {
 }
 
 // The goroutines of a client's connections (net/http, transport.go): one that opens it, until Go 1.22
-// in dialConnFor, and one that reads until it is closed.
+// in dialConnFor, and one that reads until it is closed, for HTTP/2 of another type.
 const (
 	dials = "net/http.(*Transport).dialConnFor"
 	opens = "net/http.(*Transport).startDialConnFor"
 	reads = "net/http.(*persistConn).readLoop"
+	http2 = "ClientConn).readLoop"
 )
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var most *created // of those that open connections
-	n, openNs, closed := int64(0), int64(0), int64(0)
+	n, openNs, kept := int64(0), int64(0), int64(0)
 	counted := map[int32]bool{}
 	for _, c := range w.made.List {
 		stat, name := w.view.ClassStat(c.class), string(f.Name(c.class))
@@ -95,11 +96,14 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 			if !counted[c.class] {
 				openNs += stat.RunNs + stat.BlockedNs + stat.WaitedNs
 			}
-		case strings.HasPrefix(name, reads) && !counted[c.class]:
-			closed += stat.Ended
+		case strings.HasPrefix(name, reads), strings.Contains(name, http2):
+			if kept += c.n; !counted[c.class] {
+				kept -= stat.Ended
+			}
 		}
 		counted[c.class] = true
 	}
+	closed := n - min(n, max(0, kept))
 	rate := float64(n) * 1e9 / float64(max(1, f.RecordedNs()))
 	if most == nil || n < w.t.Count || rate < w.t.Rate || float64(closed) < w.t.EndedShare*float64(n) {
 		return nil
@@ -114,12 +118,16 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	}
 	who := x.Actors[0].AtInnermost()
 	opened, second := quantity.Count(n), quantity.Number(rate)
-	x.Headline = findings.Say("%s opens %s connections a second, and keeps few of them", x.Actors[0].Short(), second)
-	x.Title = findings.Say("%s opened connections for requests of net/http: %s, %s a second, of which %s were closed again; opening them took %s in all",
+	by := findings.Say("%s", who.Short())
+	if who.CalledBy() != "" {
+		by = who.Doer()
+	}
+	x.Headline = findings.Say("%s opens %s connections a second, and keeps few of them", by, second)
+	x.Title = findings.Say("%s opened connections for requests of net/http: %s, %s a second, of which %s were not kept; opening them took %s in all",
 		who.Doer(), opened, second, quantity.Count(closed), quantity.Duration(openNs))
 	x.Measured("connections opened", findings.Count(n), findings.Count(w.t.Count))
 	x.Measured("of them, in a second", findings.Number(rate), findings.Number(w.t.Rate))
-	x.Measured("of them, closed again", findings.PartOf(closed, n), findings.Share(w.t.EndedShare))
+	x.Measured("of them, not kept", findings.PartOf(closed, n), findings.Share(w.t.EndedShare))
 	x.Measured("their opening, summed", findings.Time(openNs))
 	x.Advise("Let requests share connections: in %s, read each answer's body to its end and close it, keep one http.Client, and set Transport.MaxIdleConnsPerHost to as many requests as are under way at once (it is 2 unless set).", who.Short())
 	return []findings.Finding{x}

@@ -181,11 +181,15 @@ func (w *watcher) finding(f *findings.Facts, x *site) []findings.Finding {
 		Severity: s, CostNs: x.Ns, FromNs: x.From, ToNs: x.To, Basis: findings.Certain,
 		Actors: []findings.Actor{f.Actor(findings.Cause, x.Class, x.G, x.Stack)},
 	}
+	who := findings.Say("%s", x.function)
+	if does := y.Actors[0].AtInnermost(); does.CalledBy() != "" {
+		who = does.Doer()
+	}
 	rate := quantity.Plural(int64(x.perSecond), "time", "times")
 	mean, limit := x.Ns/max(1, x.N), x.shortNs/max(1, x.N)
-	y.Headline = findings.Say("%s %s little by little, %s a second, each a system call", x.function, x.verb, rate)
+	y.Headline = findings.Say("%s %s little by little, %s a second, each a system call", who, x.verb, rate)
 	y.Title = findings.Say("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
-		x.function, x.verb, rate, quantity.Duration(mean), quantity.Percent(x.share))
+		who, x.verb, rate, quantity.Duration(mean), quantity.Percent(x.share))
 	y.MeasuredOf(findings.Say("system calls in %s%s", x.function, findings.At(" (%s)", x.place)), findings.Count(x.N))
 	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
 	y.Measured("in a run interval (mean)", findings.Number(float64(x.N)/float64(max(1, x.Runs))), findings.Number(w.t.MinRow))
