@@ -58,10 +58,10 @@ type Meta struct {
 	Quota       *Quota            `json:"cpu_quota,omitempty"`    // tightest CPU quota of the process's control group and its parents
 	MemoryLimit int64             `json:"memory_limit,omitempty"` // GOMEMLIMIT, bytes
 	MemoryMax   int64             `json:"memory_max,omitempty"`   // limit of the control group, bytes
-	Host        *Host             `json:"host,omitempty"`
-	Build       *Build            `json:"build,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`  // given by the recorder
-	Request     *SlowRequest      `json:"request,omitempty"` // the slow request for which the trace was captured
+	Host        *Host             `json:"host,omitempty"`         // machine on which the process ran
+	Build       *Build            `json:"build,omitempty"`        // build information of the program
+	Labels      map[string]string `json:"labels,omitempty"`       // given by the recorder
+	Request     *SlowRequest      `json:"request,omitempty"`      // the slow request for which the trace was captured
 }
 
 // SlowRequest is a request, or other measured operation, that took too long.
