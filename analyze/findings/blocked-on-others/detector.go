@@ -297,13 +297,15 @@ func (w *watcher) meanwhile(c *cell, g, by *findings.Goroutine, now int64) {
 	if round == 0 {
 		return
 	}
-	if p := w.pauses.Find(by.ID); p != nil && p.to <= now-round {
-		if during := p.to - max(p.to-p.ns, now-ns); 2*during >= ns {
-			c.blocked.Add(p.reason, float64(during))
-			if p.waker != g.ID {
-				addLink(&c.links, p.ender, float64(during))
+	if 2*round <= ns { // else most of the wait was during the last round
+		if p := w.pauses.Find(by.ID); p != nil && p.to <= now-round {
+			if during := p.to - max(p.to-p.ns, now-ns); 2*during >= ns {
+				c.blocked.Add(p.reason, float64(during))
+				if p.waker != g.ID {
+					addLink(&c.links, p.ender, float64(during))
+				}
+				ns -= during
 			}
-			ns -= during
 		}
 	}
 	part := float64(ns) / float64(round)
