@@ -141,43 +141,37 @@ func TestComputesForOthers(t *testing.T) {
 	}
 }
 
-// A short block right before the end of a wait is not what who ends it did meanwhile.
-func TestALongBlockBeforeTheLastRound(t *testing.T) {
+// asked has a client ask 50 times, and wait for what a server that it wakes does before it answers.
+func asked(serves func(s *Stream)) *Stream {
 	s := New(1).Class(2, server)
 	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
 	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
 	for range 50 {
-		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
-		s.Decisions[len(s.Decisions)-1].Stack = inAsk
-		s.Start(server, 0).BlockAt(server, reference.ReasonSelect, inTick).Pass(10*Ms).Local(server, 0, reference.WhyTimer)
-		s.Start(server, 0).Block(server, reference.ReasonNetwork).Pass(100*Us).Local(server, 0, reference.WhyNetwork).Start(server, 0).Pass(Ms)
-		s.Wake(client, server)
+		s.Wake(server, client).Pass(10*Us).BlockAt(client, reference.ReasonChanReceive, inAsk).Start(server, 0)
+		serves(s)
+		s.Pass(Ms).Wake(client, server)
 		s.Decisions[len(s.Decisions)-1].Stack = inServe
 		s.Block(server, reference.ReasonSelect).Start(client, 0)
 	}
-	x := One(t, detect(s), blockedonothers.ID, findings.Note)
-	if want := "main.(*batcher).run had itself waited before in main.(*session).tick, mostly for a timer"; !strings.HasSuffix(x.Title.String(), want) {
-		t.Errorf("%s, want …%s", x.Title, want)
-	}
+	return s
 }
 
-// Who is in system calls for most of its time does not compute.
-func TestInSystemCallsForOthers(t *testing.T) {
-	s := New(1).Class(2, server)
-	s.Local(server, 0, reference.WhyCreate).Start(server, 0).Block(server, reference.ReasonSelect)
-	s.Local(client, 0, reference.WhyCreate).Start(client, 0)
-	for range 50 {
-		s.Wake(server, client).Pass(10*Us).Block(client, reference.ReasonChanReceive)
-		s.Decisions[len(s.Decisions)-1].Stack = inAsk
-		s.Start(server, 0).Syscall(server)
-		s.Decisions[len(s.Decisions)-1].Stack = inWrite
-		s.Pass(10*Ms).SyscallExit(server).Pass(Ms).Wake(client, server)
-		s.Decisions[len(s.Decisions)-1].Stack = inServe
-		s.Block(server, reference.ReasonSelect).Start(client, 0)
-	}
-	x := One(t, detect(s), blockedonothers.ID, findings.Note)
-	if want := "main.(*batcher).run had been in system calls in main.(*session).send for most of its time"; !strings.HasSuffix(x.Title.String(), want) {
-		t.Errorf("%s, want …%s", x.Title, want)
+// What a server did for most of a wait is told, be it a long block before a short one, or system calls.
+func TestServes(t *testing.T) {
+	for want, serves := range map[string]func(s *Stream){
+		"main.(*batcher).run had itself waited before in main.(*session).tick, mostly for a timer": func(s *Stream) {
+			s.BlockAt(server, reference.ReasonSelect, inTick).Pass(10*Ms).Local(server, 0, reference.WhyTimer)
+			s.Start(server, 0).Block(server, reference.ReasonNetwork).Pass(100*Us).Local(server, 0, reference.WhyNetwork).Start(server, 0)
+		},
+		"main.(*batcher).run had been in system calls in main.(*session).send for most of its time": func(s *Stream) {
+			s.Syscall(server)
+			s.Decisions[len(s.Decisions)-1].Stack = inWrite
+			s.Pass(10 * Ms).SyscallExit(server)
+		},
+	} {
+		if x := One(t, detect(asked(serves)), blockedonothers.ID, findings.Note); !strings.HasSuffix(x.Title.String(), want) {
+			t.Errorf("%s, want …%s", x.Title, want)
+		}
 	}
 }
 
