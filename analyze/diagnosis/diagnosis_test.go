@@ -67,9 +67,11 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
-	roundTrips := func(r *analyze.Result) {
-		inRow(160, 20)(r)
-		r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: "net/http.(*persistConn).roundTrip"}
+	roundTrips := func(waits int64) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			inRow(waits, 20)(r)
+			r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: "net/http.(*persistConn).roundTrip"}
+		}
 	}
 	sleeping := func(program analyze.ProgramKind, how string, tested bool, ns int64) func(*analyze.Result) { // of 100 ms
 		return func(r *analyze.Result) {
@@ -168,7 +170,8 @@ func TestCases(t *testing.T) {
 		{"in a row", "Note; act if it matters", changed(result(ms, design), inRow(160, 20))},
 		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(160, 20)), clients(40*ms))},
 		{"slow units", slowed, changed(changed(result(ms), inRow(160, 20)), clients(50*ms))},
-		{"in a row", "Note; act if it matters", changed(result(ms), roundTrips)},
+		{"in a row", "Note; act if it matters", changed(result(ms), roundTrips(160))},
+		{"fine", "No problem found", changed(result(ms), roundTrips(140))}, // 3 requests a unit
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
 		{"fine", "No problem found", changed(result(ms), inRow(70, 20))},                                    // 3 times a unit

@@ -77,7 +77,8 @@ type InRow struct {
 	Times  int64          // mean number of waits there in such a unit
 }
 
-// roundTrip is where clients of net/http wait for an answer.
+// roundTrip is where clients of net/http wait for an answer, up to twice for each: until the request is
+// written, and until the answer comes (net/http, transport.go; Go 1.22 to 1.27).
 const roundTrip = "net/http.(*persistConn).roundTrip"
 
 // Bounds on waits one after the other.
@@ -105,9 +106,13 @@ func (d *Diagnosis) inRow() (most *InRow) {
 			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.Site != roundTrip {
 				continue
 			}
-			x := &InRow{k, b, false, k.TotalNs / k.Count, b.Chief.Waits / k.Count}
+			waits := b.Chief.Waits
+			if b.Chief.Via.Site == roundTrip {
+				waits /= 2
+			}
+			x := &InRow{k, b, false, k.TotalNs / k.Count, waits / k.Count}
 			if !x.many(b.Ns / k.Count) {
-				x = &InRow{k, b, true, all.SlowNs, int64(float64(b.Chief.Waits) * quantity.Ratio(b.SlowNs, b.Ns))}
+				x = &InRow{k, b, true, all.SlowNs, int64(float64(waits) * quantity.Ratio(b.SlowNs, b.Ns))}
 				if !all.Slow() || !x.many(b.SlowNs) || x.Times < timesOfSlow {
 					continue
 				}
