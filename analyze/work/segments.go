@@ -75,14 +75,15 @@ type walk struct {
 	subTests      []subTest // likewise
 	via           ownWait   // of the owner
 	hops          uint8
-	kind          *kind      // that the unit is of
-	bin           int        // of its latency
-	last          segment    // that may go on
-	keeps         bool       // all segments, in out
-	out           []segment  // the last first
-	kept          [256]uint8 // late ones, by a hash of their cells
-	lives, turns  []portion  // late ones, by their intervals
-	recording     *portion   // nil: none
+	kind          *kind             // that the unit is of
+	bin           int               // of its latency
+	last          segment           // that may go on
+	keeps         bool              // all segments, in out
+	out           []segment         // the last first
+	kept          [256]uint8        // late ones, by a hash of their cells
+	lives         [levels][]portion // late ones, by their intervals
+	turns         []portion         // likewise
+	recording     *portion          // the innermost; nil: none
 }
 
 func newWalk(r *ring) walk {
@@ -121,7 +122,8 @@ type portion struct {
 	n, to, serve int64 // as for follow
 	via          ownWait
 	depth        int
-	next, begin  int64 // the interval before them
+	next, begin  int64    // the interval before them
+	outer        *portion // of a higher level, which is recorded, too
 	class        int32
 	hops         uint8
 	turns        bool      // it is none of a life
@@ -130,9 +132,13 @@ type portion struct {
 	sums         []segment // by cell; their hops count from the end of the portion
 }
 
+// Portions of lives have levels, so that the intervals of a long unit are not gone through one
+// portion after the other.
 const (
 	numPortions  = 1 << 10
-	portionBits  = 8 // its intervals have the same number, but for so many bits
+	levels       = 4
+	portionBits  = 6 // its intervals have the same number, but for so many bits
+	levelBits    = 3 // and so many more for each higher level
 	turnBits     = 6 // likewise, of those with turns
 	portionSums  = 16
 	portionsHops = 16 // of a life
@@ -162,22 +168,33 @@ func (w *walk) replay(p *portion) {
 	w.hops += p.hops
 }
 
-// record begins a portion, recorded ends it. It is not kept if it does not reach the interval next.
+// record begins a portion within another one, or instead of one with turns; recorded ends it. It is not
+// kept if it does not reach the interval next.
 func (w *walk) record(p *portion, n, to, serve int64, depth int, turns bool) {
 	w.flush()
-	if w.recording != nil {
-		w.recording.n = 0
+	outer := w.recording
+	if outer != nil && outer.turns {
+		outer.n = 0
+		outer = nil
 	}
 	sums := p.sums[:0]
 	*p = portion{} // OPT: cleared, then set field by field, since a literal would be made elsewhere and copied
 	p.n, p.to, p.serve, p.via, p.depth, p.hops, p.turns, p.steps, p.sums = n, to, serve, w.via, depth, w.hops, turns, w.followed.left, sums
+	p.outer = outer
 	w.recording = p
 }
 
 func (w *walk) recorded(next, begin int64, class int32) {
 	w.flush()
 	p := w.recording
-	w.recording = nil
+	w.recording = p.outer
+	if p.outer != nil {
+		for i := range p.sums {
+			s := p.sums[i]
+			s.hops += p.hops
+			p.outer.sum(&s)
+		}
+	}
 	p.next, p.begin, p.class, p.hops, p.steps = next, begin, class, w.hops-p.hops, p.steps-w.followed.left
 	if next == 0 || len(p.sums) > portionSums || p.hops > portionsHops && !p.turns {
 		p.n = 0
@@ -268,7 +285,8 @@ func (w *walk) keep() {
 // OPT: those who wait for the same goroutine follow the same intervals. What these are booked on is
 // recorded by portions, unless all segments are kept.
 func (w *walk) follow(n, from, to int64, depth int, serve int64) {
-	class, last, records := int32(0), n, false
+	class, last := int32(0), n
+	var open recordings
 	for to > from {
 		x := w.ring.at(n)
 		if x == nil || w.followed.left == 0 {
@@ -281,17 +299,10 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 		}
 		w.followed.left--
 		if last>>portionBits != n>>portionBits && !w.keeps {
-			if records {
-				w.recorded(n, to, class)
-			}
-			p := portionAt(&w.lives, portionBits, n)
-			is := p.is(n, to, serve, w.via, depth) && w.hops <= maxHops-portionsHops
-			if records = !is && (w.recording == nil || w.recording.turns); records {
-				w.record(p, n, to, serve, depth, false)
-			} else if is && p.begin >= from {
+			if p := w.late(&open, n, last, from, to, serve, depth, class); p != nil {
 				w.replay(p)
-				n, to, class = p.next, p.begin, p.class
-				continue // last is of another portion still
+				last, n, to, class = n, p.next, p.begin, p.class
+				continue
 			}
 		}
 		last, class = n, x.class
@@ -313,10 +324,43 @@ func (w *walk) follow(n, from, to int64, depth int, serve int64) {
 		}
 		n = back(n, x.prev)
 	}
-	if records {
-		w.recorded(0, to, class)
+	for level := range open {
+		if open[level] {
+			w.recorded(0, to, class)
+		}
 	}
 }
+
+// recordings are the levels of a life's portions that are recorded.
+type recordings [levels]bool
+
+// late returns the longest portion that ends with interval n and may be booked instead of its
+// intervals; nil if there is none. It ends the portions of whose intervals last was one and n is none,
+// and begins those that end with n.
+func (w *walk) late(open *recordings, n, last, from, to, serve int64, depth int, class int32) *portion {
+	level := 0
+	for ; level < levels && last>>bitsOf(level) != n>>bitsOf(level); level++ {
+		if open[level] {
+			w.recorded(n, to, class)
+			open[level] = false
+		}
+	}
+	for level--; level >= 0; level-- {
+		p := portionAt(&w.lives[level], bitsOf(level), n)
+		is := p.is(n, to, serve, w.via, depth) && w.hops <= maxHops-portionsHops
+		if is && p.begin >= from {
+			return p
+		}
+		if !is && (w.recording == nil || w.recording.turns || *open != recordings{}) {
+			w.record(p, n, to, serve, depth, false)
+			open[level] = true
+		}
+	}
+	return nil
+}
+
+// bitsOf returns by how many bits the numbers of the intervals of a life's portion differ.
+func bitsOf(level int) int { return portionBits + level*levelBits }
 
 // followOwn is follow for the life of the owner, from interval n on.
 func (w *walk) followOwn(n, from, to int64) {

@@ -22,7 +22,7 @@ import (
 func Command(fs *flag.FlagSet) cli.Do {
 	gmpscope := fs.String("gmpscope", "gmpscope", "the `PROGRAM` to run")
 	only := fs.String("only", "", "only things whose names match `REGEXP`")
-	events := fs.Int("events", 100_000, "make traces of some `N` events")
+	events := fs.Int("events", 1<<16, "make traces of some `N` events, and of four times as many for the most of a thing")
 	dir := fs.String("dir", "", "keep the traces in `DIR`")
 	return func(ctx context.Context, _ []string, stdout io.Writer) error {
 		match, err := regexp.Compile(*only)
@@ -63,6 +63,9 @@ func (t *thing) measure(ctx context.Context, to io.Writer, gmpscope, dir string,
 	for i := range sizes {
 		n := t.most >> (2 * (sizes - 1 - i))
 		name := filepath.Join(dir, fmt.Sprintf("%s-%d.trace", t.name, n))
+		if i == sizes-1 {
+			events *= 4 // as many for each as in the trace before: a thing may have costs of its own
+		}
 		if err := t.create(name, n, max(events, 8*n)); err != nil {
 			return err
 		}
