@@ -65,7 +65,7 @@ func (a *analysis) program(r *Result, f *findings.Facts) Program {
 		kind = Tests
 	case len(served(&r.Work)) > 0:
 		kind = Server
-	case findings.Idle(used, of, r.Waits.User.MaxNs):
+	case findings.Idle(used, of, r.Waits.User.MaxNs) && !r.asksInRow():
 		kind = Idle
 	case r.Work.Serves && !r.mainComputes():
 		kind = Server
@@ -78,6 +78,22 @@ func (r *Result) mainComputes() bool {
 	return slices.ContainsFunc(r.Breakdown.Classes, func(c breakdown.Class) bool {
 		return c.Name == "main.main" && 2*c.RunningNs > r.Breakdown.Program.RunningNs
 	})
+}
+
+// asksInRow reports whether main waits for what is outside of the program most of the time, and often: it
+// does not rest.
+func (r *Result) asksInRow() bool {
+	var asking, all, times int64
+	for _, k := range r.Work.Run() {
+		all += k.TotalNs
+		for i := range k.Path {
+			if p := &k.Path[i]; p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe") {
+				asking += p.Ns
+				times = max(times, p.Waits)
+			}
+		}
+	}
+	return times >= manyRequests && 2*asking >= all
 }
 
 // manyRequests is how many units of a kind make a server, at least.

@@ -15,6 +15,11 @@ func TestProgramKind(t *testing.T) {
 	units := func(class, how string, server bool) work.UnitKind {
 		return work.UnitKind{Class: class, How: how, Entry: true, Server: server, Count: 20}
 	}
+	asks := func(times int64) work.UnitKind {
+		k := units("main.main", "run", false)
+		k.TotalNs, k.Path = 100*ms, []work.TimePart{{Via: &work.Via{What: "network", Site: "main.upload"}, Waits: times, Ns: 50 * ms}}
+		return k
+	}
 	host := findings.Facts{}
 	host.Waits.Classes = []waits.Class{{Name: "runtime.handleEvent", RunningNs: ms}}
 	for _, c := range []struct {
@@ -32,6 +37,8 @@ func TestProgramKind(t *testing.T) {
 		{"main waits for parts", "", findings.Facts{}, []work.UnitKind{units("main.main", "cycle", false)}, 90 * ms, Batch, false},
 		{"one job", "", findings.Facts{}, nil, 90 * ms, Batch, false},
 		{"at rest", "", findings.Facts{}, nil, ms, Idle, false},
+		{"asks time and again", "", findings.Facts{}, []work.UnitKind{asks(20)}, ms, Batch, false},
+		{"waits for something to do", "", findings.Facts{}, []work.UnitKind{asks(19)}, ms, Idle, false},
 		{"few requests", "", findings.Facts{}, []work.UnitKind{units("main.pack", "run", false)}, 90 * ms, Server, false},
 		{"tests", "", findings.Facts{Tested: "shop"}, []work.UnitKind{units("main.serve", "cycle", true)}, 90 * ms, Tests, false},
 		{"benchmarks", "", findings.Facts{Tested: "shop", Tests: findings.Tests{Benchmarks: true}}, nil, 90 * ms, Benchmarks, false},

@@ -365,7 +365,7 @@ func (c *candidate) rounds() (of part, b, a sample, ok bool) {
 	}
 	most := int64(0)
 	for p := range c.sums[0].parts {
-		if p.what != "sleep" && p.what != "network" {
+		if p.what != "sleep" && p.what != "network" && p.what != "pipe" {
 			continue
 		}
 		least := int64(math.MaxInt64)

@@ -12,7 +12,7 @@ var does = map[string]string{
 	"running": "runs", "runnable": "waits for a P", "syscall": "is in system calls", "child": "waits for a child process",
 	"gc-assist": "works for the garbage collector", "gc-sweep": "sweeps for the garbage collector", "stw": "stops the world", "off-cpu": "is on no CPU",
 	"lock": "waits for a lock", "cond": "waits at a sync.Cond", "waitgroup": "waits for a WaitGroup", "channel": "waits at a channel",
-	"coroutine": "waits for a coroutine", "select": "waits in a select", "network": "waits for the network", "sleep": "sleeps",
+	"coroutine": "waits for a coroutine", "select": "waits in a select", "network": "waits for the network", "pipe": "waits for a pipe", "sleep": "sleeps",
 	"unknown": "waits, for whom is not known", "rest": "does many other things",
 }
 

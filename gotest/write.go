@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/doc"
@@ -94,7 +95,7 @@ func partInWords(x *jsondoc.TestPart) string {
 		return what
 	}
 	via := "blocked on a " + x.Via
-	if x.Via == "sleep" || x.Via == "network" || x.Via == "select" {
+	if slices.Contains([]string{"sleep", "network", "pipe", "select"}, x.Via) {
 		via = "in " + x.Via
 	}
 	if x.ViaWhere != "" {

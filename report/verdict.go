@@ -54,7 +54,7 @@ func (w *wording) verdict() Verdict {
 		v.Headline = fill(w.Shorter)
 	}
 	v.Headline = words.Cut(v.Headline, longHeadline)
-	v.Detail, v.Try = w.detail(), strings.TrimSpace(strings.TrimSpace(fill(w.Try))+" "+w.doubtful())
+	v.Detail, v.Try = w.detail(), strings.Join(strings.Fields(fill(w.Try)+" "+w.ofModule()+" "+w.doubtful()), " ")
 	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(about), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
@@ -107,9 +107,15 @@ func (w *wording) known() map[string]string {
 	}
 	if x := w.InRow; x != nil {
 		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site)))
-		m["rowTakes"], m["rowUnit"] = quantity.Duration(x.Ns), "a unit"
-		if x.Slow {
-			m["rowUnit"] = "a slow unit"
+		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a unit on average", "the network"
+		switch {
+		case x.Slow:
+			m["rowUnit"] = "a slow unit on average"
+		case w.r.Program.Kind == analyze.Batch && x.Kind.Count == 1:
+			m["rowUnit"] = "in all"
+		}
+		if x.Bucket.Chief.Via.What == "pipe" {
+			m["rowFor"] = "a pipe"
 		}
 	}
 	v := w.Victim
@@ -203,6 +209,23 @@ func (w *wording) advice() string {
 		do += "; and " + words.Advice(cs[1].Cause)
 	}
 	return words.Ended(do)
+}
+
+// ofModule reports of which module the code is that the headline blames, where it is not the program's own.
+func (w *wording) ofModule() string {
+	if w.Subject == nil {
+		return ""
+	}
+	named := w.Subject.InBrief().Names()
+	for i := range w.Subject.Actors {
+		a := &w.Subject.Actors[i]
+		for _, a := range []*findings.Actor{a, a.AtInnermost()} {
+			if m := a.Module(); m != "" && a.Role == findings.Cause && slices.Contains(named, a.Short()) {
+				return fmt.Sprintf("%s is code of %s: see whether a newer version does better, or change how it is called.", w.names.Function(string(a.Short())), words.Visible(m))
+			}
+		}
+	}
+	return ""
 }
 
 // whereToLook reports where to look if a program is slow, though scheduling is not why; "" if that is

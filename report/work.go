@@ -453,6 +453,7 @@ var activities = map[string]activity{
 	"coroutine": {"waiting for a coroutine", "channel", "make the iterator faster."},
 	"select":    {"waiting in a select", "channel", "make whoever answers faster, or have more of them answer."},
 	"network":   {"waiting for the network", "network", "ask for less, ask for several things at once, or keep answers; if the other side is slow, look there."},
+	"pipe":      {"waiting for a pipe", "child", "if a child process is at its other end, ask it for less, or for several things at once."},
 	"sleep":     {"asleep", "sleep", "wait for what they need, not for a time; or sleep for less."},
 	"unknown":   {"not known", "notknown", ""},
 	"rest":      {"many other things", "notknown", ""},
@@ -464,7 +465,7 @@ func WorkKey(what string) string { return cmp.Or(activities[what].key, "notknown
 // workKeys has what the colours are called.
 var workKeys = map[string]string{
 	"user": "running", "runnable": "runnable", "syscall": "system call", "offcpu": "off the CPUs", "gc": "garbage collector", "stopped": "stopping the world", "lock": "lock",
-	"sync": "Cond or WaitGroup", "channel": "channel", "network": "network", "sleep": "asleep", "child": "child process", "notknown": "other or not known",
+	"sync": "Cond or WaitGroup", "channel": "channel", "network": "network", "sleep": "asleep", "child": "child process or pipe", "notknown": "other or not known",
 }
 
 // doingIn reports what goroutines do, and in which function, if that is known.

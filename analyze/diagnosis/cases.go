@@ -101,7 +101,7 @@ func (d *Diagnosis) cases() []Case {
 		{asleepCase, d.Asleep != nil && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent $asleepIn",
 			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
-		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for the network $times times in a row in $place: $rowTakes $rowUnit on average",
+		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit",
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},
 
 		// A note leads, or there was much waiting.

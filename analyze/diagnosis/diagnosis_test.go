@@ -67,6 +67,10 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
+	batch := func(r *analyze.Result) {
+		r.Program.Kind, r.Work.Kinds[0].How = analyze.Batch, "run"
+		r.Work.Kinds[0].Path[0].Via.What, r.Work.Kinds[0].Path[0].What = "pipe", "pipe"
+	}
 	roundTrips := func(waits int64) func(*analyze.Result) {
 		return func(r *analyze.Result) {
 			inRow(waits, 20)(r)
@@ -172,6 +176,8 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(changed(result(ms), inRow(160, 20)), clients(50*ms))},
 		{"in a row", "Note; act if it matters", changed(result(ms), roundTrips(160))},
 		{"fine", "No problem found", changed(result(ms), roundTrips(140))}, // 3 requests a unit
+		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(20, 1)), batch)},
+		{"fine", "No problem found", changed(changed(result(ms), inRow(19, 1)), batch)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), inRow(160, 20))},
 		{"fine", "No problem found", changed(result(ms), inRow(70, 20))},                                    // 3 times a unit

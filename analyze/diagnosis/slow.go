@@ -68,7 +68,8 @@ func (d *Diagnosis) slow() (most *Slow) {
 	return most
 }
 
-// InRow is a kind of units of work that spend most of their time in repeated waits at one place.
+// InRow is a kind of units of work that spend most of their time in repeated waits at one place, or the run
+// of a batch job that does.
 type InRow struct {
 	Kind   *work.UnitKind // the kind
 	Bucket work.Bucket    // the waits at that place
@@ -85,6 +86,7 @@ const roundTrip = "net/http.(*persistConn).roundTrip"
 const (
 	timesInRow  = 4         // of a unit, from which on they are many
 	timesOfSlow = 8         // of a slow unit, of which it is not counted, but follows from all
+	timesOfRun  = 20        // of a batch job
 	leastInRow  = 5_000_000 // ns that a unit takes on average, below which nobody minds
 )
 
@@ -97,13 +99,14 @@ func (d *Diagnosis) inRow() (most *InRow) {
 	total := int64(0)
 	for i := range d.r.Work.Kinds {
 		k := &d.r.Work.Kinds[i]
-		if !k.Entry || k.Merged || k.Count < fewAsleep || k.How == work.Run.String() || k.How == work.Phase.String() {
+		run := k.How == work.Run.String() || k.How == work.Phase.String()
+		if !k.Entry || k.Merged || run && d.r.Program.Kind != analyze.Batch || !run && k.Count < fewAsleep {
 			continue
 		}
 		total += k.TotalNs
 		buckets, all := k.Buckets()
 		for _, b := range buckets {
-			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.Site != roundTrip {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.What != "pipe" && b.Chief.Via.Site != roundTrip {
 				continue
 			}
 			waits := b.Chief.Waits
@@ -111,6 +114,9 @@ func (d *Diagnosis) inRow() (most *InRow) {
 				waits /= 2
 			}
 			x := &InRow{k, b, false, k.TotalNs / k.Count, waits / k.Count}
+			if run && x.Times < timesOfRun {
+				continue
+			}
 			if !x.many(b.Ns / k.Count) {
 				x = &InRow{k, b, true, all.SlowNs, int64(float64(waits) * quantity.Ratio(b.SlowNs, b.Ns))}
 				if !all.Slow() || !x.many(b.SlowNs) || x.Times < timesOfSlow {

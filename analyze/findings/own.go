@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -232,6 +233,27 @@ func (a *Actor) CalledBy() Name {
 		return ""
 	}
 	return by
+}
+
+// Module returns the module that the program requires, as "path@version", in which the function is that
+// names the actor; "" if the function is the program's own, or the module is not known.
+func (a *Actor) Module() string {
+	find := ProgramsFunction
+	if a.Innermost {
+		find = InnermostFunction
+	}
+	function, place := find(a.Stack, a.Tested)
+	folder, rest, ok := strings.Cut(place, "@v")
+	pkg := packageOf(function)
+	if !ok || std.Has(pkg) || a.Tested != "" && owns(a.Tested, pkg, place) {
+		return ""
+	}
+	version, dir, _ := strings.Cut(path.Dir(rest), "/")
+	module := strings.TrimSuffix(strings.TrimSuffix(pkg, dir), "/")
+	if last := path.Base(folder); !strings.Contains(last, "!") {
+		module = path.Join(path.Dir(module), last) // whose dot does not end the path of a package, as in yaml.v3
+	}
+	return module + "@v" + version
 }
 
 // packageOf is the path of a function's package.

@@ -73,6 +73,28 @@ func TestNamesTheLibrarysFunction(t *testing.T) {
 	}
 }
 
+// The module of a function is told by the folder with a version in which its file is.
+func TestModule(t *testing.T) {
+	stack := []string{
+		"sync.(*Mutex).Unlock (sync/mutex.go:65)",
+		"github.com/Some/log/hooks.(*Hook).fire (/go/pkg/mod/github.com/!some/log@v1.7.0-rc.1/hooks/hook.go:2)", "main.serve (/src/a/main.go:5)",
+	}
+	a := &findings.Actor{Stack: stack}
+	inner, tested := a.AtInnermost(), a.AtInnermost()
+	tested.Tested = "github.com/Some/log"
+	root := &findings.Actor{Innermost: true, Stack: []string{"gopkg.in/yaml.v3.load (gopkg.in/yaml.v3@v3.0.1/yaml.go:7)"}}
+	for want, a := range map[string]*findings.Actor{"github.com/Some/log@v1.7.0-rc.1": inner, "gopkg.in/yaml.v3@v3.0.1": root} {
+		if got := a.Module(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, a := range []*findings.Actor{a, tested} {
+		if got := a.Module(); got != "" {
+			t.Errorf("%q of %+v", got, a)
+		}
+	}
+}
+
 func TestCaller(t *testing.T) {
 	for _, c := range []struct {
 		class string

@@ -40,6 +40,7 @@ const (
 	inProtocol                      // a loop that carries the requests of others
 	inServer                        // such a loop, which begins a goroutine for each request
 	inRun                           // testing.(*T).Run
+	inFile                          // reads or writes an os.File, which is a pipe or terminal if that blocks
 )
 
 // facts is what is known of a stack, whoever has it. It holds no pointers.
@@ -235,8 +236,11 @@ func (p *places) traitsOf(frames []*Frame) (t trait) {
 		if of&(timerStarts|timerStops) != 0 && (i+1 == len(frames) || !p.named[frames[i+1].function].harness) {
 			of &^= timerStarts | timerStops // a benchmark does that itself
 		}
-		t |= of
 		network = network || n.pkg == "net"
+		if network {
+			of &^= inFile // the file copies from or to a connection
+		}
+		t |= of
 	}
 	if !network {
 		t &^= inWrite
@@ -272,6 +276,9 @@ func traitsOf(pkg, rest string) trait {
 	case "os":
 		if rest == "(*Process).Wait" || rest == "(*Process).blockUntilWaitable" || rest == "(*Process).pidfdWait" {
 			return inChild
+		}
+		if strings.HasPrefix(rest, "(*File).") {
+			return inFile
 		}
 	case "os/exec":
 		return inExec

@@ -87,6 +87,21 @@ func TestOtherWaits(t *testing.T) {
 	}
 }
 
+// A file that blocks is a pipe; but what it copies from a connection is the network's.
+func TestPipes(t *testing.T) {
+	for what, in := range map[string][]string{
+		"pipe":    {"main.job", "main.load", "os.(*File).Read", pollIn},
+		"network": {"main.job", "main.load", "os.(*File).ReadFrom", "net.(*conn).Read", pollIn},
+	} {
+		p := newPlay(t)
+		p.begin(1).create(1, 2, "main.job", p.stack("main.main")).block(2, reference.ReasonNetwork, p.stack(in...), 40).exit(2)
+		want := []Segment{{&Via{what, "main.load"}, Leaf{"main.job", what, "", "main.load"}, 40}}
+		if d := cmp.Diff(want, p.slowest("main.job")); d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+}
+
 // Who polls has two intervals, however often it does: one in which it runs, and one in which it
 // waits for a P.
 func TestPolls(t *testing.T) {

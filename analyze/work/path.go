@@ -24,6 +24,7 @@ const (
 	onChannel
 	onSelect
 	onNetwork
+	onPipe
 	onCoroutine
 	asleep
 	rest // of many things
@@ -32,7 +33,7 @@ const (
 
 var activities = [numActivities]string{
 	"unknown", "running", "runnable", "off-cpu", "gc-sweep", "gc-assist", "syscall", "child", "stw",
-	"lock", "cond", "waitgroup", "channel", "select", "network", "coroutine", "sleep", "rest",
+	"lock", "cond", "waitgroup", "channel", "select", "network", "pipe", "coroutine", "sleep", "rest",
 }
 
 // waitsFor returns what a goroutine does that is blocked.
@@ -40,6 +41,8 @@ func waitsFor(f family, t trait) activity {
 	switch {
 	case t&inExec != 0 && (f == read || f == write):
 		return child
+	case t&inFile != 0 && (f == read || f == write):
+		return onPipe
 	case t&inGroup != 0 && f == lock:
 		return onGroup
 	}

@@ -155,7 +155,7 @@ func (p *TimePart) Own() (what, where string) {
 
 // Via is a wait of a unit's own goroutine.
 type Via struct {
-	What string `json:"what"` // "lock", "cond", "waitgroup", "channel", "select", "network", "coroutine" or "sleep"
+	What string `json:"what"` // "lock", "cond", "waitgroup", "channel", "select", "network", "pipe", "coroutine" or "sleep"
 	Site string `json:"site"` // function
 }
 
@@ -165,7 +165,7 @@ type Leaf struct {
 	// What it did: "running", "off-cpu" (its thread was on no CPU, by the kernel's records),
 	// "runnable", "syscall", "child" (waits for a process), "gc-assist", "gc-sweep", "stw"
 	// (stops the world), "lock", "cond" (a sync.Cond), "waitgroup", "channel", "select",
-	// "network", "coroutine", "sleep", "unknown", or "rest" for many things.
+	// "network", "pipe", "coroutine", "sleep", "unknown", or "rest" for many things.
 	What  string `json:"what"`
 	Cause string `json:"cause,omitempty"` // of runnable: its cause, as in waits; or "queue" if it did that for another unit, before it served this one
 	Where string `json:"where,omitempty"` // function of a wait, a system call or a stop of the world
