@@ -55,6 +55,12 @@ func (w *wording) program() (lines []string, did string) {
 		}
 		if all > 0 {
 			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
+			for i := range w.r.Procs.Ps {
+				used -= w.r.Procs.Ps[i].SchedNs // to look for work is none
+			}
+			if w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) && runningNs(run) > all/2 {
+				lines = []string{fmt.Sprintf("One goroutine after the other ran, with %s of the P-time in use: what does not depend on each other may run in parallel.", quantity.Part(used, of))}
+			}
 		} else if c, ok := w.computing(); ok {
 			did = fmt.Sprintf("Goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 		}
@@ -64,6 +70,18 @@ func (w *wording) program() (lines []string, did string) {
 		sure = " (as told by --program)."
 	}
 	return append([]string{as + sure}, lines...), did
+}
+
+// runningNs returns for how long goroutines ran in the time of units.
+func runningNs(kinds []*work.UnitKind) (ns int64) {
+	for _, k := range kinds {
+		for i := range k.Path {
+			if k.Path[i].What == "running" {
+				ns += k.Path[i].Ns
+			}
+		}
+	}
+	return ns
 }
 
 // tests reports which tests took longest, and for what.

@@ -266,7 +266,7 @@ func TestWhetherToAct(t *testing.T) {
 			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is still too slow, see what it is blocked on: 2 % of the CPU capacity was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
 			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the CPU capacity was in use",
 		}, "as they ran"},
-		{"much waiting", "No fault of scheduling found", used(0.5), []string{"If that waiting matters to you, try: ", "the time goes into computing: goroutines ran for 50 ms, most of it main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
+		{"much waiting", "No serious problem found", used(0.5), []string{"If that waiting matters to you, try: ", "the time goes into computing: goroutines ran for 50 ms, most of it main.serve (50 ms)", "400 µs each on average and 1 ms at most"}, "Nothing to do"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := wordingOf(c.r).verdict()

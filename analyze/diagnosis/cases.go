@@ -67,7 +67,7 @@ func (d *Diagnosis) cases() []Case {
 
 	how := string(s.Severity)
 	fine := "No problem found"
-	if d.Noted != nil {
+	if d.Noted != nil || d.MuchWaiting {
 		fine = "No serious problem found"
 	}
 	more := "More work than Ps"
@@ -113,7 +113,7 @@ func (d *Diagnosis) cases() []Case {
 		{"minor", note != nil, note, "Note; act if it matters", "$finding", ifWanted},
 		{"not judged, no waits", !judged && noWaits, nil, "Not judged", "No goroutine of the program had to wait for a P", ""},
 		{"not judged", !judged, nil, "Not judged", "No detector judged this trace; goroutines waited $waited for a P in all", ""},
-		{"no fault", d.MuchWaiting, nil, "No fault of scheduling found", "Goroutines waited $waited for a P and ran $ran; no fault was found", ifWanted + " $next"},
+		{"no fault", d.MuchWaiting, nil, fine, "Goroutines waited $waited for a P and ran $ran; no fault was found", ifWanted + " $next"},
 
 		// Scheduling is not the problem.
 		{"no waits", noWaits, nil, fine, "No goroutine of the program had to wait for a P", allWell},

@@ -143,7 +143,7 @@ func TestCases(t *testing.T) {
 		{"by design", "Blocked, perhaps by design: note", result(ms, design)},
 		{"only notes", "No serious problem found", changed(result(ms, sleeps), asleep)},
 		{"only notes", "No serious problem found", result(ms, machine)},
-		{"no fault", "No fault of scheduling found", changed(result(90*ms, machine), idleP)},
+		{"no fault", "No serious problem found", changed(result(90*ms, machine), idleP)},
 		{"more work than Ps, by a cause", "More work than Ps", changed(result(90*ms, churn), busy)},
 		{"more work than Ps, by a cause", "More work than Ps at times", result(90*ms, churn)},
 		{"more work than Ps", "More work than Ps", changed(result(90*ms, inLine, explained), busy)},
@@ -154,7 +154,7 @@ func TestCases(t *testing.T) {
 		{"minor", "Note; act if it matters", changed(result(90*ms, cause(findings.Note, findings.OfWaiting, ms)), idleP)},
 		{"not judged, no waits", "Not judged", &analyze.Result{}},
 		{"not judged", "Not judged", changed(result(90*ms), unjudged)},
-		{"no fault", "No fault of scheduling found", changed(result(90*ms), idleP)},
+		{"no fault", "No serious problem found", changed(result(90*ms), idleP)},
 		{"no waits", "No problem found", &analyze.Result{Detectors: make([]analyze.Detector, 1)}},
 		{"idle", "No problem found", changed(result(ms), func(r *analyze.Result) { r.Procs.Ps[0].IdleNs, r.Procs.Ps[0].LifetimeNs = 2000*ms, 2100*ms })},
 		{"lone waiter", "No problem found", changed(result(20*ms), func(r *analyze.Result) {
@@ -206,7 +206,7 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, waits("main.ask")), home)},
-		{"no fault", "No fault of scheduling found", changed(changed(result(90*ms, waits("main.next")), home), idleP)},
+		{"no fault", "No serious problem found", changed(changed(result(90*ms, waits("main.next")), home), idleP)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(waits("main.next"), func(f *findings.Finding) {
 			f.Actors[0].Stack = append([]string{"runtime.chansend1 chan.go:1"}, f.Actors[0].Stack[1:]...)
 		})), home)},
