@@ -52,9 +52,32 @@ func (n *evidence) headline() findings.Text {
 		return findings.Say("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
 	}
 	if user := c.CalledBy(); user != "" {
-		return findings.Say("%s, called by %s, holds %s: others wait %s in all", c.function, user, n.what, quantity.Duration(n.waited))
+		return findings.Say("%s, called by %s, holds %s%s: others wait %s in all", c.function, user, n.what, n.meanwhile(), quantity.Duration(n.waited))
 	}
-	return findings.Say("%s holds %s for up to %s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), quantity.Duration(n.waited))
+	return findings.Say("%s holds %s for up to %s%s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), n.meanwhile(), quantity.Duration(n.waited))
+}
+
+// meanwhile is what who holds the lock mostly did, unless that was to run.
+func (n *evidence) meanwhile() findings.Text {
+	c := &n.chief
+	var in findings.Text
+	if n.slowIn != "" {
+		in = findings.Say(" in %s", n.slowIn)
+	}
+	switch {
+	case 2*c.blocked > c.held && n.keeper != nil:
+		return findings.Say(", asleep until %s has left a P", n.keeper.Work())
+	case 2*c.blocked > c.held:
+		reason, _ := c.reasons.Most()
+		return findings.Say(", blocked %s%s meanwhile", findings.BlockedFor(reason), in)
+	case 2*c.calls > c.held:
+		return findings.Say(", in system calls%s meanwhile", in)
+	case 2*c.yielded > c.held:
+		return findings.Say(", without a P after runtime.Gosched for most of it")
+	case 2*c.queued > c.held:
+		return findings.Say(", without a P for most of it")
+	}
+	return nil
 }
 
 // title names who holds the lock, and who waits for it.
@@ -64,26 +87,8 @@ func (n *evidence) title(waitNs int64) findings.Text {
 	if c.function == "" {
 		return findings.Say("Goroutines stood in line for the lock in %s: %s, up to %s until nobody waited", n.name, waits, quantity.Count(n.worst.longest))
 	}
-	var did, in findings.Text
-	if n.slowIn != "" {
-		in = findings.Say(" in %s", n.slowIn)
-	}
-	switch {
-	case 2*c.blocked > c.held:
-		reason, _ := c.reasons.Most()
-		did = findings.Say(", blocked %s%s meanwhile", findings.BlockedFor(reason), in)
-		if n.keeper != nil {
-			did = findings.Say(", asleep until %s has left a P", n.keeper.Work())
-		}
-	case 2*c.calls > c.held:
-		did = findings.Say(", in system calls%s meanwhile", in)
-	case 2*c.yielded > c.held:
-		did = findings.Say(", without a P after runtime.Gosched for most of it")
-	case 2*c.queued > c.held:
-		did = findings.Say(", without a P for most of it")
-	}
 	return findings.Say("%s holds %s for up to %s at a time%s: %s by %s, %s in all",
-		c.Doer(), n.what, quantity.Duration(c.longest.Ns), did, waits, n.whose(), quantity.Duration(n.cost))
+		c.Doer(), n.what, quantity.Duration(c.longest.Ns), n.meanwhile(), waits, n.whose(), quantity.Duration(n.cost))
 }
 
 // whose reports in which functions others are in line: the first two but the holder's own, as
@@ -124,7 +129,7 @@ func (n *evidence) advise(x *findings.Finding) {
 		x.Advise("Make the critical section in %s shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result.", in)
 	}
 	if user := n.chief.CalledBy(); user != "" {
-		x.AdviseOnly("%s is a library's: see whether a newer version, or another setting, holds the lock for less; else let %s call it less often, or give it less to do.", in, user)
+		x.AdviseOnly("Let %s call %s less often, or give it less to do, or see whether a setting lets it hold the lock for less.", user, in)
 		if n.slowOurs {
 			x.AdviseOnly("%s calls %s while it holds the lock: make %s faster, or hand what takes long there to another goroutine. %s", in, n.slowIn, n.slowIn, x.Advice[0])
 		}
