@@ -216,12 +216,13 @@ func (w *wording) ofModule() string {
 	if w.Subject == nil {
 		return ""
 	}
-	named := w.Subject.InBrief().Names()
-	for i := range w.Subject.Actors {
-		a := &w.Subject.Actors[i]
-		for _, a := range []*findings.Actor{a, a.AtInnermost()} {
-			if m := a.Module(); m != "" && a.Role == findings.Cause && slices.Contains(named, a.Short()) {
-				return fmt.Sprintf("%s is code of %s: see whether a newer version does better, or change how it is called.", w.names.Function(string(a.Short())), words.Visible(m))
+	for _, name := range w.Subject.InBrief().Names() {
+		for i := range w.Subject.Actors {
+			a := &w.Subject.Actors[i]
+			for _, a := range []*findings.Actor{a, a.AtInnermost()} {
+				if m := a.Module(); m != "" && a.Role == findings.Cause && a.Short() == name {
+					return fmt.Sprintf("%s is code of %s: see whether a newer version does better, or change how it is called.", w.names.Function(string(name)), words.Visible(m))
+				}
 			}
 		}
 	}

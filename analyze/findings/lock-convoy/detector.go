@@ -89,6 +89,9 @@ const (
 	maxWaits = 256
 	// maxSeen is how many that run are looked at when somebody begins to wait.
 	maxSeen = 8
+	// maxNested is how many passes of other locks, which a holder takes meanwhile, are told from those of
+	// the one that it holds.
+	maxNested = 16
 	// minCall is the shortest system call that is remembered.
 	minCall = 100_000
 )
@@ -119,8 +122,11 @@ type waker struct {
 type pass struct {
 	number int64
 	at     int64
+	site   *site // where the other one waited
 	hold   hold  // of the giver
 	before int64 // the giver's last one before, after which it held the lock again; 0: none that is known
+	// What the giver had done when it got the lock, as in waker.
+	run, wait int64
 }
 
 // call is a system call.
@@ -251,14 +257,23 @@ func (w *watcher) pass(s *site, g *findings.Goroutine, d *reference.Decision) in
 	p := &w.passes[w.passed%int64(len(w.passes))]
 	*p = pass{}
 	p.number, p.at = w.passed, d.Time
+	p.site, p.run = s, -1
 	from := g.BlockedAt
 	if k := w.wakers.Find(d.By); k != nil {
-		if before := w.known(k.pass); before != nil {
-			p.before = k.pass
+		p.before, p.run, p.wait = k.pass, k.run, k.wait
+		before := w.known(p.before)
+		// Who waits longest gets a lock first: a pass to one who came later was of another lock.
+		for i := 0; before != nil && before.site != s && g.BlockedAt < before.hold.cell.From && i < maxNested; i++ {
+			p.before, p.run, p.wait = before.before, before.run, before.wait
+			before = w.known(p.before)
+		}
+		if before != nil {
 			from = max(from, before.at)
+		} else {
+			p.before = 0
 		}
 	}
-	w.hold(&p.hold, s, from, d)
+	w.hold(p, from, d)
 	return p.number
 }
 
@@ -439,10 +454,10 @@ type hold struct {
 	kept                       findings.Cell // as in late, of the last block
 }
 
-// hold reports in x, which is zero, what d.By, who gives the lock up at s now, did since from,
+// hold reports in the hold of a pass, which is zero, what d.By, who gives the lock up now, did since from,
 // when it got it at the latest.
-func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
-	h := w.view.Waker()
+func (w *watcher) hold(p *pass, from int64, d *reference.Decision) {
+	h, x := w.view.Waker(), &p.hold
 	held := d.Time - from
 	if h == nil || h.ID != d.By || held <= 0 {
 		return
@@ -455,7 +470,7 @@ func (w *watcher) hold(x *hold, s *site, from int64, d *reference.Decision) {
 		now = d.Time - max(h.StartAt, from)
 	}
 	ran := now
-	then, known := w.seen(s, d.By, from, held)
+	then, known := w.seen(p, d.By, from, held)
 	if known {
 		ran = max(ran, h.RunNs-then.run+now)
 	}
@@ -500,12 +515,13 @@ func (w *watcher) slept(d *reference.Decision) {
 	}
 }
 
-// seen returns what g had done when it got the lock: since it was woken for it, or since
-// somebody began to wait at s, at about that time.
-func (w *watcher) seen(s *site, g, from, held int64) (seen, bool) {
-	if k := w.wakers.Find(g); k != nil && k.run >= 0 {
-		return seen{g: g, at: from, run: k.run, wait: k.wait}, true
+// seen returns what g had done when it got the lock that it passes on: since it was woken for it, or since
+// somebody began to wait there, at about that time.
+func (w *watcher) seen(p *pass, g, from, held int64) (seen, bool) {
+	if p.run >= 0 {
+		return seen{g: g, at: from, run: p.run, wait: p.wait}, true
 	}
+	s := p.site
 	if max(s.seenAt-from, from-s.seenAt) <= held/8 {
 		for _, x := range s.seen {
 			if x.g == g && x.at == s.seenAt {

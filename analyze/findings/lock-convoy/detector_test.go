@@ -117,6 +117,32 @@ func TestNamesWhoKeepsTheHoldersTimer(t *testing.T) {
 	}
 }
 
+// Who holds a lock may take others meanwhile, and pass them to those that came later.
+func TestOtherLocksMeanwhile(t *testing.T) {
+	const other, inner, flush = int64(50), int32(20), int32(21)
+	s := line(4, 100, func(s *Stream, g int64) {
+		s.Pass(2*Ms).Class(2, other).Local(other, 1, reference.WhyTimer).Start(other, 1).BlockAt(other, reference.ReasonSync, inner)
+		s.Pass(100*Us).Wake(other, g)
+		s.Decisions[len(s.Decisions)-1].Stack = flush
+		s.Start(other, 1).Block(other, reference.ReasonSleep).Pass(100 * Us)
+	}, false)
+	f := facts(s, "sync.(*Mutex).Lock")
+	of := f.Stack
+	f.Stack = func(h int32) []string {
+		switch h {
+		case inner:
+			return []string{"sync.(*Mutex).Lock (mutex.go:46)", "main.log (main.go:21)"}
+		case flush:
+			return []string{"sync.(*Mutex).Unlock (mutex.go:65)", "main.flush (main.go:22)", "main.update (main.go:9)", "main.client (main.go:3)"}
+		}
+		return of(h)
+	}
+	x := One(t, s.DetectWith(detector(), f), lockconvoy.ID, findings.Critical)
+	if want := "main.update, called by main.class1, holds a lock for up to 2.2 ms at a time: 100 waits"; !strings.HasPrefix(x.Title.String(), want) {
+		t.Errorf("%s, want %s", x.Title, want)
+	}
+}
+
 func TestNamesWhatTheLockIsHeldAcross(t *testing.T) {
 	sleeps := func(s *Stream, g int64) {
 		s.Pass(100*Us).Block(g, reference.ReasonSleep)

@@ -52,18 +52,22 @@ func (n *evidence) headline() findings.Text {
 		return findings.Say("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
 	}
 	if user := c.CalledBy(); user != "" {
-		return findings.Say("%s, called by %s, holds %s%s: others wait %s in all", c.function, user, n.what, n.meanwhile(), quantity.Duration(n.waited))
+		return findings.Say("%s, called by %s, holds %s%s: others wait %s in all", c.function, user, n.what, n.meanwhile(nil), quantity.Duration(n.waited))
 	}
-	return findings.Say("%s holds %s for up to %s%s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), n.meanwhile(), quantity.Duration(n.waited))
+	return findings.Say("%s holds %s for up to %s%s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), n.meanwhile(n.in()), quantity.Duration(n.waited))
 }
 
-// meanwhile is what who holds the lock mostly did, unless that was to run.
-func (n *evidence) meanwhile() findings.Text {
-	c := &n.chief
-	var in findings.Text
-	if n.slowIn != "" {
-		in = findings.Say(" in %s", n.slowIn)
+// in is where the holder was held up.
+func (n *evidence) in() findings.Text {
+	if n.slowIn == "" {
+		return nil
 	}
+	return findings.Say(" in %s", n.slowIn)
+}
+
+// meanwhile is what who holds the lock mostly did, and where, unless that was to run.
+func (n *evidence) meanwhile(in findings.Text) findings.Text {
+	c := &n.chief
 	switch {
 	case 2*c.blocked > c.held && n.keeper != nil:
 		return findings.Say(", asleep until %s has left a P", n.keeper.Work())
@@ -88,7 +92,7 @@ func (n *evidence) title(waitNs int64) findings.Text {
 		return findings.Say("Goroutines stood in line for the lock in %s: %s, up to %s until nobody waited", n.name, waits, quantity.Count(n.worst.longest))
 	}
 	return findings.Say("%s holds %s for up to %s at a time%s: %s by %s, %s in all",
-		c.Doer(), n.what, quantity.Duration(c.longest.Ns), n.meanwhile(), waits, n.whose(), quantity.Duration(n.cost))
+		c.Doer(), n.what, quantity.Duration(c.longest.Ns), n.meanwhile(n.in()), waits, n.whose(), quantity.Duration(n.cost))
 }
 
 // whose reports in which functions others are in line: the first two but the holder's own, as
