@@ -60,6 +60,10 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 		return findings.Critical
 	case tested && !f.Counted && (!blocked || r.Program.Kind == Benchmarks):
 		return findings.Note
+	case blocked && server && f.Remedy.FreeLock && slices.ContainsFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Victim && does(entries, a.Class) }):
+		for _, k := range entries { // those of one kind may suffer alone
+			share = max(share, explained(f, []*work.UnitKind{k}, nil))
+		}
 	case blocked:
 		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))
 	case tested && f.Counted, server && f.Kind != findings.KindMachine && f.CostOf != findings.OfWaiting:
@@ -76,13 +80,17 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 	return findings.Note
 }
 
+// does reports whether goroutines of a class do units of some kind.
+func does(kinds []*work.UnitKind, class string) bool {
+	return slices.ContainsFunc(kinds, func(k *work.UnitKind) bool { return findings.Short(class) == k.Name || class == k.Class })
+}
+
 // waited is the largest share of their time that goroutines which suffer from a finding waited for a
 // P, of those that do no units.
 func (r *Result) waited(f *findings.Finding, entries []*work.UnitKind) (share float64) {
 	for i := range r.Breakdown.Classes {
 		c := &r.Breakdown.Classes[i]
-		unit := slices.ContainsFunc(entries, func(k *work.UnitKind) bool { return findings.Short(c.Name) == k.Name || c.Name == k.Class })
-		if !unit && f.Names(findings.Victim, findings.Short(c.Name)) {
+		if !does(entries, c.Name) && f.Names(findings.Victim, findings.Short(c.Name)) {
 			share = max(share, quantity.Ratio(c.RunnableNs, c.LifeNs()))
 		}
 	}

@@ -28,6 +28,9 @@ func TestPreempted(t *testing.T) {
 		{"in what it calls", "", "Where goroutines compute: 75 % of 40 preemptions were in zip.deflate, called by main.search.", []stacks.Row{
 			{Place: stacks.Stopped, Stack: []int32{9, 11, 2, 3}, Waits: 15}, {Place: stacks.Stopped, Stack: []int32{10, 11, 2, 3}, Waits: 15}, {Place: stacks.Stopped, Stack: []int32{8, 3}, Waits: 10},
 		}},
+		{"in what several call", "", "Where goroutines compute: 100 % of 30 preemptions were in zip.deflate, called by main.hash.", []stacks.Row{
+			{Place: stacks.Stopped, Stack: []int32{9, 11, 2, 3}, Waits: 11}, {Place: stacks.Stopped, Stack: []int32{10, 11, 8, 3}, Waits: 10}, {Place: stacks.Stopped, Stack: []int32{1, 11, 8, 3}, Waits: 9},
+		}},
 		{"said", "Runs of main.search hold up short ones", "", []stacks.Row{preempted}},
 		{"few", "", "", []stacks.Row{{Place: stacks.Stopped, Stack: []int32{0, 2}, Waits: 9}}},
 	} {

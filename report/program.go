@@ -211,7 +211,7 @@ type computing struct {
 // out, or, if that was seldom, in the innermost one with many, callees included. ok is false if no
 // function stands out.
 func (w *wording) computing() (c computing, ok bool) {
-	in, within := map[string]int64{}, map[string]int64{}
+	in, within, depth := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	from := map[[2]string]int64{} // by a function and the owner's nearest above it
 	for i := range w.r.Stacks.Rows {
 		row := &w.r.Stacks.Rows[i]
@@ -229,6 +229,7 @@ func (w *wording) computing() (c computing, ok bool) {
 			}
 			seen = append(seen, f.Function)
 			within[f.Function] += row.Waits
+			depth[f.Function] += row.Waits * int64(len(seen))
 			if !strings.Contains(f.File, "@") && !strings.Contains(f.File, "/vendor/") {
 				own = f.Function
 			} else if own != "" {
@@ -246,9 +247,11 @@ func (w *wording) computing() (c computing, ok bool) {
 		}
 	}
 	if c.n == 0 {
+		deepest := 0.0
 		for function, n := range within {
-			if float64(n) >= least && (c.n == 0 || n < c.n || n == c.n && function > c.function) {
-				c.function, c.n = function, n
+			deep := quantity.Ratio(depth[function], n)
+			if float64(n) >= least && (deep > deepest || deep == deepest && function < c.function) {
+				c.function, c.n, deepest = function, n, deep
 			}
 		}
 	}
