@@ -96,9 +96,9 @@ func (w *wording) known() map[string]string {
 			m["remedy"] = "see whether threads had a CPU, by the kernel's records (record --kernel) or the limits of the container: " + words.Ended(w.lowered(f.InBrief()))
 		}
 	}
-	if x := w.Asleep; x != nil {
+	if x := w.Spent; x != nil {
 		n := int64(len(x.Kinds))
-		m["asleep"], m["asleepIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)
+		m["spent"], m["spentIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)
 		m["units"] = map[analyze.ProgramKind]string{
 			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
 			analyze.Server: "requests of " + KindName(w.names, x.Kinds[0]),

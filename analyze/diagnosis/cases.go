@@ -12,12 +12,13 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Names of cases in which no finding leads, but units of work do: slow ones, some that are asleep,
-// and some that wait for the network time and again.
+// Names of cases in which no finding leads, but units of work do: slow ones, some that are asleep, some
+// that wait for the network time and again, and some that are in system calls.
 const (
 	slowCase   = "slow units"
 	asleepCase = "asleep"
 	rowCase    = "in a row"
+	callsCase  = "in system calls"
 )
 
 // A Case is one possible verdict: what it is about, and the templates of its texts. Package report
@@ -40,7 +41,7 @@ func (d *Diagnosis) cases() []Case {
 	judged, noWaits := len(r.Detectors) > 0, users.Count == 0 && users.OpenCount == 0
 	moreWork := judged && d.MuchWaiting && (d.Slow == nil || d.waits()) && 2*QueuedNs(users.Causes) > users.TotalNs // more than the Ps can do
 	serious, blocked := findings.Chief(r.Findings, findings.Warning), findings.Lead(r.Findings, d.blocks)
-	if serious != nil && d.Asleep != nil && r.Program.Kind == analyze.Server && serious.CostOf != findings.OfBlocked && serious.WorkShare < smallShare {
+	if serious != nil && d.asleepUnits() && r.Program.Kind == analyze.Server && serious.CostOf != findings.OfBlocked && serious.WorkShare < smallShare {
 		serious = nil // requests are asleep meanwhile
 	}
 	if serious != nil && serious.InLine && moreWork {
@@ -76,6 +77,7 @@ func (d *Diagnosis) cases() []Case {
 	}
 	const (
 		tryFirst = "Try first: $advice"
+		spent    = "$spent of the time of $units is spent $spentIn"
 		allWell  = "Nothing to do about scheduling: $detectors found no serious fault. $next"
 	)
 	ifWanted := "If that cost matters to you, try: $advice"
@@ -98,11 +100,13 @@ func (d *Diagnosis) cases() []Case {
 
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
-		{asleepCase, d.Asleep != nil && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", "$asleep of the time of $units is spent $asleepIn",
+		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
 			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit",
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},
+		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
+			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design: note", "$finding",

@@ -26,7 +26,7 @@ type Diagnosis struct {
 	Advice  findings.Text     // the first advice about Subject; empty if none
 	Slow    *Slow             // kind of units of work whose slow units lose most time; nil if none
 	InRow   *InRow            // kind of units of work that wait for one thing after the other; nil if none
-	Asleep  *Asleep           // where units of work are asleep for a large part of their time; nil if nowhere
+	Spent   *Spent            // where units of work are asleep, or in system calls, for a large part of their time; nil if nowhere
 	Doubt   *findings.Doubt   // the doubt about a lack of CPUs, if Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
@@ -68,7 +68,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d := &Diagnosis{r: r, Status: "ok"}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
-	d.Slow, d.InRow, d.Asleep = d.slow(), d.inRow(), d.asleepIn()
+	d.Slow, d.InRow, d.Spent = d.slow(), d.inRow(), cmp.Or(d.asleepIn(), d.callsIn())
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]

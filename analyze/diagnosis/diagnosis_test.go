@@ -99,6 +99,14 @@ func TestCases(t *testing.T) {
 			k.Entry, k.Server, k.Count, k.Path[0].Where, k.Path[1].Where = true, server, 50, where, where
 		}
 	}
+	calling := func(ns int64) func(*analyze.Result) { // of 100 ms of 20 units
+		return func(r *analyze.Result) {
+			serving(true, "shop.sync")(r)
+			k := &r.Work.Kinds[0]
+			k.Count, k.Path[0].What, k.Path[1].What = 20, "syscall", "syscall"
+			k.Path[0].Ns, k.Path[1].Ns = ns, 0
+		}
+	}
 	entry := func(r *analyze.Result) { r.Work.Kinds[0].Entry = true }
 	beside := func(r *analyze.Result) { // another benchmark, which is awake
 		r.Work.Kinds = append(r.Work.Kinds, work.UnitKind{Name: "shop.B", How: "benchmark", Count: 1, TotalNs: 900 * ms})
@@ -202,6 +210,8 @@ func TestCases(t *testing.T) {
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 90*ms)), serving(true, "shop.retry"))},
 		{"delays", "Scheduling delays: warning", changed(result(ms, with(cause(findings.Warning, findings.OfWaiting, 90*ms), func(f *findings.Finding) { f.WorkShare = 0.2 })), serving(true, "shop.retry"))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), sleeping(analyze.Tests, "test", true, 50*ms))},
+		{"in system calls", "Note; act if it matters", changed(result(ms), calling(50*ms))},
+		{"fine", "No problem found", changed(result(ms), calling(49*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},
 		{"only notes", "No serious problem found", changed(result(ms, waits("main.next")), home)},

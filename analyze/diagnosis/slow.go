@@ -149,15 +149,15 @@ func (x *InRow) many(part int64) bool {
 	return x.Times >= timesInRow && x.Ns >= leastInRow && 2*part >= x.Ns
 }
 
-// Asleep is where units of work spend much of their time asleep: all tests, the timed parts of all
-// benchmarks or of those that are asleep for most of it, the requests of a kind, or the run.
-type Asleep struct {
+// Spent is where units of work spend much of their time: all tests, the timed parts of all benchmarks or
+// of some, the requests of a kind, or the run.
+type Spent struct {
 	Kinds       []*work.UnitKind // kinds of these units
-	In          work.Leaf        // a sleep, or, but for tests, a select that no goroutine ended
-	Ns, TotalNs int64            // time asleep, and all of their time, both summed over the units, ns
+	In          work.Leaf        // what they do there, and where
+	Ns, TotalNs int64            // that time, and all of their time, both summed over the units, ns
 }
 
-// Bounds on the time that units are asleep. A benchmark that sleeps measures nothing else.
+// Bounds on such time. A benchmark that sleeps measures nothing else.
 const (
 	leastAsleep = 10_000_000 // ns in all,
 	unitAsleep  = 1_000_000  // and a unit
@@ -168,21 +168,38 @@ const (
 )
 
 // asleepIn returns where units are asleep longest; nil if that is no large part of their time.
-func (d *Diagnosis) asleepIn() (most *Asleep) {
+func (d *Diagnosis) asleepIn() *Spent {
 	u := &d.r.Work
-	var groups [][]*work.UnitKind
 	switch d.r.Program.Kind {
 	case analyze.Tests:
-		groups = append(groups, u.Tests())
+		return longest([][]*work.UnitKind{u.Tests()}, d.asleep)
 	case analyze.Benchmarks:
 		all := u.Benchmarks()
 		if x := d.asleep(all); x != nil && float64(x.Ns) >= benchAsleep*float64(x.TotalNs) {
 			return x
 		}
-		groups = append(groups, slices.DeleteFunc(all, func(k *work.UnitKind) bool {
+		return longest([][]*work.UnitKind{slices.DeleteFunc(all, func(k *work.UnitKind) bool {
 			x := d.asleep([]*work.UnitKind{k})
 			return x == nil || float64(x.Ns) < muchAsleep*float64(x.TotalNs)
-		}))
+		})}, d.asleep)
+	}
+	return longest(d.felt(), d.asleep)
+}
+
+// asleepUnits reports whether units of work are asleep for a large part of their time.
+func (d *Diagnosis) asleepUnits() bool { return d.Spent != nil && d.Spent.In.What != "syscall" }
+
+// callsIn returns where units that take long are in system calls for most of it; nil if they are nowhere.
+func (d *Diagnosis) callsIn() *Spent {
+	return longest(d.felt(), func(kinds []*work.UnitKind) *Spent {
+		return spent(kinds, leastInRow/2, func(p *work.TimePart) bool { return p.What == "syscall" })
+	})
+}
+
+// felt returns the kinds of units that users wait for, in groups: each of a server, or the run.
+func (d *Diagnosis) felt() (groups [][]*work.UnitKind) {
+	u := &d.r.Work
+	switch d.r.Program.Kind {
 	case analyze.Server:
 		for i := range u.Kinds {
 			if k := &u.Kinds[i]; k.Entry && !k.Merged && k.Count >= fewAsleep && (k.Server || k.Count < manyUnits) {
@@ -192,12 +209,18 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 	case analyze.Batch:
 		groups = append(groups, u.Run())
 	}
+	return groups
+}
+
+// longest returns what the kinds of some group spend most time in, if that is most of their time, and they
+// are no small part of all.
+func longest(groups [][]*work.UnitKind, in func([]*work.UnitKind) *Spent) (most *Spent) {
 	all := int64(0)
 	for _, kinds := range groups {
 		for _, k := range kinds {
 			all += k.TotalNs
 		}
-		if x := d.asleep(kinds); x != nil && float64(x.Ns) >= muchAsleep*float64(x.TotalNs) && (most == nil || x.Ns > most.Ns) {
+		if x := in(kinds); x != nil && float64(x.Ns) >= muchAsleep*float64(x.TotalNs) && (most == nil || x.Ns > most.Ns) {
 			most = x
 		}
 	}
@@ -207,15 +230,24 @@ func (d *Diagnosis) asleepIn() (most *Asleep) {
 	return most
 }
 
-// asleep returns where units of some kinds are asleep longest; nil if that is a short time.
-func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Asleep {
-	x, in, count := &Asleep{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
+// asleep returns where units of some kinds are asleep longest, or, but for tests, in a select that no
+// goroutine ended; nil if that is a short time.
+func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Spent {
+	return spent(kinds, unitAsleep, func(p *work.TimePart) bool {
+		return (p.What == "sleep" || p.What == "select" && d.r.Program.Kind != analyze.Tests) && d.wantsAwake(p)
+	})
+}
+
+// spent returns in which of the places that fit units of some kinds spend most time; nil if that is less
+// than so many ns a unit.
+func spent(kinds []*work.UnitKind, least int64, fits func(*work.TimePart) bool) *Spent {
+	x, in, count := &Spent{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
 	for _, k := range kinds {
 		x.TotalNs += k.TotalNs
 		count += k.Count
 		for i := range k.Path {
 			p := &k.Path[i]
-			if p.What != "sleep" && (p.What != "select" || d.r.Program.Kind == analyze.Tests) || !d.wantsAwake(p) {
+			if !fits(p) {
 				continue
 			}
 			at := work.Leaf{What: p.What, Where: p.Where}
@@ -224,7 +256,7 @@ func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Asleep {
 			}
 		}
 	}
-	if x.Ns < max(leastAsleep, unitAsleep*count) {
+	if x.Ns < max(leastAsleep, least*count) {
 		return nil
 	}
 	return x
