@@ -268,7 +268,7 @@ func (w *wording) doubtful() string {
 	if w.Doubt.WaitedNs > 0 && 2*w.Doubt.WaitedNs < w.r.Waits.User.TotalNs {
 		much = fmt.Sprintf(": at least %s of the waiting for a P fell into such times", quantity.Part(w.Doubt.WaitedNs, w.r.Waits.User.TotalNs))
 	}
-	return "Low confidence: threads seem to have lacked CPUs at times, which lengthens runs and waits" + much + ". Record again on a quiet machine before you change code."
+	return "The times above may be too long: threads seem to have lacked CPUs at times, which lengthens runs and waits" + much + ". Record again on a quiet machine to measure them."
 }
 
 // slowUnits explains slow units of work, if the verdict is about something else.

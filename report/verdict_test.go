@@ -261,7 +261,7 @@ func TestWhetherToAct(t *testing.T) {
 		}, "Who waited for a P"},
 		{"a lock is never meant", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked), []string{"If that cost matters to you, try: do it."}, "may be what is meant"},
 		{"suspected", "Suspected: note", note("yield-spinning", findings.Suspected, findings.OfPTime), nil, "Act only"},
-		{"in doubt", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained, WaitedNs: 4 * ms}), []string{"Low confidence: threads seem to have lacked CPUs at times"}, "Threads seem"},
+		{"in doubt", "Note; act if it matters", note("lock-convoy", findings.Certain, findings.OfBlocked, findings.Doubt{ID: findings.Strained, WaitedNs: 4 * ms}), []string{"The times above may be too long: threads seem to have lacked CPUs at times"}, "Threads seem"},
 		{"idle", "No problem found", used(0.02), []string{
 			"Nothing to do about scheduling: 1 detector found no serious fault. If the program is still too slow, see what it is blocked on: 2 % of the CPU capacity was in use. Longest blocked was main.serve (99.8 % of its time, most in time.Sleep)",
 			"40 ms in 100 waits, 400 µs each on average and 1 ms at most, while 2 % of the CPU capacity was in use",
