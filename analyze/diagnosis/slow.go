@@ -183,7 +183,7 @@ func (d *Diagnosis) asleepIn() *Spent {
 			return x == nil || float64(x.Ns) < muchAsleep*float64(x.TotalNs)
 		})}, d.asleep)
 	}
-	return longest(d.felt(), d.asleep)
+	return longest(d.awaited(), d.asleep)
 }
 
 // asleepUnits reports whether units of work are asleep for a large part of their time.
@@ -191,13 +191,13 @@ func (d *Diagnosis) asleepUnits() bool { return d.Spent != nil && d.Spent.In.Wha
 
 // callsIn returns where units that take long are in system calls for most of it; nil if they are nowhere.
 func (d *Diagnosis) callsIn() *Spent {
-	return longest(d.felt(), func(kinds []*work.UnitKind) *Spent {
+	return longest(d.awaited(), func(kinds []*work.UnitKind) *Spent {
 		return spent(kinds, leastInRow/2, func(p *work.TimePart) bool { return p.What == "syscall" })
 	})
 }
 
-// felt returns the kinds of units that users wait for, in groups: each of a server, or the run.
-func (d *Diagnosis) felt() (groups [][]*work.UnitKind) {
+// awaited returns the kinds of units that users wait for, in groups: each of a server, or the run.
+func (d *Diagnosis) awaited() (groups [][]*work.UnitKind) {
 	u := &d.r.Work
 	switch d.r.Program.Kind {
 	case analyze.Server:
