@@ -61,8 +61,10 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 	case tested && !f.Counted && (!blocked || r.Program.Kind == Benchmarks):
 		return findings.Note
 	case blocked && server && f.Remedy.FreeLock && slices.ContainsFunc(f.Actors, func(a findings.Actor) bool { return a.Role == findings.Victim && does(entries, a.Class) }):
-		for _, k := range entries { // those of one kind may suffer alone
-			share = max(share, explained(f, []*work.UnitKind{k}, nil))
+		for i := range r.Work.Kinds { // those of one kind may suffer alone, and be few
+			if k := &r.Work.Kinds[i]; k.How != work.Run.String() && k.How != work.Phase.String() {
+				share = max(share, explained(f, []*work.UnitKind{k}, nil))
+			}
 		}
 	case blocked:
 		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))

@@ -53,15 +53,19 @@ func (w *wording) program() (lines []string, did string) {
 		for _, k := range run {
 			all += k.TotalNs
 		}
+		c, computes := w.computing()
 		if all > 0 {
 			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
+			if len(w.spent(run...)) == 0 && computes && 2*w.RanNs >= all { // too long ago to be known
+				did += fmt.Sprintf(": goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
+			}
 			for i := range w.r.Procs.Ps {
 				used -= w.r.Procs.Ps[i].SchedNs // to look for work is none
 			}
 			if w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) && runningNs(run) > all/2 {
 				lines = []string{fmt.Sprintf("One goroutine after the other ran, with %s of the P-time in use: what does not depend on each other may run in parallel.", quantity.Part(used, of))}
 			}
-		} else if c, ok := w.computing(); ok {
+		} else if computes {
 			did = fmt.Sprintf("Goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 		}
 	}
