@@ -31,8 +31,8 @@ func NewAllocators(w *View) *Allocators {
 
 // stopped is for a stop of the world: that of a cycle comes right after its beginning.
 func (a *Allocators) stopped(d *reference.Decision) {
-	if _, known := a.at[d.Stack]; d.G >= 0 && d.G == a.begun && (known || len(a.at) < maxAllocators) {
-		a.at[d.Stack]++
+	if d.G >= 0 && d.G == a.begun {
+		CountIn(a.at, d.Stack, maxAllocators)
 	}
 	a.begun = reference.NoG
 }
@@ -85,11 +85,11 @@ func (a *Allocators) top(f *Facts, of func(frames []string, tested string) (Name
 		}
 		all += k
 		name, place := of(frames, f.Tested)
-		if name == "" || ofLibrary(name) {
+		if name == "" || OfLibrary(name) {
 			continue
 		}
 		by, _ := ProgramsFunction(frames, f.Tested)
-		if by == name || !ofModule(place) || ofLibrary(by) {
+		if by == name || !ofModule(place) || OfLibrary(by) {
 			by = ""
 		}
 		i := slices.IndexFunc(top, func(x Allocator) bool { return x.Function == name })

@@ -33,7 +33,7 @@ func (w *follower) callOver(p *proc, why reference.Why) {
 		c.CallNs += w.now - p.sysAt
 	}
 	w.callers.count(g, p.stack, p.sysAt, w.now)
-	if !w.wantsSyscall(w.now-p.sysAt, why) {
+	if w.syscalls.on == 0 && w.now-p.sysAt < w.longSyscall && why == reference.WhySyscallExit { // nobody wants to be called
 		return
 	}
 	c := &w.call // field by field, as in endRunOn

@@ -4,6 +4,14 @@ package findings
 // it bounds memory, and keys that come later are left out.
 const MaxKept = 1024
 
+// Each returns the findings that judge makes of the elements of a list, in its order.
+func Each[T any](f *Facts, list []T, judge func(*Facts, T) []Finding) (out []Finding) {
+	for _, x := range list {
+		out = append(out, judge(f, x)...)
+	}
+	return out
+}
+
 // Finding returns a finding with severity s and a basis, [Certain], [Inferred] or [Suspected], whose
 // cost is the sum of the cell, c.Ns, and whose window is that of its longest wait, [c.From, c.To). The
 // caller adds actors and texts.

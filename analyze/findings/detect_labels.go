@@ -32,7 +32,10 @@ func (l *Labels) Add(label int32) {
 func (x *Finding) MeasuredLabels(what string, l Labels, f *Facts) {
 	slices.SortStableFunc(l, func(x, y labelled) int { return cmp.Compare(y.n, x.n) })
 	for _, y := range l[:min(3, len(l))] {
-		if word := f.Word(y.label); word != "" {
+		if y.label == 0 || f.Label == nil {
+			continue
+		}
+		if word := f.Label(y.label); word != "" {
 			x.Measured(what+word, Count(y.n))
 		}
 	}

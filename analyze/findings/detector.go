@@ -47,9 +47,6 @@ type Detector struct {
 	New func(view *View) Watcher
 }
 
-// strains reports whether a finding of d of at least a warning sets Facts.Strained.
-func (d *Detector) strains() bool { return d.Strains || d.Kind == KindMachine }
-
 // Watcher is a detector at work on one stream. When it is made it subscribes to events of the [View],
 // from which it collects what it needs.
 type Watcher interface {
@@ -169,15 +166,6 @@ func (f *Facts) Frames(handle int32) []string {
 	return f.Stack(handle)
 }
 
-// Word returns the text of the label with a handle, as decisions have it: the reason for a
-// stop-the-world, or the name of a task or region; "" if it is unknown.
-func (f *Facts) Word(label int32) string {
-	if f.Label == nil || label == 0 {
-		return ""
-	}
-	return f.Label(label)
-}
-
 // RecordedNs returns the duration without gaps, in ns: the base of rates and shares.
 func (f *Facts) RecordedNs() int64 { return f.EndNs - f.GapsNs }
 
@@ -197,10 +185,7 @@ func (f *Facts) BusyNs() int64 {
 
 // whole is how much there is in the trace of what a cost can be a part of.
 func (f *Facts) whole(of CostBase) int64 {
-	var ns int64
-	for _, s := range [...]*waits.Summary{&f.Waits.User, &f.Waits.Self} {
-		ns += s.SeenNs()
-	}
+	ns := f.Waits.User.SeenNs() + f.Waits.Self.SeenNs()
 	if of == OfBlocked {
 		return ns + f.BlockedNs
 	}
@@ -217,11 +202,13 @@ func (f *Facts) whole(of CostBase) int64 {
 }
 
 // Share returns ns as a share of the recorded time; 0 for an empty trace.
-func (f *Facts) Share(ns int64) float64 {
-	if f.RecordedNs() <= 0 {
+func (f *Facts) Share(ns int64) float64 { return share(ns, f.RecordedNs()) }
+
+func share(part, whole int64) float64 {
+	if whole <= 0 {
 		return 0
 	}
-	return float64(ns) / float64(f.RecordedNs())
+	return float64(part) / float64(whole)
 }
 
 //go:embed */doc.md

@@ -43,7 +43,6 @@ type Goroutine struct {
 	Waker     int64 // ID of the goroutine that made it runnable last; NoG: none did
 	WakeStack int32 // handle of the stack at which Waker did so
 	RanOn     int32 // P of its last run interval; NoP: it has not run
-	M         int64 // thread of its last start; NoM if unknown
 	CallAt    int64 // time at which its last system call began; -1 if unknown
 	Creator   int64 // ID of the goroutine that created it; NoG if unknown, or no goroutine did
 	Created   int32 // number of goroutines that it created since it became runnable last
@@ -97,7 +96,7 @@ func (w *follower) newGoroutine(g *Goroutine) {
 	g.ID, g.slot = id, slot
 	g.ReadyAt, g.StartAt, g.Wait, g.BlockedAt, g.BlockedNs, g.RunAt, g.CallAt, g.slackAt = -1, -1, -1, -1, -1, -1, -1, -1
 	g.steps = unawaited
-	g.Waker, g.Creator, g.M, g.P, g.RanOn = reference.NoG, reference.NoG, reference.NoM, reference.NoP, reference.NoP
+	g.Waker, g.Creator, g.P, g.RanOn = reference.NoG, reference.NoG, reference.NoP, reference.NoP
 	w.byID.Add(id, slot)
 	w.slots = max(w.slots, slot+1)
 	w.learn(g)
@@ -111,22 +110,11 @@ func (w *follower) learn(g *Goroutine) {
 		g.class = 0
 	}
 	if !n.OfProgram() && !g.System {
-		w.uncount(g)
+		w.runnable -= b2i64(g.ReadyAt >= 0)
+		w.running -= b2i64(g.StartAt >= 0)
 		w.leave(g, w.turn(g))
 		g.System = true
 		w.span.Forget(&g.node)
-	}
-}
-
-func (w *follower) uncount(g *Goroutine) {
-	if g.System {
-		return
-	}
-	if g.ReadyAt >= 0 {
-		w.runnable--
-	}
-	if g.StartAt >= 0 {
-		w.running--
 	}
 }
 

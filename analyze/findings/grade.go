@@ -32,11 +32,7 @@ func DefaultGrade() Grade {
 // Severity returns the severity of a cost, the goroutine-time lost, within a recorded duration, both
 // in ns. It is not ok if that is too little to report.
 func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
-	share := 0.0
-	if duration > 0 {
-		share = float64(cost) / float64(duration)
-	}
-	return g.bySize(cost, share)
+	return g.bySize(cost, share(cost, duration))
 }
 
 func (g Grade) bySize(cost int64, share float64) (s Severity, ok bool) {
@@ -60,13 +56,8 @@ func ByShare(share, note, warning, critical float64) (s Severity, ok bool) {
 // Order returns the rank of a severity for sorting: 0 for Critical, 1 for Warning, 2 for Note, and 3
 // for anything else.
 func (s Severity) Order() int {
-	switch s {
-	case Critical:
-		return 0
-	case Warning:
-		return 1
-	case Note:
-		return 2
+	if i := slices.Index([]Severity{Critical, Warning, Note}, s); i >= 0 {
+		return i
 	}
 	return 3
 }

@@ -16,11 +16,10 @@ type Handover struct {
 	GiverClass int32
 	GiverStack int32
 	// G is the ID of the goroutine that ran next, or, if that was one of the runtime's, of the
-	// first behind it, and Class the handle of its class. M is the thread that got the P.
+	// first behind it, and Class the handle of its class.
 	G      int64
 	Class  int32
-	M      int64
-	Locked bool // the goroutine that ran next is locked to M
+	Locked bool // the goroutine that ran next is locked to its thread
 	// Ns is how long goroutines of the program waited for this P meanwhile, summed, in ns: those
 	// in its queue, the one that ran, and its share of the global queue, 1/GOMAXPROCS.
 	Ns int64
@@ -86,6 +85,6 @@ func (w *follower) handOver(p *proc, g *Goroutine, d *reference.Decision) {
 		}
 	}
 	w.hand = Handover{From: at, To: w.now, P: p.slice.P, Why: h.why, Giver: p.run.G, GiverClass: p.run.Class, GiverStack: h.stack,
-		G: who.ID, Class: who.Class, M: d.M, Locked: locked, Ns: ns}
+		G: who.ID, Class: who.Class, Locked: locked, Ns: ns}
 	w.handovers.emit(&w.hand)
 }

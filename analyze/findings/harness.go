@@ -66,7 +66,7 @@ func (f *Facts) part(frames []string) (p Part, known bool) {
 			}
 			return p, true
 		case std.Has(pkg) && pkg != f.Tested:
-		case f.owns(pkg, place):
+		case owns(f.Tested, pkg, place):
 			in := f.inTest(function, place)
 			if inner == "" && in {
 				p = TestCode
@@ -93,8 +93,6 @@ func (f *Facts) inTest(function Name, place string) bool {
 // mocks matches files that are named for the mocks in them, as generators and people name them:
 // mock.go, mock_store.go, store_mock.go, and those of a package mock or mocks.
 var mocks = regexp.MustCompile(`(^|/)(mocks?/[^/]*|mocks?|mocks?_[^/]*|[^/]*_mocks?)\.go:`)
-
-func (f *Facts) owns(pkg, place string) bool { return owns(f.Tested, pkg, place) }
 
 // owns reports whether a frame is the owner's of a program whose package tested is under test:
 // of that package, of its module wherever that lies, or of no other module.

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,9 +11,7 @@ import (
 // interruptions counts where goroutines of the program were stopped that had run for long and
 // did not stop by themselves. That happens at any point of a run, so it tells what they do in
 // it; where a run ends by itself is only where its work is done.
-type interruptions struct {
-	at map[interruption]int64
-}
+type interruptions map[interruption]int64
 
 type interruption struct{ class, stack int32 }
 
@@ -41,16 +40,9 @@ func Signalled(frames []string) bool {
 }
 
 // note processes a run interval of a goroutine of the program that is over.
-func (i *interruptions) note(r *Run) {
-	if r.Stack == 0 || r.Ns() < longRunNs || !interrupted(r.Why) {
-		return
-	}
-	k := interruption{r.Class, r.Stack}
-	if i.at == nil {
-		i.at = map[interruption]int64{}
-	}
-	if _, known := i.at[k]; known || len(i.at) < maxInterruptions {
-		i.at[k]++
+func (i interruptions) note(r *Run) {
+	if r.Stack != 0 && r.Ns() >= longRunNs && interrupted(r.Why) {
+		CountIn(i, interruption{r.Class, r.Stack}, maxInterruptions)
 	}
 }
 
@@ -67,7 +59,7 @@ func (w *View) Doing(f *Facts, class int32) []string {
 	var samples []sample
 	var all int64
 	in := map[Name]int64{}
-	for k, n := range w.interruptions.at {
+	for k, n := range w.interruptions {
 		if k.class != class {
 			continue
 		}
@@ -76,7 +68,7 @@ func (w *View) Doing(f *Facts, class int32) []string {
 		all += n
 		var seen []Name
 		for _, s := range frames {
-			if function, place := frame(s); !ofLibrary(function) && !ofModule(place) && !slices.Contains(seen, function) {
+			if function, place := frame(s); !OfLibrary(function) && !ofModule(place) && !slices.Contains(seen, function) {
 				seen = append(seen, function)
 				in[function] += n
 			}
@@ -85,12 +77,7 @@ func (w *View) Doing(f *Facts, class int32) []string {
 	if all < fewInterruptions {
 		return nil
 	}
-	slices.SortFunc(samples, func(x, y sample) int {
-		if x.n != y.n {
-			return int(y.n - x.n)
-		}
-		return int(x.stack - y.stack)
-	})
+	slices.SortFunc(samples, func(x, y sample) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.stack, y.stack)) })
 	var best []string
 	for _, s := range samples {
 		for i, fr := range s.frames {

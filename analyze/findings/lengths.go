@@ -24,9 +24,6 @@ func (l *Lengths) Merge(m *Lengths) {
 	}
 }
 
-// Mean returns the mean duration in ns; 0 if there is none.
-func (l *Lengths) Mean() int64 { return l.Ns / max(1, l.N) }
-
 // Median returns the median duration in ns; 0 if there is none. It is interpolated within a bucket of
 // half an octave.
 func (l *Lengths) Median() int64 {

@@ -36,6 +36,44 @@ func (t *Table[K, V]) At(key K) *V {
 // Find returns the value of a key; nil if the Table has none.
 func (t *Table[K, V]) Find(key K) *V { return t.at[key] }
 
+// A CachedTable is a [Table] in which the same few keys are looked up again and again.
+type CachedTable[K comparable, V any] struct {
+	Table[K, V]
+	recent [64]struct {
+		key   K
+		value *V // nil: none yet
+	}
+}
+
+// AtHash is [Table.At] for a key with a hash, whose low bits select where it is remembered.
+func (t *CachedTable[K, V]) AtHash(key K, hash uint32) *V {
+	r := &t.recent[hash%uint32(len(t.recent))]
+	if r.value == nil || r.key != key {
+		v := t.At(key)
+		if v == nil {
+			return nil
+		}
+		r.key, r.value = key, v
+	}
+	return r.value
+}
+
+// CountIn counts one more of a key in at, unless the key is new and there are limit keys already.
+func CountIn[K comparable](at map[K]int64, key K, limit int) {
+	if _, known := at[key]; known || len(at) < limit {
+		at[key]++
+	}
+}
+
+// Entry returns entry i of a list, for what is kept by P, say. Entries up to there that the list lacks
+// are appended as copies of empty.
+func Entry[T any](list *[]T, i int32, empty T) *T {
+	for int(i) >= len(*list) {
+		*list = append(*list, empty)
+	}
+	return &(*list)[i]
+}
+
 // Few keeps a value for each of a few keys, in the order in which these came. It takes less memory
 // than a map. The zero value is empty.
 type Few[K comparable, V any] struct {

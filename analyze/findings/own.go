@@ -30,7 +30,7 @@ func ProgramsFunction(frames []string, tested string) (function Name, place stri
 			}
 		}
 	}
-	if function, place = ofRepository(frames, false); function == "" || ofLibrary(function) {
+	if function, place = ofRepository(frames, false); function == "" || OfLibrary(function) {
 		function, place = ofRepository(frames, true)
 	}
 	return function, place
@@ -45,7 +45,7 @@ func InnermostFunction(frames []string, tested string) (function Name, place str
 	for _, fr := range frames {
 		function, place = frame(fr)
 		pkg := packageOf(function)
-		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return within(pkg, of) }) {
+		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return strings.HasPrefix(pkg+"/", of+"/") }) {
 			break
 		}
 	}
@@ -54,12 +54,6 @@ func InnermostFunction(frames []string, tested string) (function Name, place str
 
 // low begin the paths of packages that only serve who calls them, as sync does.
 var low = [...]string{"golang.org/x/sync", "golang.org/x/sys", "github.com/stretchr/testify"}
-
-// within reports whether a package is in a folder, or in one below it.
-func within(pkg, folder string) bool {
-	rest, is := strings.CutPrefix(pkg, folder)
-	return is && (rest == "" || rest[0] == '/')
-}
 
 // AtInnermost returns a copy of the actor that texts name by the innermost function of its stack, even
 // a library's: for what it did there, such as holding a lock. For what goroutines do all along a
@@ -99,7 +93,7 @@ func (f *Facts) ProgramsOwn(stack int32) Name {
 
 // unlessLibrary is a function, "" if it is the standard library's and not under test.
 func unlessLibrary(function Name, tested string) Name {
-	if ofLibrary(function) && packageOf(function) != tested {
+	if OfLibrary(function) && packageOf(function) != tested {
 		return ""
 	}
 	return function
@@ -139,7 +133,7 @@ func Common(x, y []string) (function Name) {
 		if other, _ := frame(y[len(y)-i]); name != other {
 			break
 		}
-		if !ofLibrary(name) {
+		if !OfLibrary(name) {
 			function = name
 		}
 	}
@@ -187,7 +181,7 @@ func (a *Actor) Doer() Text {
 	case function == "" || function == a.start():
 		return Say("%s", a.start())
 	case by != "":
-	case ofLibrary(a.start()):
+	case OfLibrary(a.start()):
 		return Say("%s", function)
 	default:
 		by = a.start()
@@ -213,7 +207,7 @@ func (a *Actor) Work() Text {
 	switch {
 	case function == "" || function == a.start():
 		return Say("%s", a.start())
-	case user != "" || ofLibrary(a.start()):
+	case user != "" || OfLibrary(a.start()):
 		return Called(function, user)
 	default:
 		by := a.Caller()
@@ -229,7 +223,7 @@ func (a *Actor) Work() Text {
 func (a *Actor) CalledBy() Name {
 	function, place := InnermostFunction(a.Stack, a.Tested)
 	by, _ := ProgramsFunction(a.Stack, a.Tested)
-	if !a.Innermost || !ofModule(place) || by == function || ofLibrary(by) {
+	if !a.Innermost || !ofModule(place) || by == function || OfLibrary(by) {
 		return ""
 	}
 	return by
@@ -293,7 +287,7 @@ func (a *Actor) Brief() Name {
 		function, _ := frame(fr)
 		inside = inside || function == own
 		if inside && packageOf(function) != packageOf(own) {
-			if own == "" || ofLibrary(function) {
+			if own == "" || OfLibrary(function) {
 				break
 			}
 			return function
@@ -302,7 +296,7 @@ func (a *Actor) Brief() Name {
 	if strings.HasPrefix(a.Class, funcname.NotShown) {
 		return a.Short() // who started it is all that is known of the rest
 	}
-	if start := a.start(); own != "" && start != "" && packageOf(own) != packageOf(start) && !ofLibrary(start) {
+	if start := a.start(); own != "" && start != "" && packageOf(own) != packageOf(start) && !OfLibrary(start) {
 		return start // the frames between are missing
 	}
 	return a.Short()
@@ -329,7 +323,7 @@ func (a *Actor) Caller() Name {
 			continue
 		}
 		by, _ := frame(a.Stack[i])
-		if by == own || by == a.start() || ofLibrary(by) {
+		if by == own || by == a.start() || OfLibrary(by) {
 			return ""
 		}
 		return by
@@ -343,7 +337,7 @@ func (a *Actor) start() Name { return Short(Name(a.Class)) }
 // Internal reports whether the goroutines of the actor's class were started by the standard library
 // for work of its own, such as a connection of net/http, and not to run functions of the program.
 func (a *Actor) Internal() bool {
-	if !ofLibrary(a.start()) || strings.HasPrefix(a.Class, funcname.NotShown) {
+	if !OfLibrary(a.start()) || strings.HasPrefix(a.Class, funcname.NotShown) {
 		return false
 	}
 	switch pkg := packageOf(a.start()); pkg {
@@ -385,5 +379,5 @@ func (a *Actor) function() Name {
 	return unlessLibrary(function, a.Tested)
 }
 
-// ofLibrary reports whether a function is the standard library's.
-func ofLibrary[S ~string](function S) bool { return std.Has(packageOf(function)) }
+// OfLibrary reports whether a function, given by its full name, is the standard library's.
+func OfLibrary[S ~string](function S) bool { return std.Has(packageOf(function)) }

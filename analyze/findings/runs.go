@@ -91,11 +91,7 @@ type Slice struct {
 	Classes   [4]int32      // handles of the classes of Gs
 	From, To  int64         // it is [From, To), ns
 	SyscallNs int64         // time of it in system calls, ns
-	OffNs     int64         // time of it on no CPU, as in Run, ns
 }
-
-// Ns returns the length of the slice in ns, without system calls and known time on no CPU.
-func (s *Slice) Ns() int64 { return s.To - s.From - s.SyscallNs - s.OffNs }
 
 func (w *follower) start(d *reference.Decision) {
 	w.firstOnP = false
@@ -153,7 +149,6 @@ func (w *follower) start(d *reference.Decision) {
 	if d.Flags&reference.FlagLocked != 0 {
 		g.Locked = true
 	}
-	g.M = d.M
 	idle := int64(0)
 	if p != nil && g.Wait > 0 && (p.stopAt >= 0 || p.waking) {
 		idle = w.now - max(g.ReadyAt, p.freeAt)
@@ -196,7 +191,7 @@ func (w *follower) run(g *Goroutine, p *proc, id int32, src reference.Source, id
 	w.setWaking(p, false)
 	s := &p.slice
 	if s.Runs == 0 {
-		s.From, s.SyscallNs, s.OffNs, s.Created, s.Timers, s.Runs, s.System = w.now, 0, 0, 0, 0, 1, g.System
+		s.From, s.SyscallNs, s.Created, s.Timers, s.Runs, s.System = w.now, 0, 0, 0, 1, g.System
 		s.N, s.Gs[0], s.Classes[0] = 1, g.ID, g.Class
 		return
 	}
@@ -255,7 +250,6 @@ func (w *follower) runOver(p *proc, why reference.Why, stack int32, open bool) {
 	p.g = nil
 	w.addPart(p, s)
 	p.slice.SyscallNs += p.sys
-	p.slice.OffNs += p.off
 	p.sys, p.off = 0, 0
 	ns := s.Ns()
 	g.RunNs += ns

@@ -53,7 +53,7 @@ func (s *Set) Finish(f *Facts) []Finding {
 	for _, strains := range []bool{true, false} {
 		for i, w := range s.watchers {
 			d := &s.detectors[i]
-			if d.strains() != strains || f.Reduced && d.NeedsQueues {
+			if (d.Strains || d.Kind == KindMachine) != strains || f.Reduced && d.NeedsQueues {
 				continue
 			}
 			if f.Stopped != nil && f.Stopped() {

@@ -568,11 +568,6 @@ func (l *subscriptions) emitSlice(s *Slice) {
 	l.sliceWhys[s.Why%masks].emit(s)
 }
 
-// wantsSyscall reports whether anybody wants to be called for a system call of ns.
-func (l *subscriptions) wantsSyscall(ns int64, why reference.Why) bool {
-	return l.syscalls.on != 0 || ns >= l.longSyscall || why != reference.WhySyscallExit
-}
-
 func (l *subscriptions) emitSyscall(c *Syscall) {
 	l.syscalls.emit(c)
 	if c.To-c.From >= l.longSyscall || c.lostP() {

@@ -40,10 +40,6 @@ type Suppressed struct {
 // returns the most severe one, or the costliest of these. The most severe come first.
 func MergeSuppressed(list []Suppressed) []Suppressed {
 	type key struct{ id, class, creator string }
-	keyOf := func(s *Suppressed) key {
-		class, creator := s.Finding.Subject()
-		return key{s.Finding.ID, class, creator}
-	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(x, y Suppressed) int {
 		return cmp.Or(cmp.Compare(x.Finding.Severity.Order(), y.Finding.Severity.Order()),
@@ -51,7 +47,8 @@ func MergeSuppressed(list []Suppressed) []Suppressed {
 	})
 	seen := map[key]bool{}
 	return slices.DeleteFunc(list, func(s Suppressed) bool {
-		k := keyOf(&s)
+		class, creator := s.Finding.Subject()
+		k := key{s.Finding.ID, class, creator}
 		was := seen[k]
 		seen[k] = true
 		return was

@@ -13,10 +13,8 @@ type Use struct {
 	// Slack reports whether a goroutine of the program runs, none is runnable, and at least half
 	// of the Ps are free.
 	Slack bool
-	// Parallel reports whether at least half of the Ps, and at least two, run the program.
-	Parallel bool
-	Run      int64 // number of goroutines of the program that run
-	Procs    int64 // GOMAXPROCS
+	Run   int64 // number of goroutines of the program that run
+	Procs int64 // GOMAXPROCS
 }
 
 // stopwatch adds up for how long something is so: the times at which that ended,
@@ -45,7 +43,7 @@ func (s *stopwatch) ns(now int64) int64 {
 // usage follows how the Ps are used.
 type usage struct {
 	use Use
-	// How many must run for use to be Slack or Parallel.
+	// How many must run for use to be Slack, or for at least half of the Ps, and two, to run the program.
 	slackFrom, parallelFrom int64
 	slack, parallel         stopwatch
 }
@@ -71,7 +69,7 @@ func (u *usage) follow(now, run int64, idlers bool) bool {
 	if slack != u.use.Slack {
 		u.slack.toggle(now)
 	}
-	u.use.Slack, u.use.Parallel, u.use.Run = slack, u.parallel.on, run
+	u.use.Slack, u.use.Run = slack, run
 	return true
 }
 
@@ -100,7 +98,7 @@ func (w *follower) idlers() bool {
 }
 
 // ParallelNs returns the total time up to [View.Now], in ns, in which at least half of the Ps, and
-// at least two, ran goroutines of the program: see Use.Parallel.
+// at least two, ran goroutines of the program.
 func (w *View) ParallelNs() int64 { return w.parallel.ns(w.now) }
 
 // HeldUp is a goroutine of the program woken by another from a channel, a lock or a
@@ -144,14 +142,6 @@ type RunIntegral struct {
 	Squares float64 // integral of the square of the number, in goroutine²-ns
 }
 
-func (r *RunIntegral) pass(running, dt int64) {
-	if running > 0 {
-		r.BusyNs += dt
-		r.Ns += running * dt
-		r.Squares += float64(running * running * dt)
-	}
-}
-
 // runTime is Ran up to a time, since when n goroutines run, as far as it counts.
 type runTime struct {
 	ran   RunIntegral
@@ -161,7 +151,11 @@ type runTime struct {
 // upTo lets time pass.
 func (r *runTime) upTo(now int64) *RunIntegral {
 	if dt := now - r.at; dt > 0 {
-		r.ran.pass(r.n, dt)
+		if r.n > 0 {
+			r.ran.BusyNs += dt
+			r.ran.Ns += r.n * dt
+			r.ran.Squares += float64(r.n * r.n * dt)
+		}
 		r.at = now
 	}
 	return &r.ran

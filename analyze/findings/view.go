@@ -85,7 +85,7 @@ func newFollower() *follower {
 	w := &follower{
 		View: View{
 			processors: processors{gomaxp: 1}, usage: usage{slackFrom: math.MaxInt64, parallelFrom: math.MaxInt64},
-			subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(),
+			subscriptions: newSubscriptions(), callers: newCallers(), accounts: newAccounts(), interruptions: interruptions{},
 			queues: queues{goroutines: goroutines{byID: ids.New(), wakerID: reference.NoG}},
 		},
 		load: 1, span: span.New(),
@@ -109,7 +109,9 @@ func (w *follower) add(b *ledger.Block) {
 			continue
 		}
 		for len(off) > 0 && off[0].To <= ds[i].Time {
-			w.lacked(&off[0])
+			if p := w.p(off[0].P); p != nil { // a run interval that ends had no CPU for so long
+				p.off += off[0].Ns
+			}
 			off = off[1:]
 		}
 		if ds[i].Kind == reference.KindSyscall {
@@ -126,13 +128,6 @@ func (w *follower) add(b *ledger.Block) {
 			ps++
 		}
 		w.process(&ds[i])
-	}
-}
-
-// lacked notes for how long a run interval that ends had no CPU.
-func (w *follower) lacked(x *ledger.OffCPU) {
-	if p := w.p(x.P); p != nil {
-		p.off += x.Ns
 	}
 }
 
