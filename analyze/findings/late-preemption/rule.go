@@ -74,10 +74,7 @@ func newClass(id int32) class {
 	return class{late: findings.Cell{Class: id}, stacks: map[int32]int64{}}
 }
 
-const (
-	maxVictims = 256
-	maxStacks  = 1024
-)
+const maxStacks = 1024
 
 // over judges a slice part.
 func (w *watcher) over(p *findings.SlicePart) {
@@ -111,25 +108,22 @@ func (w *watcher) over(p *findings.SlicePart) {
 		return
 	}
 	c.by[end]++
-	if _, known := c.stacks[p.Stack]; end == 0 && (known || len(c.stacks) < maxStacks) {
-		c.stacks[p.Stack]++
+	if end == 0 {
+		findings.CountIn(c.stacks, p.Stack, maxStacks)
 	}
 	if ns > c.late.Worst {
 		c.runs = p.Runs
 	}
 	c.late.Add(&findings.Cell{Ns: ns, From: p.From, To: p.To, G: p.G, P: p.P, Stack: p.Stack})
-	for g, victim := range w.view.Behind(p.P, p.From+w.t.AskedNs, p.To, maxVictims) {
+	for g, victim := range w.view.Behind(p.P, p.From+w.t.AskedNs, p.To) {
 		if victim.Ns > 0 && !g.Self {
 			c.victims.Add(&victim)
 		}
 	}
 }
 
-func (w *watcher) Finish(f *findings.Facts) (out []findings.Finding) {
-	for _, c := range w.classes.List {
-		out = append(out, w.finding(f, c)...)
-	}
-	return out
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	return findings.Each(f, w.classes.List, w.finding)
 }
 
 // finding is about one class.

@@ -84,9 +84,6 @@ type cell struct {
 
 func newCell(of parties) cell { return cell{parties: of} }
 
-// maxVictims is how many of a queue are looked at after one slice.
-const maxVictims = 256
-
 func (w *watcher) slice(s *findings.Slice) {
 	ns := s.To - s.From
 	if s.Runs < w.t.Hops || s.System {
@@ -100,7 +97,7 @@ func (w *watcher) slice(s *findings.Slice) {
 	gs := s.Gs[:min(int(s.N), len(s.Gs))]
 	var found []findings.Cell
 	yielded := int64(0)
-	for g, victim := range w.view.Behind(s.P, s.From, s.To, maxVictims) {
+	for g, victim := range w.view.Behind(s.P, s.From, s.To) {
 		if victim.To-victim.From < w.t.WaitNs || slices.Contains(gs, g.ID) {
 			continue
 		}
@@ -170,11 +167,8 @@ func frequent(classes []int32) int32 {
 	return best
 }
 
-func (w *watcher) Finish(f *findings.Facts) (out []findings.Finding) {
-	for _, c := range w.cells.List {
-		out = append(out, w.finding(f, c)...)
-	}
-	return out
+func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
+	return findings.Each(f, w.cells.List, w.finding)
 }
 
 func (w *watcher) finding(f *findings.Facts, c *cell) []findings.Finding {
