@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // Both ends of a connection may be goroutines of the program: then what comes over the
@@ -139,7 +138,7 @@ func (w *watcher) answerer(f *findings.Facts, c *cell) (best *answer) {
 	}
 	for i := range c.answers.Values {
 		a := &c.answers.Values[i]
-		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) || ofLibrary(a.name(f)) {
+		if a.n[1] < minAnswered || 2*a.served < a.n[1] || !isSend(f.Frames(a.stack)) || findings.OfLibrary(a.name(f)) {
 			continue
 		}
 		calls, _ := w.view.CallsFrom(a.stack)
@@ -167,7 +166,7 @@ func (w *watcher) answererOf(f *findings.Facts, class int32) *answer {
 // name is the function that answers: the start function of its goroutines, or where that is a
 // library's, the program's function in which they write, or are blocked before.
 func (a *answer) name(f *findings.Facts) findings.Name {
-	if name := findings.Short(f.Name(a.class)); !ofLibrary(name) {
+	if name := findings.Short(f.Name(a.class)); !findings.OfLibrary(name) {
 		return name
 	}
 	writes := findings.Actor{Stack: f.Frames(a.stack)}
@@ -176,11 +175,6 @@ func (a *answer) name(f *findings.Facts) findings.Name {
 	}
 	_, name, _, _ := mostOf(f, 0, &a.links)
 	return name
-}
-
-func ofLibrary(function findings.Name) bool {
-	pkg, _ := std.Split(string(function))
-	return std.Has(pkg)
 }
 
 // does reports what those did that answered, from when they were asked on.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -34,17 +33,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	var best, outside *group
 	all := w.groups(f)
 	for _, g := range all {
+		line := float64(g.ns) / float64(recorded)
+		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n {
+			continue
+		}
 		if g.outside != 0 {
-			if w.fits(f, g) && (outside == nil || outside.before(g)) {
+			if w.fits(f, g, line) && (outside == nil || outside.before(g)) {
 				outside = g
 			}
 			continue
 		}
-		line := float64(g.ns) / float64(recorded)
-		if line < w.t.Line || g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || g.idle() {
-			continue
-		}
-		if 2*g.longest.waits.Worst > g.ns && !g.forChildren() { // one wait is not what they do
+		if g.idle() || 2*g.longest.waits.Worst > g.ns && !g.forChildren() { // one wait is not what they do
 			continue
 		}
 		if !w.waits(f, g) && (line < w.t.IdleLine || !g.works()) {
@@ -89,7 +88,7 @@ func (w *watcher) groups(f *findings.Facts) []*group {
 		if findings.IsLock(frames) && !findings.IsOnce(frames) {
 			continue
 		}
-		if c.by == byPeer && isDial(frames) {
+		if c.by == byPeer && findings.Through(frames, "net.(*netFD).connect") {
 			w.dials[c.class] = true
 		}
 		in := f.ProgramsOwn(c.stack)
@@ -143,7 +142,7 @@ func (c *cell) from(f *findings.Facts, frames []string) int32 {
 		return byAnswer
 	case c.by < byCollector:
 		return c.by
-	case c.by >= 0 && expired(string(f.Name(c.by))):
+	case c.by >= 0 && strings.HasPrefix(string(f.Name(c.by)), "context.WithDeadline"):
 		return byDeadline
 	}
 	return 0
@@ -175,7 +174,7 @@ const fewEnded = 8
 func starts(frames []string, in findings.Name) bool {
 	for i := len(frames) - 1; i >= 0; i-- {
 		name := findings.FunctionOf(frames[i])
-		if pkg, _ := std.Split(name); !std.Has(pkg) {
+		if !findings.OfLibrary(name) {
 			return name == string(in)
 		}
 	}
@@ -294,11 +293,4 @@ func (w *watcher) finding(f *findings.Facts, g *group, all []*group) findings.Fi
 		w.phrase(f, &x, g, all)
 	}
 	return x
-}
-
-// mostly is for what those that end the waits of a group were blocked most, and the share
-// of the waits for which they were.
-func (g *group) mostly() (reason reference.Reason, share float64) {
-	reason, ns := g.blocked.Most()
-	return reason, ns / float64(max(1, g.ns))
 }

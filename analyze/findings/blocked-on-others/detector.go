@@ -52,7 +52,7 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "that goroutines wait for one another may be meant: what would be without is not in the trace"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view, dials: map[int32]bool{}, credits: map[credit]int64{}}
-			w.cells = findings.NewTable(maxCells, func(k key) cell { return cell{key: k, number: int32(len(w.cells.List))} })
+			w.cells.Table = findings.NewTable(maxCells, func(k key) cell { return cell{key: k, number: int32(len(w.cells.List))} })
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{
 				reference.ReasonChanSend, reference.ReasonChanReceive, reference.ReasonSelect, reference.ReasonCond, reference.ReasonSync, reference.ReasonGCEnds,
 			}}, w.woken)
@@ -79,8 +79,7 @@ type watcher struct {
 	servers ids.Parts[server] // by slot
 	dials   map[int32]bool    // classes of goroutines that open connections
 	credits map[credit]int64  // ns of the longest block before
-	cells   findings.Table[key, cell]
-	recent  [64]*cell // that were looked up, by their keys
+	cells   findings.CachedTable[key, cell]
 }
 
 // pause is a long block of a goroutine, of which shorter ones that come soon after it are no end.
@@ -260,18 +259,13 @@ func (w *watcher) exited(*findings.Run) {
 	if last == nil || g.RunNs-last.ran > stopNs || g.Created > 0 || g.CallAt >= last.to || last.others {
 		return
 	}
-	w.cells.List[last.cell].stop(last)
-}
-
-func (c *cell) stop(last *wait) {
-	i := c.stops.Find(end{last.stack, last.notified}, maxStops)
-	if i < 0 {
-		return
-	}
-	s := &c.stops.Values[i]
-	s.ns += last.ns
-	if last.again {
-		s.again += last.ns
+	stops := &w.cells.List[last.cell].stops
+	if i := stops.Find(end{last.stack, last.notified}, maxStops); i >= 0 {
+		s := &stops.Values[i]
+		s.ns += last.ns
+		if last.again {
+			s.again += last.ns
+		}
 	}
 }
 
@@ -344,14 +338,4 @@ func addLink(links *links, to link, ns float64) {
 	}
 }
 
-func (w *watcher) cell(k key) *cell {
-	recent := &w.recent[uint32(31*k.class+7*k.stack+k.by)%uint32(len(w.recent))]
-	if *recent != nil && (*recent).key == k {
-		return *recent
-	}
-	c := w.cells.At(k)
-	if c != nil {
-		*recent = c
-	}
-	return c
-}
+func (w *watcher) cell(k key) *cell { return w.cells.AtHash(k, uint32(31*k.class+7*k.stack+k.by)) }

@@ -184,24 +184,14 @@ func (w *watcher) calling(f *findings.Facts, class int32) (function, caller find
 	return "", ""
 }
 
-// expired reports whether a class is of the goroutines in which deadlines of contexts pass.
-func expired(class string) bool { return strings.HasPrefix(class, "context.WithDeadline") }
-
 // isWrite reports whether a stack is of one that waits to write to a connection.
 func isWrite(frames []string) bool {
 	return findings.Through(frames, "internal/poll.(*FD).Write", "internal/poll.(*FD).Writev", "internal/poll.SendFile", "internal/poll.Splice")
 }
 
-// isDial reports whether a stack is of one that opens a connection.
-func isDial(frames []string) bool { return findings.Through(frames, "net.(*netFD).connect") }
-
-// fits reports whether what a group waits for outside is worth telling.
-func (w *watcher) fits(f *findings.Facts, g *group) bool {
+// fits reports whether what a group, of which line wait on average, waits for outside is worth telling.
+func (w *watcher) fits(f *findings.Facts, g *group, line float64) bool {
 	class := w.view.ClassStat(g.class)
-	line := float64(g.ns) / float64(f.RecordedNs())
-	if g.ns < w.t.MinNs || g.ns < w.t.MeanNs*g.n || line < w.t.Line {
-		return false
-	}
 	most := 2*g.ns >= class.RunNs+class.BlockedNs
 	// Those that come to their end soon are there for one thing.
 	brief := class.Ended >= w.t.Ended && class.RunNs+class.BlockedNs < class.Ended*f.RecordedNs()/2

@@ -40,7 +40,8 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	}
 	cause := x.Actors[1].AtInnermost()
 	by := cause.Short()
-	reason, part := g.mostly()
+	reason, part := g.blocked.Most() // what those that end the waits were blocked for most
+	part /= float64(max(1, g.ns))
 	handsOver := g.longest.reason == reference.ReasonChanSend // work; else it may be what comes over the network
 	busy := g.ran / max(1, float64(g.ns))
 	queued := g.runnable / max(1, float64(g.ns))
@@ -110,13 +111,13 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		x.AdviseOnly("See whether those that wait in %s have to: what is done in order, or together, goes at the pace of the slowest.", g.in)
 		return
 	}
-	if len(far) == 0 && reason == reference.ReasonNetwork && part >= 0.5 && ofLibrary(by) {
+	if len(far) == 0 && reason == reference.ReasonNetwork && part >= 0.5 && findings.OfLibrary(by) {
 		x.Headline = findings.Say("%s waits for the network (%s): %s in all", g.in, by, total)
 		x.Title = findings.Say("Goroutines of %s were blocked %s in %s until something came over the network (%s)%s", who, times, g.in, by, of)
 		x.AdviseOnly("See whether the other end can answer sooner. If not, have %s ask for less, or for several things at once, or keep the answers.", g.in)
 		return
 	}
-	if last == byAnswerer && len(far) == 1 && ofLibrary(by) {
+	if last == byAnswerer && len(far) == 1 && findings.OfLibrary(by) {
 		x.Headline = findings.Say("%s waits for %s over the network: %s in all", g.in, far[0], total)
 		x.Title = findings.Say("Goroutines of %s were blocked %s in %s until an answer came over the network%s; it seems to come from %s, which %s before", who, times, g.in, of, far[0], did)
 		return
