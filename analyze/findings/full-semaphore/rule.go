@@ -55,7 +55,7 @@ func New(t Thresholds) findings.Detector {
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
 			w.lines = findings.NewTable(maxSites, func(int32) line { return line{} })
-			w.sites = findings.NewTable(maxSites, func(at stacks) site { return site{stacks: at, line: w.lines.At(at.wait)} })
+			w.sites.Table = findings.NewTable(maxSites, func(at stacks) site { return site{stacks: at, line: w.lines.At(at.wait)} })
 			view.Decisions(findings.DecisionFilter{
 				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
 			}, w.goesOn)
@@ -69,11 +69,10 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t      Thresholds
-	view   *findings.View
-	sites  findings.Table[stacks, site]
-	lines  findings.Table[int32, line] // by the stack of the waits
-	recent [64]*site                   // that were looked up, by their stacks
+	t     Thresholds
+	view  *findings.View
+	sites findings.CachedTable[stacks, site]
+	lines findings.Table[int32, line] // by the stack of the waits
 	// Who was let through last and still has a place.
 	through findings.Recent[entry]
 }
@@ -224,14 +223,9 @@ func (w *watcher) ready(d *reference.Decision) {
 }
 
 func (w *watcher) site(at stacks, reason reference.Reason) *site {
-	recent := &w.recent[uint32(at.wait+7*at.leave+31*at.got)%uint32(len(w.recent))]
-	if s := *recent; s != nil && s.stacks == at {
-		return s
-	}
-	s := w.sites.At(at)
-	if s != nil {
-		s.reason = cmp.Or(s.reason, reason)
-		*recent = s
+	s := w.sites.AtHash(at, uint32(at.wait+7*at.leave+31*at.got))
+	if s != nil && s.reason == reference.ReasonNone {
+		s.reason = reason
 	}
 	return s
 }
@@ -255,12 +249,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(all.List, func(x, y *semaphore) int {
 		return cmp.Or(cmp.Compare(y.waits.Total.Ns, x.waits.Total.Ns), cmp.Compare(x.function, y.function))
 	})
-	for _, m := range all.List {
-		if x, ok := w.assess(f, m); ok {
-			return []findings.Finding{x}
-		}
-	}
-	return nil
+	out := findings.Each(f, all.List, w.assess)
+	return out[:min(1, len(out))]
 }
 
 // semaphore is what a function takes places of.
@@ -380,21 +370,21 @@ func (m *semaphore) slots() float64 { return float64(m.held) / float64(max(1, m.
 // line is how many waited, on average while one did.
 func (m *semaphore) line() float64 { return float64(m.waits.Total.Ns) / float64(max(1, m.lined)) }
 
-func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, bool) {
+func (w *watcher) assess(f *findings.Facts, m *semaphore) []findings.Finding {
 	total := m.waits.Total
 	s, ok := w.t.Grade.Severity(total.Ns, f.RecordedNs())
 	if !ok || total.N < w.t.Count || total.Ns < w.t.MeanNs*total.N || m.line() < w.t.Line || f.Share(m.lined) < w.t.Share {
-		return findings.Finding{}, false
+		return nil
 	}
 	if m.sends && m.receives {
-		return findings.Finding{}, false // they hand something over: a place in a channel is taken or given without a wait
+		return nil // they hand something over: a place in a channel is taken or given without a wait
 	}
 	if float64(m.passed) < w.t.Passed*float64(total.N) {
-		return findings.Finding{}, false // who ends the waits is not one who had a place
+		return nil // who ends the waits is not one who had a place
 	}
 	reason, doing := m.blocked.Most()
 	if float64(doing) < w.t.Blocked*float64(m.held) || m.held == 0 {
-		return findings.Finding{}, false
+		return nil
 	}
 	if s == findings.Critical {
 		s = findings.Warning
@@ -440,5 +430,5 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) (findings.Finding, boo
 	x.Measured("places held by those that had waited, on average", findings.Number(m.slots()).Of(m.held))
 	x.Measured("of that, blocked "+what, findings.PartOf(doing, m.held).Of(doing), findings.Share(w.t.Blocked))
 	x.Advise("Where the limit is meant, admit or refuse work before it waits here, so that its callers know; more Ps do not help.")
-	return x, true
+	return []findings.Finding{x}
 }

@@ -51,7 +51,8 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Kind: findings.KindCause, CostOf: findings.OfPTime,
 		Remedy: findings.Remedy{Why: "the model has no caches"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[int32]int32{}}
+			w := &watcher{t: t, view: view}
+			w.classes.Table = findings.NewTable(findings.MaxKept, func(id int32) class { return class{id: id, worst: findings.Cell{Class: id}} })
 			view.Runs(findings.RunFilter{Moved: true}, w.move)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindGCBegin, reference.KindGCEnd}}, w.gc)
 			return w
@@ -63,9 +64,7 @@ type watcher struct {
 	t       Thresholds
 	view    *findings.View
 	marking bool
-	at      map[int32]int32
-	recent  [64]struct{ class, i int32 } // i is one more than the index
-	classes []class
+	classes findings.CachedTable[int32, class]
 }
 
 type class struct {
@@ -89,28 +88,7 @@ const (
 	ways
 )
 
-// maxClasses bounds memory; what comes later is not shown.
-const maxClasses = 1024
-
 func (w *watcher) gc(d *reference.Decision) { w.marking = d.Kind == reference.KindGCBegin }
-
-func (w *watcher) class(id int32) *class {
-	r := &w.recent[uint32(id)%uint32(len(w.recent))]
-	if r.i > 0 && r.class == id {
-		return &w.classes[r.i-1]
-	}
-	i, ok := w.at[id]
-	if !ok {
-		if len(w.classes) >= maxClasses {
-			return nil
-		}
-		i = int32(len(w.classes))
-		w.classes = append(w.classes, class{id: id, worst: findings.Cell{Class: id}})
-		w.at[id] = i
-	}
-	r.class, r.i = id, i+1
-	return &w.classes[i]
-}
 
 func (w *watcher) move(s *findings.Run) {
 	if s.Open {
@@ -119,7 +97,7 @@ func (w *watcher) move(s *findings.Run) {
 	if g := w.view.Goroutine(); g != nil && g.Locked && g.ID == s.G {
 		return // it goes where its thread gets a P: that is locked-thread-penalty's
 	}
-	c := w.class(s.Class)
+	c := w.classes.AtHash(s.Class, uint32(s.Class))
 	if c == nil {
 		return
 	}
@@ -231,8 +209,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // count gathers the classes whose moves matter, the costliest first.
 func (w *watcher) count(f *findings.Facts) (n evidence) {
-	for i := range w.classes {
-		c := &w.classes[i]
+	for _, c := range w.classes.List {
 		known := w.view.ClassStat(c.id)
 		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
 		c.runNs += known.AgainNs

@@ -60,7 +60,8 @@ func New(t Thresholds) findings.Detector {
 		},
 		Remedy: findings.Remedy{Why: "the model keeps the order of wake-ups that the recording has"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, at: map[place]int32{}}
+			w := &watcher{t: t, view: view}
+			w.sites.Table = findings.NewTable(maxSites, func(at place) site { return site{place: at} })
 			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyBlock}}, w.run)
 			return w
 		},
@@ -68,15 +69,9 @@ func New(t Thresholds) findings.Detector {
 }
 
 type watcher struct {
-	t    Thresholds
-	view *findings.View
-
-	sites  []site
-	at     map[place]int32
-	recent [64]struct { // of those that were looked up
-		place
-		i int32
-	}
+	t     Thresholds
+	view  *findings.View
+	sites findings.CachedTable[place, site]
 }
 
 // place is where goroutines wake others: the stack of the waker. Where a timer does, it is
@@ -135,25 +130,14 @@ func (w *watcher) run(r *findings.Run) {
 const sampled = 15
 
 func (w *watcher) site(at place, by int64) *site {
-	c := &w.recent[uint32(at.stack)%uint32(len(w.recent))]
-	if c.place == at {
-		return &w.sites[c.i]
-	}
-	i, ok := w.at[at]
-	if !ok {
-		if len(w.sites) == maxSites {
-			return nil
-		}
-		i = int32(len(w.sites))
-		w.at[at] = i
-		s := site{place: at, g: by, from: w.view.Now()}
+	s := w.sites.AtHash(at, uint32(at.stack))
+	if s != nil && s.n == 0 { // it is new
+		s.g, s.from = by, w.view.Now()
 		if g := w.view.ByID(by); g != nil {
 			s.class = g.Class
 		}
-		w.sites = append(w.sites, s)
 	}
-	c.place, c.i = at, i
-	return &w.sites[i]
+	return s
 }
 
 // group is the sites whose wakers and woken are of the same classes: a pair that
@@ -163,8 +147,6 @@ type group struct {
 	n              int64
 	short, shortNs int64
 	switchNs       int64
-	share          float64 // of the P-time that was not idle
-	perSecond      float64
 }
 
 // classes are those of wakers and woken, whichever way round.
@@ -175,8 +157,7 @@ type classes struct {
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	byClasses := findings.NewTable(maxSites, func(classes) group { return group{} })
-	for i := range w.sites {
-		s := &w.sites[i]
+	for _, s := range w.sites.List {
 		if float64(s.short) < w.t.ShortShare*float64(s.n) || s.short == 0 {
 			continue
 		}
@@ -184,20 +165,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		byClasses.At(classes{min(s.class, woken), max(s.class, woken), s.timer}).add(s)
 	}
 	groups := byClasses.List
-	busy := f.BusyNs()
-	for _, x := range groups {
-		x.share = float64(x.shortNs+x.switchNs) / float64(max(1, busy))
-		x.perSecond = float64(x.short) / (float64(max(1, f.RecordedNs())) / 1e9)
-		slices.SortStableFunc(x.sites, func(a, b *site) int {
-			return cmp.Or(cmp.Compare(b.short, a.short), cmp.Compare(a.stack, b.stack))
-		})
-	}
 	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(y.cost(), x.cost()) })
-	var out []findings.Finding
-	for _, x := range groups[:min(maxGroups, len(groups))] {
-		out = append(out, w.finding(f, x)...)
-	}
-	return out
+	return findings.Each(f, groups[:min(maxGroups, len(groups))], w.finding)
 }
 
 // maxGroups is how many are reported, the costliest ones.
@@ -215,10 +184,15 @@ func (x *group) add(s *site) {
 func (x *group) cost() int64 { return x.shortNs + x.switchNs }
 
 func (w *watcher) finding(f *findings.Facts, x *group) []findings.Finding {
-	s, ok := findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
-	if !ok || x.perSecond < w.t.PerSecond || x.cost() < w.t.MinNs {
+	share := float64(x.cost()) / float64(max(1, f.BusyNs())) // of the P-time that was not idle
+	perSecond := float64(x.short) / (float64(max(1, f.RecordedNs())) / 1e9)
+	s, ok := findings.ByShare(share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || perSecond < w.t.PerSecond || x.cost() < w.t.MinNs {
 		return nil
 	}
+	slices.SortStableFunc(x.sites, func(a, b *site) int {
+		return cmp.Or(cmp.Compare(b.short, a.short), cmp.Compare(a.stack, b.stack))
+	})
 	top := x.sites[0]
 	y := findings.Finding{Severity: s, CostNs: x.cost(), FromNs: top.from, ToNs: top.to, Basis: findings.Certain}
 	for _, s := range x.sites[:min(2, len(x.sites))] {
@@ -227,17 +201,17 @@ func (w *watcher) finding(f *findings.Facts, x *group) []findings.Finding {
 	cause := &y.Actors[0]
 	sleeper, place := findings.InnermostFunction(cause.Stack, f.Tested)
 	y.MeasuredOf(findings.Say("wake-ups%s, after which the one woken ran for at most %s and waited again", findings.At(" at %s", place), quantity.Duration(w.t.ShortNs)), findings.Count(x.short))
-	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
+	y.Measured("a second", findings.Rate(perSecond), findings.Rate(w.t.PerSecond))
 	y.Measured("of all wake-ups at these places", findings.Share(float64(x.short)/float64(max(1, x.n))), findings.Share(w.t.ShortShare))
 	y.Measured("they ran", findings.Time(x.shortNs))
 	y.Measured("Ps took from one goroutine to the next", findings.Time(x.switchNs))
-	y.Measured("both, of the P-time that was not idle", findings.Share(x.share).Of(x.cost()), findings.Share(w.t.WarningShare))
-	often, mean, share := quantity.Plural(int64(x.perSecond), "time", "times"), quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(x.share)
+	y.Measured("both, of the P-time that was not idle", findings.Share(share).Of(x.cost()), findings.Share(w.t.WarningShare))
+	often, mean, of := quantity.Plural(int64(perSecond), "time", "times"), quantity.Duration(x.shortNs/max(1, x.short)), quantity.Percent(share)
 	if top.timer {
 		sleeper = cmp.Or(sleeper, f.Name(top.class))
 		y.Headline = findings.Say("%s sleeps and wakes up for next to nothing, %s a second", sleeper, often)
 		y.Title = findings.Say("%s sleeps, and wakes up for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
-			sleeper, often, mean, share)
+			sleeper, often, mean, of)
 		y.Advise("Let %s block until there is something to do, in a channel or a sync.Cond, instead of looking again and again after a sleep.", sleeper)
 		y.Advise("Where it must look, let one goroutine look for all, and less often: as many goroutines as sleep there all wake up.")
 		return []findings.Finding{y}
@@ -245,7 +219,7 @@ func (w *watcher) finding(f *findings.Facts, x *group) []findings.Finding {
 	waker := cause.AtInnermost()
 	y.Headline = findings.Say("%s wakes others for next to nothing, %s a second", waker.Short(), often)
 	y.Title = findings.Say("%s wakes %s for next to nothing: %s a second, each for %s of work (mean); with the way there they take %s of the P-time that was not idle",
-		waker.Work(), f.Name(top.woken.Top(1)[0].Class), often, mean, share)
+		waker.Work(), f.Name(top.woken.Top(1)[0].Class), often, mean, of)
 	y.Advise("Hand over more at a time: let %s collect what it has and send it in batches, or give the channel a buffer, so that both sides go on working instead of waking one another for each item.", waker.Work())
 	y.Advise("Or let one goroutine do both parts: where the other only takes the item and waits again, it gains nothing.")
 	y.Actors = append(y.Actors, top.woken.Actors(f, findings.Victim, 2)...)
