@@ -2,7 +2,6 @@ package ospreemption
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -210,11 +209,11 @@ func (w *watcher) bySlices(f *findings.Facts, a *account) proof {
 	var n, ns int64
 	var worst findings.Cell
 	var who findings.Tally
-	for _, stack := range slices.Sorted(maps.Keys(a.late)) {
-		if !findings.Signalled(f.Frames(stack)) {
+	slices.SortFunc(a.late.List, func(x, y *findings.Cell) int { return cmp.Compare(x.Stack, y.Stack) })
+	for _, l := range a.late.List {
+		if !findings.Signalled(f.Frames(l.Stack)) {
 			continue
 		}
-		l := a.late[stack]
 		n += l.N
 		ns += l.Ns
 		if l.Worst > worst.Worst {

@@ -78,6 +78,9 @@ func New(t Thresholds, quota cputhrottling.Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "CPUs are the machine's"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, quota: quota, view: view, silences: findings.NewSilences(view), firstSample: -1, ended: map[int32]int64{}}
+			for _, a := range [...]*account{&w.all, &w.apart} {
+				a.late = findings.NewTable(findings.MaxKept, func(int32) findings.Cell { return findings.Cell{} })
+			}
 			w.view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindSample}}, w.sample)
 			w.view.Runs(findings.RunFilter{MinNs: t.LongNs}, w.run)
 			w.view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhySlice}}, w.preempted)
@@ -124,8 +127,8 @@ type account struct {
 	next  int
 	turn  [len(ticks)][2]float64 // sums of the directions of the ends of those
 
-	slices, sliceNs int64                    // ended by a preemption
-	late            map[int32]*findings.Cell // by stack: those that ended late, and how much beyond SliceNs
+	slices, sliceNs int64                                // ended by a preemption
+	late            findings.Table[int32, findings.Cell] // by stack: those that ended late, and how much beyond SliceNs
 }
 
 type interval struct{ from, to int64 }
@@ -135,17 +138,12 @@ type interval struct{ from, to int64 }
 // goes at a tick, and so another comes back at one.
 var ticks = [...]int64{4_000_000, 1_000_000}
 
-const (
-	maxRing = 1024 // intervals of 1 ms and more that overlap one that ends are among the last so many
-	maxLate = 1024 // stacks
-)
+// Intervals of 1 ms and more that overlap one that ends are among the last maxRing.
+const maxRing = 1024
 
 // preempted notes that a preemption ended a run interval.
 func (w *watcher) preempted(s *findings.Run) {
-	for int(s.P) >= len(w.slices) {
-		w.slices = append(w.slices, slice{at: -1})
-	}
-	x := &w.slices[s.P]
+	x := findings.Entry(&w.slices, s.P, slice{at: -1})
 	if at := w.view.History(s.P).SliceAt; x.at != at {
 		*x = slice{at: at}
 	}
@@ -243,16 +241,9 @@ func (a *account) sliceOver(s *findings.Slice, before int64, t *Thresholds) {
 	if ns < t.LateNs {
 		return
 	}
-	l := a.late[s.Stack]
+	l := a.late.At(s.Stack)
 	if l == nil {
-		if len(a.late) >= maxLate {
-			return
-		}
-		if a.late == nil {
-			a.late = map[int32]*findings.Cell{}
-		}
-		l = &findings.Cell{}
-		a.late[s.Stack] = l
+		return
 	}
 	k := min(s.N, int8(len(s.Gs))) - 1
 	if ns -= t.SliceNs; l.N == 0 || ns > l.Worst {
