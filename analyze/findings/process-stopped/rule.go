@@ -60,16 +60,15 @@ type watcher struct {
 	silences *findings.Silences
 }
 
-// Stops returns the silences of the view in which, by thresholds t, the whole process was
-// stopped, in order of time. Its signs are goroutines that go on together: threads that lacked
-// CPUs, spin or wait for a page go on one by one.
-func Stops(view *findings.View, silences *findings.Silences, t Thresholds) (out []findings.Silence) {
-	for _, s := range silences.All() {
-		if s.Ns() < t.StopNs || s.WentOn < s.Running {
+// stops are the silences in which the whole process was stopped. Its signs are goroutines that go on
+// together: threads that lacked CPUs, spin or wait for a page go on one by one.
+func (w *watcher) stops() (out []findings.Silence) {
+	for _, s := range w.silences.All() {
+		if s.Ns() < w.t.StopNs || s.WentOn < s.Running {
 			continue
 		}
-		overdue := s.Overdue >= 1 && (s.StallSigns() >= 2 || s.Ns() >= 2*t.StopNs)
-		together := s.Running >= 2 && s.Ns() >= t.PairNs && !view.ClassStat(s.Class).OftenRunsFor(s.Ns())
+		overdue := s.Overdue >= 1 && (s.StallSigns() >= 2 || s.Ns() >= 2*w.t.StopNs)
+		together := s.Running >= 2 && s.Ns() >= w.t.PairNs && !w.view.ClassStat(s.Class).OftenRunsFor(s.Ns())
 		if overdue || together {
 			out = append(out, s)
 		}
@@ -84,7 +83,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if q := f.Quota; q != nil && q.Counted().Throttled > 0 {
 		return nil // cpu-throttling reports it
 	}
-	stops := Stops(w.view, w.silences, w.t)
+	stops := w.stops()
 	var stoppedNs, longest, cost, overdue, runs int64
 	var worst findings.Silence
 	b := w.silences.Beat(w.quota.PeriodNs)
