@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/reconstruct/class"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -143,24 +144,18 @@ func (n *Pseudonyms) class(c class.Class) string {
 		return funcname.NotShown + funcname.WokenBy + n.Function(c.Waker)
 	case c.Stopped != "":
 		return funcname.NotShown + funcname.StoppedIn + n.Function(c.Stopped)
-	case c.Wrapper && c.Does == "" && c.Creator != "" && (ofLibrary(c.Start) || c.Lent) && !ofLibrary(c.Creator):
+	case c.Wrapper && c.Does == "" && c.Creator != "" && (findings.OfLibrary(c.Start) || c.Lent) && !findings.OfLibrary(c.Creator):
 		name := funcname.NotShown + funcname.StartedBy + n.Function(c.Creator)
 		if c.Call > 1 {
 			name += fmt.Sprintf(" (call %d)", c.Call)
 		}
 		return name
-	case c.Wrapper && c.Does == "" && ofLibrary(c.Start):
+	case c.Wrapper && c.Does == "" && findings.OfLibrary(c.Start):
 		return funcname.NotShown + funcname.StartedBy + n.Function(c.Start)
 	case c.Wrapper && c.Does != "":
 		return n.Function(c.Does) + funcname.StartedBy + n.Function(c.Start)
 	}
 	return n.Function(c.Start)
-}
-
-// ofLibrary reports whether a function is the standard library's.
-func ofLibrary(fn string) bool {
-	pkg, _ := std.Split(fn)
-	return std.Has(pkg)
 }
 
 // program is what a package is called.
