@@ -115,12 +115,8 @@ func (w *watcher) preempted(r *findings.Run) {
 	}
 	c.n++
 	c.to, c.p = r.To, r.P
-	if _, known := c.gs[r.G]; known || len(c.gs) < maxGoroutines {
-		c.gs[r.G]++
-	}
-	if _, known := c.stacks[r.Stack]; known || len(c.stacks) < maxStacks {
-		c.stacks[r.Stack]++
-	}
+	findings.CountIn(c.gs, r.G, maxGoroutines)
+	findings.CountIn(c.stacks, r.Stack, maxStacks)
 }
 
 // evidence is what a finding says.

@@ -187,20 +187,15 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		cells := causes.At(c.cause)
 		*cells = append(*cells, c)
 	}
-	var out []findings.Finding
-	for _, cells := range causes.List {
-		slices.SortFunc(*cells, func(x, y *cell) int {
-			return cmp.Or(cmp.Compare(y.victims.Ns, x.victims.Ns), cmp.Compare(x.victim, y.victim))
-		})
-		if x, ok := w.finding(f, *cells); ok {
-			out = append(out, x)
-		}
-	}
-	return out
+	return findings.Each(f, causes.List, w.finding)
 }
 
-// finding is about the runs of one class; cells is not empty, costliest first.
-func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, bool) {
+// finding is about the runs of one class; list is not empty.
+func (w *watcher) finding(f *findings.Facts, list *[]*cell) []findings.Finding {
+	cells := *list
+	slices.SortFunc(cells, func(x, y *cell) int {
+		return cmp.Or(cmp.Compare(y.victims.Ns, x.victims.Ns), cmp.Compare(x.victim, y.victim))
+	})
 	top, longest := cells[0], cells[0]
 	var cost, held, runs int64
 	for _, c := range cells {
@@ -213,7 +208,7 @@ func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, b
 	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok {
-		return findings.Finding{}, false
+		return nil
 	}
 	if runs < w.t.MinCount || s == findings.Critical && runs < w.t.CriticalCount {
 		s = s.Lower()
@@ -268,7 +263,7 @@ func (w *watcher) finding(f *findings.Facts, cells []*cell) (findings.Finding, b
 	} else if 10*runs < class.Runs {
 		x.Feigned = findings.ByStall
 	}
-	return x, true
+	return []findings.Finding{x}
 }
 
 // minorShare is the share of the waiting of those who were held up below which the long runs

@@ -12,7 +12,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -283,8 +282,8 @@ func allocator(actors []findings.Actor) string {
 	library := ""
 	for _, a := range actors {
 		for _, frame := range a.Stack {
-			switch pkg, _ := std.Split(findings.FunctionOf(frame)); {
-			case !std.Has(pkg):
+			switch {
+			case !findings.OfLibrary(findings.FunctionOf(frame)):
 				return frame
 			case library == "" && !strings.HasPrefix(frame, "runtime.") && !strings.HasPrefix(frame, "internal/runtime/"):
 				library = frame

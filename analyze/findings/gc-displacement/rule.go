@@ -319,13 +319,11 @@ func (w *watcher) begin(d *reference.Decision) {
 	if d.P < 0 || d.P >= ledger.MaxPs {
 		return
 	}
-	for int(d.P) >= len(w.workers) {
-		w.workers = append(w.workers, worker{from: -1})
-	}
+	x := findings.Entry(&w.workers, d.P, worker{from: -1})
 	w.over(d)
 	w.advance(d)
 	w.reopen()
-	w.workers[d.P] = worker{from: d.Time, beside: w.beside, mode: d.Reason, p: d.P, g: d.G}
+	*x = worker{from: d.Time, beside: w.beside, mode: d.Reason, p: d.P, g: d.G}
 	w.n++
 	w.others.Set(true)
 	if d.Reason == reference.ReasonIdle {

@@ -53,8 +53,7 @@ type watcher struct {
 	view *findings.View
 
 	threads map[int64]struct{} // that had a P
-	lastM   []int64            // by P; spares most look-ups
-	fresh   []bool             // by P: its thread was not seen before
+	last    []thread           // by P
 
 	victims findings.Tally // by class of the one that ran first
 	givers  findings.Tally
@@ -65,6 +64,12 @@ type watcher struct {
 	bars    [len(limits) + 1]int64
 }
 
+// thread is the one that a P got last; to remember it spares most look-ups.
+type thread struct {
+	m     int64
+	fresh bool // it was not seen before
+}
+
 // limits of the bars that the evidence shows, in ns.
 var limits = [...]int64{20_000, 100_000, 1_000_000, 10_000_000}
 
@@ -72,28 +77,24 @@ var limits = [...]int64{20_000, 100_000, 1_000_000, 10_000_000}
 const maxThreads = 1 << 16
 
 func (w *watcher) pStart(d *reference.Decision) {
-	if uint32(d.P) >= uint32(len(w.lastM)) {
-		if d.P < 0 || d.P >= w.view.KnownPs() {
-			return
-		}
-		for int(d.P) >= len(w.lastM) {
-			w.lastM, w.fresh = append(w.lastM, reference.NoM), append(w.fresh, false)
-		}
-	}
-	w.fresh[d.P] = false
-	if w.lastM[d.P] == d.M {
+	if d.P < 0 || d.P >= w.view.KnownPs() {
 		return
 	}
-	w.lastM[d.P] = d.M
+	last := findings.Entry(&w.last, d.P, thread{m: reference.NoM})
+	last.fresh = false
+	if last.m == d.M {
+		return
+	}
+	last.m = d.M
 	if _, ok := w.threads[d.M]; !ok && len(w.threads) < maxThreads {
 		w.threads[d.M] = struct{}{}
-		w.fresh[d.P] = true
+		last.fresh = true
 	}
 }
 
 func (w *watcher) handover(h *findings.Handover) {
 	ns := h.To - h.From
-	made := int(h.P) < len(w.fresh) && w.fresh[h.P]
+	made := int(h.P) < len(w.last) && w.last[h.P].fresh
 	// Between threads that goroutines are wired to, it is locked-thread-penalty's.
 	if h.Ns == 0 || h.Why == reference.WhyLocked && !made {
 		return

@@ -52,13 +52,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(locks.List, func(x, y *lock) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.by, y.by), cmp.Compare(x.name, y.name))
 	})
-	var out []findings.Finding
-	for _, l := range locks.List[:min(maxLocks, len(locks.List))] {
-		if x, ok := w.finding(f, l); ok {
-			out = append(out, x)
-		}
-	}
-	return out
+	return findings.Each(f, locks.List[:min(maxLocks, len(locks.List))], w.finding)
 }
 
 // maxLocks is how many locks are reported, the costliest ones.
@@ -109,7 +103,7 @@ func holding(f *findings.Facts, stack int32) []string {
 	frames := f.Frames(stack)
 	for i, fr := range frames {
 		function := findings.FunctionOf(fr)
-		if pkg, _ := std.Split(function); !std.Has(pkg) && !strings.HasSuffix(strings.ToLower(function), "unlock") {
+		if !findings.OfLibrary(function) && !strings.HasSuffix(strings.ToLower(function), "unlock") {
 			return frames[i:]
 		}
 	}
@@ -177,10 +171,10 @@ type chief struct {
 }
 
 // finding is about one lock.
-func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
+func (w *watcher) finding(f *findings.Facts, l *lock) []findings.Finding {
 	s, ok := w.t.Grade.Severity(l.cost, f.RecordedNs())
 	if !ok {
-		return findings.Finding{}, false
+		return nil
 	}
 	n := evidence{lock: l, worst: l.sites[0], share: f.Share(l.longest), line: float64(l.cost) / float64(max(1, l.lined))}
 	if s == findings.Critical && n.share < w.t.CriticalShare {
@@ -209,7 +203,7 @@ func (w *watcher) finding(f *findings.Facts, l *lock) (findings.Finding, bool) {
 		x.Actors = append(x.Actors, *n.keeper)
 	}
 	w.phrase(f, &x, &n)
-	return x, true
+	return []findings.Finding{x}
 }
 
 func (n *evidence) add(w *watcher, f *findings.Facts, t *site) {

@@ -84,14 +84,12 @@ func (w *watcher) lose(*reference.Decision) { w.tookAt = -1 }
 
 func (w *watcher) syscall(c *findings.Syscall) {
 	n, i := w.view.CallsFrom(c.Stack)
-	for len(w.long) <= int(i) {
-		w.long = append(w.long, 0)
-	}
-	w.long[i]++
+	long := findings.Entry(&w.long, i, 0)
+	*long++
 	if c.Local == 0 || c.System || c.Why == reference.WhySTW {
 		return
 	}
-	if n >= w.t.RareOf && float64(w.long[i]) < w.t.Rare*float64(n) {
+	if n >= w.t.RareOf && float64(*long) < w.t.Rare*float64(n) {
 		w.rare++
 		return
 	}

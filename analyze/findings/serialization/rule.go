@@ -92,11 +92,9 @@ type sliceEnd struct{ class, stack int32 }
 const maxSliceEnds = 4096
 
 func (w *watcher) preempted(r *findings.Run) {
-	k := sliceEnd{r.Class, r.Stack}
-	if _, ok := w.sliced[k]; r.System || r.Stack == 0 || !ok && len(w.sliced) == maxSliceEnds {
-		return
+	if !r.System && r.Stack != 0 {
+		findings.CountIn(w.sliced, sliceEnd{r.Class, r.Stack}, maxSliceEnds)
 	}
-	w.sliced[k]++
 }
 
 // stretchGap is the longest interruption of one stretch of slack.

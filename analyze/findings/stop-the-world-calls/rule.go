@@ -218,11 +218,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	slices.SortStableFunc(callers, func(x, y *caller) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(x.function, y.function), cmp.Compare(x.what, y.what))
 	})
-	var out []findings.Finding
-	for _, c := range callers[:min(maxCallers, len(callers))] {
-		out = append(out, w.finding(f, c)...)
-	}
-	return out
+	return findings.Each(f, callers[:min(maxCallers, len(callers))], w.finding)
 }
 
 // maxCallers is how many are reported, the costliest ones.

@@ -148,13 +148,9 @@ func (w *watcher) advance(d *reference.Decision) {
 }
 
 func (w *watcher) run(r *findings.Run) {
-	if !w.open || r.P < 0 {
-		return
+	if w.open && r.P >= 0 {
+		*findings.Entry(&w.ended, r.P, findings.Run{}) = *r
 	}
-	for int(r.P) >= len(w.ended) {
-		w.ended = append(w.ended, findings.Run{})
-	}
-	w.ended[r.P] = *r
 }
 
 func (w *watcher) syscall(c *findings.Syscall) {

@@ -316,12 +316,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	for i := range w.herds {
 		w.settle(&w.herds[i])
 	}
-	var out []findings.Finding
-	for _, c := range w.cells.List {
-		if x, ok := w.finding(f, c); ok {
-			out = append(out, x)
-		}
-	}
+	out := findings.Each(f, w.cells.List, w.finding)
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
 		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title.String(), y.Title.String()))
 	})
@@ -361,14 +356,14 @@ func call(frames []string) how {
 	return closing
 }
 
-func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
+func (w *watcher) finding(f *findings.Facts, c *cell) []findings.Finding {
 	cost, short := c.wait+c.ran+c.waking, w.t.ShortNs
 	if c.timer {
 		cost, short = c.wait, w.t.TickNs
 	}
 	s, ok := w.t.Grade.Severity(cost, f.RecordedNs())
 	if !ok || float64(c.vain) < w.t.Vain*float64(c.n) {
-		return findings.Finding{}, false
+		return nil
 	}
 	if c.herds < w.t.MinHerds {
 		s = findings.Note
@@ -390,7 +385,10 @@ func (w *watcher) finding(f *findings.Facts, c *cell) (findings.Finding, bool) {
 		x.Actors = append(x.Actors, f.Actor(findings.Cause, c.class, c.worst.by, c.stack))
 		ok = byWaker(&x, c, vain)
 	}
-	return x, ok
+	if !ok {
+		return nil
+	}
+	return []findings.Finding{x}
 }
 
 // byTimers writes what is wrong if timers woke the herds, and reports whether anything is.

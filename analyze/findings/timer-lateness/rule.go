@@ -126,10 +126,7 @@ func (w *watcher) run(r *findings.Run) {
 	if c.Runs < usual || r.Ns() < freak*c.Median() || rare*c.Over(w.t.LateNs) > c.Runs {
 		return
 	}
-	for int(r.P) >= len(w.freaks) {
-		w.freaks = append(w.freaks, freakAt{})
-	}
-	w.freaks[r.P] = freakAt{r.From, r.To}
+	*findings.Entry(&w.freaks, r.P, freakAt{}) = freakAt{r.From, r.To}
 }
 
 func (w *watcher) ready(d *reference.Decision) {

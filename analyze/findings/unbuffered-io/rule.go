@@ -11,7 +11,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	pthrash "github.com/gmpscope/gmpscope/analyze/findings/p-thrash"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // ID names the detector in findings, in configuration files and for "gmpscope explain".
@@ -71,23 +70,16 @@ type call struct {
 type site struct {
 	findings.Caller // the sums; stack, class and goroutine are those of the most calls
 	call
-	place     string
-	most      int64
-	shortNs   int64   // that its calls may take, summed
-	share     float64 // of the P-time that was not idle
-	perSecond float64
+	place   string
+	most    int64
+	shortNs int64 // that its calls may take, summed
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if f.RecordedNs() <= 0 {
 		return nil
 	}
-	var out []findings.Finding
-	for _, x := range w.sites(f) {
-		x.share = float64(x.Ns) / float64(max(1, f.BusyNs()))
-		x.perSecond = float64(x.N) / (float64(f.RecordedNs()) / 1e9)
-		out = append(out, w.finding(f, x)...)
-	}
+	out := findings.Each(f, w.sites(f), w.finding)
 	return out[:min(maxSites, len(out))]
 }
 
@@ -151,7 +143,7 @@ func readsOrWrites(frames []string) string {
 func buffered(frames []string) bool {
 	for _, frame := range frames {
 		function := findings.FunctionOf(frame)
-		if pkg, _ := std.Split(function); !std.Has(pkg) {
+		if !findings.OfLibrary(function) {
 			return false
 		}
 		if strings.HasPrefix(function, "bufio.") || function == "io.copyBuffer" {
@@ -173,8 +165,10 @@ func (t *Thresholds) short(frames []string) int64 {
 const innermost = 4
 
 func (w *watcher) finding(f *findings.Facts, x *site) []findings.Finding {
-	s, ok := findings.ByShare(x.share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
-	if !ok || x.Ns < w.t.MinNs || x.perSecond < w.t.PerSecond || x.Ns > x.shortNs {
+	share := float64(x.Ns) / float64(max(1, f.BusyNs())) // of the P-time that was not idle
+	perSecond := float64(x.N) / (float64(f.RecordedNs()) / 1e9)
+	s, ok := findings.ByShare(share, w.t.NoteShare, w.t.WarningShare, w.t.CriticalShare)
+	if !ok || x.Ns < w.t.MinNs || perSecond < w.t.PerSecond || x.Ns > x.shortNs {
 		return nil
 	}
 	y := findings.Finding{
@@ -185,16 +179,16 @@ func (w *watcher) finding(f *findings.Facts, x *site) []findings.Finding {
 	if does := y.Actors[0].AtInnermost(); does.CalledBy() != "" {
 		who = does.Doer()
 	}
-	rate := quantity.Plural(int64(x.perSecond), "time", "times")
+	rate := quantity.Plural(int64(perSecond), "time", "times")
 	mean, limit := x.Ns/max(1, x.N), x.shortNs/max(1, x.N)
 	y.Headline = findings.Say("%s %s little by little, %s a second, each a system call", who, x.verb, rate)
 	y.Title = findings.Say("%s %s little by little: %s a second, each a system call of %s (mean); they take %s of the P-time that was not idle",
-		who, x.verb, rate, quantity.Duration(mean), quantity.Percent(x.share))
+		who, x.verb, rate, quantity.Duration(mean), quantity.Percent(share))
 	y.MeasuredOf(findings.Say("system calls in %s%s", x.function, findings.At(" (%s)", x.place)), findings.Count(x.N))
-	y.Measured("a second", findings.Rate(x.perSecond), findings.Rate(w.t.PerSecond))
+	y.Measured("a second", findings.Rate(perSecond), findings.Rate(w.t.PerSecond))
 	y.Measured("in a run interval (mean)", findings.Number(float64(x.N)/float64(max(1, x.Runs))), findings.Number(w.t.MinRow))
 	y.Measured("each took (mean)", findings.Time(mean), findings.Time(limit))
-	y.Measured("all, of the P-time that was not idle", findings.Share(x.share).Of(x.Ns), findings.Share(w.t.WarningShare))
+	y.Measured("all, of the P-time that was not idle", findings.Share(share).Of(x.Ns), findings.Share(w.t.WarningShare))
 	y.Advise("Write through a bufio.Writer in %s, or put together what belongs together and write it at once: a system call costs as much for one byte as for thousands. Flush where it must be out, at the end of a request or record.", x.function)
 	if x.verb == "reads" {
 		y.AdviseOnly("Read through a bufio.Reader in %s, or larger pieces at once: a system call costs as much for one byte as for thousands.", x.function)

@@ -100,13 +100,9 @@ func (w *watcher) add(d *reference.Decision) {
 		w.start = -1
 	}
 	for _, c := range w.view.Changed() {
-		for int(c.P) >= len(w.idle) {
-			w.idle = append(w.idle, -1)
-		}
-		if c.Next == ledger.Idle {
-			w.idle[c.P] = w.last
-		} else {
-			w.idle[c.P] = -1
+		idle := findings.Entry(&w.idle, c.P, -1)
+		if *idle = -1; c.Next == ledger.Idle {
+			*idle = w.last
 		}
 	}
 	if d.Kind == reference.KindSTWEnd {

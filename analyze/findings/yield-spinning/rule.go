@@ -255,16 +255,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 		w.fold(s)
 	}
-	var out []findings.Finding
-	for _, c := range w.byFunction(f) {
-		out = append(out, w.finding(f, c)...)
-	}
+	out := findings.Each(f, w.byFunction(f), w.finding)
 	slices.SortStableFunc(out, func(x, y findings.Finding) int {
 		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), cmp.Compare(x.Title.String(), y.Title.String()))
 	})
-	for _, c := range w.polite.List {
-		out = append(out, w.maybe(f, c)...)
-	}
+	out = append(out, findings.Each(f, w.polite.List, w.maybe)...)
 	return out[:min(maxFindings, len(out))]
 }
 
