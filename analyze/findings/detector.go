@@ -215,8 +215,8 @@ func share(part, whole int64) float64 {
 var docs embed.FS
 
 // Doc returns the explanation of the detector, its doc.md. Doc.Title is its second paragraph, at most
-// 60 letters, without capital and period; Doc.Text is all of it, in Markdown, with the sections of
-// [Sections]. Both are empty if there is no doc.md.
+// 60 letters, without capital and period; Doc.Text is all of it, in Markdown, with the sections that the
+// tests of package all name. Both are empty if there is no doc.md.
 func (d *Detector) Doc() Doc {
 	text, _ := docs.ReadFile(d.ID + "/doc.md") // tests have detectors without
 	_, title, _ := strings.Cut(string(text), "\n\n")
@@ -233,13 +233,6 @@ type Doc struct {
 	Title string `json:"title"` // what it looks for, in a few words
 	Text  string `json:"text"`  // explanation, in Markdown
 }
-
-// Sections are those of each explanation, in this order.
-var sections = [...]string{"What", "Why it matters", "How it is detected", "False positives", "What to do", "Example"}
-
-// Sections returns the titles of the sections that the explanation of each detector has, in order:
-// "What", "Why it matters" and so on. The caller must not change the slice.
-func Sections() []string { return sections[:] }
 
 // Section returns the text, without heading, of the section with a title, such as "What to do", in an
 // explanation like Doc.Text. It is not ok if there is none.

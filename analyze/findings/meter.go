@@ -7,6 +7,10 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
+// MaxKept is the number of values that detectors keep in a [Table], where they have no other limit:
+// it bounds memory, and keys that come later are left out.
+const MaxKept = 1024
+
 // Table keeps a value for each of a limited number of keys. [NewTable] makes one.
 type Table[K comparable, V any] struct {
 	List  []*V // the values, in the order in which their keys came

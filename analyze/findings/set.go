@@ -105,6 +105,14 @@ func (s *Set) Finish(f *Facts) []Finding {
 	return all
 }
 
+// Each returns the findings that judge makes of the elements of a list, in its order.
+func Each[T any](f *Facts, list []T, judge func(*Facts, T) []Finding) (out []Finding) {
+	for _, x := range list {
+		out = append(out, judge(f, x)...)
+	}
+	return out
+}
+
 // Found returns, after Finish, the number of findings of each detector: index i is that of detector i
 // in the argument of [NewSet].
 func (s *Set) Found() []int { return s.found }

@@ -105,6 +105,13 @@ func (c *Cell) Actor(f *Facts, role string) Actor {
 	return a
 }
 
+// Finding returns a finding with severity s and a basis, [Certain], [Inferred] or [Suspected], whose
+// cost is the sum of the cell, c.Ns, and whose window is that of its longest wait, [c.From, c.To). The
+// caller adds actors and texts.
+func (c *Cell) Finding(s Severity, basis string) Finding {
+	return Finding{Severity: s, CostNs: c.Ns, FromNs: c.From, ToNs: c.To, Basis: basis}
+}
+
 // KeepLonger sets c to x if the sum of x, Ns, is longer than that of c.
 func (c *Cell) KeepLonger(x *Cell) {
 	if x.Ns > c.Ns {
