@@ -18,9 +18,6 @@ type Allocators struct {
 	at    map[int32]int64 // cycles by stack
 }
 
-// maxAllocators bounds memory; stacks that come later are not shown.
-const maxAllocators = 1024
-
 // NewAllocators returns Allocators that count the cycles in the stream that w follows.
 func NewAllocators(w *View) *Allocators {
 	a := &Allocators{begun: reference.NoG, at: map[int32]int64{}}
@@ -32,7 +29,7 @@ func NewAllocators(w *View) *Allocators {
 // stopped is for a stop of the world: that of a cycle comes right after its beginning.
 func (a *Allocators) stopped(d *reference.Decision) {
 	if d.G >= 0 && d.G == a.begun {
-		CountIn(a.at, d.Stack, maxAllocators)
+		CountIn(a.at, d.Stack, MaxKept)
 	}
 	a.begun = reference.NoG
 }

@@ -118,8 +118,6 @@ type late struct {
 }
 
 const (
-	// maxTimed bounds the places that are known.
-	maxTimed = 1024
 	// lateNs is how long after a silence timers that were due in it have fired: the
 	// first thread that goes on fires all of them.
 	lateNs = 2_000_000
@@ -146,7 +144,7 @@ const (
 // call on.
 func NewSilences(w *View) *Silences {
 	if w.kept == nil {
-		w.kept = &Silences{view: w, timers: NewTable(maxTimed, func(int32) timed { return timed{} })}
+		w.kept = &Silences{view: w, timers: NewTable(MaxKept, func(int32) timed { return timed{} })}
 		w.Silences(w.kept.add)
 		w.Decisions(DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.kept.fired)
 		w.Runs(RunFilter{MinNs: silenceNs}, w.kept.ran)

@@ -54,8 +54,8 @@ func New(t Thresholds) findings.Detector {
 		Remedy: findings.Remedy{Why: "what a semaphore guards is not in the trace: nor is whether more at once would be as fast"},
 		New: func(view *findings.View) findings.Watcher {
 			w := &watcher{t: t, view: view}
-			w.lines = findings.NewTable(maxSites, func(int32) line { return line{} })
-			w.sites.Table = findings.NewTable(maxSites, func(at stacks) site { return site{stacks: at, line: w.lines.At(at.wait)} })
+			w.lines = findings.NewTable(findings.MaxKept, func(int32) line { return line{} })
+			w.sites.Table = findings.NewTable(findings.MaxKept, func(at stacks) site { return site{stacks: at, line: w.lines.At(at.wait)} })
 			view.Decisions(findings.DecisionFilter{
 				Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyUnblock, reference.WhyTimer, reference.WhyNetwork},
 			}, w.goesOn)
@@ -77,10 +77,8 @@ type watcher struct {
 	through findings.Recent[entry]
 }
 
-const (
-	maxSites  = 1024 // what comes later is not shown
-	maxStacks = 16   // of a site that are told apart
-)
+// maxStacks is how many stacks of a site are told apart.
+const maxStacks = 16
 
 // stacks are where a goroutine waited for a place, where another gave up its own, and
 // where that one had waited for it; 0 if it is not known to have had one.
@@ -231,7 +229,7 @@ func (w *watcher) site(at stacks, reason reference.Reason) *site {
 }
 
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	all := findings.NewTable(maxSites, func(function findings.Name) semaphore { return semaphore{function: function, in: map[holding]int64{}} })
+	all := findings.NewTable(findings.MaxKept, func(function findings.Name) semaphore { return semaphore{function: function, in: map[holding]int64{}} })
 	homeOf := func(stack int32) findings.Name { return guard(f.Frames(stack)) }
 	for _, s := range w.sites.List {
 		function := homeOf(s.wait)

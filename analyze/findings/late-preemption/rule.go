@@ -74,8 +74,6 @@ func newClass(id int32) class {
 	return class{late: findings.Cell{Class: id}, stacks: map[int32]int64{}}
 }
 
-const maxStacks = 1024
-
 // over judges a slice part.
 func (w *watcher) over(p *findings.SlicePart) {
 	ns := p.Ns()
@@ -109,7 +107,7 @@ func (w *watcher) over(p *findings.SlicePart) {
 	}
 	c.by[end]++
 	if end == 0 {
-		findings.CountIn(c.stacks, p.Stack, maxStacks)
+		findings.CountIn(c.stacks, p.Stack, findings.MaxKept)
 	}
 	if ns > c.late.Worst {
 		c.runs = p.Runs

@@ -61,7 +61,7 @@ func New(t Thresholds) findings.Detector {
 		Delays: true, Explains: []string{wakeupcost.ID},
 		Remedy: findings.Remedy{Why: "the work of those woken in vain is part of what the trace gives"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view, cells: findings.NewTable(maxCells, func(at place) cell { return cell{place: at} })}
+			w := &watcher{t: t, view: view, cells: findings.NewTable(findings.MaxKept, func(at place) cell { return cell{place: at} })}
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyTimer}}, w.timer)
 			// A lock or a place in a buffer is left out: who is woken gets it.
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Reasons: []reference.Reason{reference.ReasonCond, reference.ReasonChanReceive, reference.ReasonSelect}}, w.woken)
@@ -94,8 +94,6 @@ const (
 	maxHerds = 256
 	// small is how many wake-ups begin a herd that is worth following.
 	small = 8
-	// maxCells bounds the places; what comes later is not shown.
-	maxCells = 1024
 	// maxTurn is the longest pause of a P between two goroutines that is the
 	// scheduler's switch.
 	maxTurn = 10_000
