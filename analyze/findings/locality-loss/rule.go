@@ -147,34 +147,28 @@ func (w *watcher) extraNs(c *class) int64 {
 	return c.moved.N * (m - s)
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	hits []*class // whose moves matter, the worst first
-	all  class    // their moves, summed
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	n := w.count(f)
-	if len(n.hits) == 0 {
+	hits, all := w.count(f)
+	if len(hits) == 0 {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(n.all.lost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(all.lost, f.RecordedNs())
 	switch {
 	case !ok:
 		// Next to nothing is lost: it is about the one that moves most.
-		slices.SortStableFunc(n.hits, func(x, y *class) int { return cmp.Compare(y.moves(), x.moves()) })
-		if float64(n.hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
+		slices.SortStableFunc(hits, func(x, y *class) int { return cmp.Compare(y.moves(), x.moves()) })
+		if float64(hits[0].moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			return nil
 		}
 		s = findings.Note
 	case s == findings.Critical:
 		s = findings.Warning // it is slower work, not a standstill
 	}
-	top, all := n.hits[0], &n.all
+	top := hits[0]
 	x := findings.Finding{
-		Severity: s, CostNs: n.all.lost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected, Feigned: findings.ByStall,
+		Severity: s, CostNs: all.lost, FromNs: top.worst.From, ToNs: top.worst.To, Basis: findings.Suspected, Feigned: findings.ByStall,
 	}
-	for _, h := range n.hits[:min(3, len(n.hits))] {
+	for _, h := range hits[:min(3, len(hits))] {
 		x.Actors = append(x.Actors, h.worst.Actor(f, findings.Victim))
 	}
 	name := f.Name(top.id)
@@ -207,8 +201,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return []findings.Finding{x}
 }
 
-// count gathers the classes whose moves matter, the costliest first.
-func (w *watcher) count(f *findings.Facts) (n evidence) {
+// count gathers the classes whose moves matter, the costliest first, and the sum of these.
+func (w *watcher) count(f *findings.Facts) (hits []*class, all class) {
 	for _, c := range w.classes.List {
 		known := w.view.ClassStat(c.id)
 		c.stayed, c.starts = known.Kept(), c.moves()+known.Again
@@ -220,16 +214,16 @@ func (w *watcher) count(f *findings.Facts) (n evidence) {
 		if c.lost == 0 && float64(c.moves()) < w.t.NoteRate*float64(f.RecordedNs())/1e9 {
 			continue
 		}
-		n.hits = append(n.hits, c)
-		n.all.lost += c.lost
-		n.all.starts += c.starts
-		n.all.marking += c.marking
+		hits = append(hits, c)
+		all.lost += c.lost
+		all.starts += c.starts
+		all.marking += c.marking
 		for k, m := range c.how {
-			n.all.how[k] += m
+			all.how[k] += m
 		}
 	}
-	slices.SortStableFunc(n.hits, func(x, y *class) int {
+	slices.SortStableFunc(hits, func(x, y *class) int {
 		return cmp.Or(cmp.Compare(y.lost, x.lost), cmp.Compare(y.moves(), x.moves()))
 	})
-	return n
+	return hits, all
 }

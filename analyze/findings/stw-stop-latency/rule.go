@@ -227,39 +227,34 @@ func (w *watcher) end(d *reference.Decision) {
 	}
 }
 
-// evidence is what a finding says: sums over the classes that were late.
-type evidence struct {
-	classes []*class // costliest first
-	sum     class
-	seldom  bool // the first of classes mostly stopped when asked
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	n := w.sums()
-	if len(n.classes) == 0 || n.sum.severe < w.t.MinCount && n.sum.last.Worst < w.t.AloneNs {
+	classes, sum := w.sums()
+	if len(classes) == 0 || sum.severe < w.t.MinCount && sum.last.Worst < w.t.AloneNs {
 		return nil
 	}
-	s, ok := w.t.Grade.Severity(n.sum.cost, f.RecordedNs())
+	s, ok := w.t.Grade.Severity(sum.cost, f.RecordedNs())
 	if !ok {
 		s = findings.Note
 	}
 	x := findings.Finding{
-		Severity: s, CostNs: n.sum.cost, FromNs: n.sum.last.From, ToNs: n.sum.last.To, Basis: findings.Inferred,
+		Severity: s, CostNs: sum.cost, FromNs: sum.last.From, ToNs: sum.last.To, Basis: findings.Inferred,
 		Actors: w.victims.Actors(f, findings.Victim, 2),
 	}
-	for _, c := range n.classes[:min(2, len(n.classes))] {
+	for _, c := range classes[:min(2, len(classes))] {
 		x.Actors = append(x.Actors, c.last.Actor(f, findings.Cause))
 	}
-	if n.seldom {
+	top := classes[0]
+	seldom := sum.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
+	if seldom {
 		x.Severity, x.Basis = x.Severity.Lower(), findings.Suspected
 	}
-	top, sum, latest := n.classes[0], &n.sum, quantity.Duration(n.sum.last.Worst)
+	latest := quantity.Duration(sum.last.Worst)
 	name := f.Name(top.last.Class)
 	x.Headline = findings.Say("The world is slow to stop, for up to %s, because of %s", latest, findings.Short(name))
 	x.Title = findings.Say("%s the world took over %s to stop, most by %s, which ran on; the longest %s",
 		quantity.Plural(sum.last.N, "time", "times"), quantity.Duration(w.t.LateNs), name, latest)
 	x.Measured("late stops", findings.Count(sum.last.N).With(" of %s", quantity.Count(w.stops)), findings.Time(w.t.LateNs).With(" each"))
-	x.Measured("the latest, from the request to the stop of the last P", findings.Time(n.sum.last.Worst), findings.Time(w.t.SevereNs))
+	x.Measured("the latest, from the request to the stop of the last P", findings.Time(sum.last.Worst), findings.Time(w.t.SevereNs))
 	x.Measured("all late stops, summed", findings.Time(sum.last.Ns))
 	x.MeasuredOf(findings.Say("times that %s was asked to stop, and stopped late", name), findings.Count(top.requests).With(", %s", quantity.Count(top.slow)))
 	x.Measured("longest pause, stopping included", findings.Time(w.longest))
@@ -272,7 +267,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.MeasuredLabels("late stops asked for: ", w.labels, f)
 	x.Advise("Look in %s, where it stopped or just before, for what cannot be interrupted: assembly over a large input, a large copy or clear, a tight loop of pointer assignments, code of the runtime; or, with GODEBUG=asyncpreemptoff=1, any loop without calls. Do it in pieces of some 100 µs.", name)
 	x.Advise("Stop the world less often: allocate less, or raise GOGC or GOMEMLIMIT; call runtime.GC, runtime.ReadMemStats, runtime.GOMAXPROCS and the goroutine profile rarely (runtime/metrics needs no stop).")
-	if n.seldom {
+	if seldom {
 		x.Advise("Most of the time %s stopped when asked: its thread may have had no CPU the other times. CPU samples in the trace would tell.", name)
 	}
 	if sum.seen == 0 { // samples prove that it ran
@@ -281,22 +276,17 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	return []findings.Finding{x}
 }
 
-// sums adds up the classes that were late.
-func (w *watcher) sums() (n evidence) {
-	n.classes = slices.DeleteFunc(w.classes.List, func(c *class) bool { return c.last.N == 0 })
-	if len(n.classes) == 0 {
-		return n
-	}
-	slices.SortFunc(n.classes, func(x, y *class) int {
+// sums returns the classes that were late, costliest first, and their sum.
+func (w *watcher) sums() (classes []*class, sum class) {
+	classes = slices.DeleteFunc(w.classes.List, func(c *class) bool { return c.last.N == 0 })
+	slices.SortFunc(classes, func(x, y *class) int {
 		return cmp.Or(cmp.Compare(y.cost, x.cost), cmp.Compare(y.last.Ns, x.last.Ns), cmp.Compare(x.last.Class, y.last.Class))
 	})
-	for _, c := range n.classes {
-		n.sum.cost += c.cost
-		n.sum.last.Merge(&c.last)
-		n.sum.severe += c.severe
-		n.sum.seen += c.seen
+	for _, c := range classes {
+		sum.cost += c.cost
+		sum.last.Merge(&c.last)
+		sum.severe += c.severe
+		sum.seen += c.seen
 	}
-	top := n.classes[0]
-	n.seldom = n.sum.seen == 0 && float64(top.slow) < w.t.Share*float64(top.requests)
-	return n
+	return classes, sum
 }

@@ -188,42 +188,36 @@ func (w *watcher) start(d *reference.Decision) {
 	}
 }
 
-// evidence is what a finding says.
-type evidence struct {
-	classes []*class // with late timers, the worst ones, worst first
-	sum     class
-	bad     int64 // lost where it matters
-	storm   bool  // storms cost more than timers that fired at the end of a long run
-}
-
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
-	n := w.sums()
-	cost := n.sum.latenessNs()
-	s, ok := w.t.Grade.Severity(n.bad, f.RecordedNs())
+	classes, sum, bad := w.sums()
+	cost := sum.latenessNs()
+	s, ok := w.t.Grade.Severity(bad, f.RecordedNs())
 	if !ok {
 		if _, ok = w.t.Grade.Severity(cost, f.RecordedNs()); !ok {
 			return nil
 		}
 		s = findings.Note
 	}
-	x := findings.Finding{Severity: s, CostNs: cost, FromNs: n.sum.late.From, ToNs: n.sum.late.To, Basis: findings.Inferred, Feigned: findings.ByStall}
-	if n.storm {
+	x := findings.Finding{Severity: s, CostNs: cost, FromNs: sum.late.From, ToNs: sum.late.To, Basis: findings.Inferred, Feigned: findings.ByStall}
+	// Storms cost more than timers that fired at the end of a long run.
+	storm := sum.waits > 0 && (sum.late.N == 0 || sum.waitNs > sum.late.Ns/2)
+	if storm {
 		x.FromNs, x.ToNs = w.stormy.Total.From, w.stormy.Total.To
 	}
-	for _, c := range n.classes {
+	for _, c := range classes {
 		x.Actors = append(x.Actors, c.late.Actor(f, findings.Victim))
 	}
-	if n.sum.late.N > 0 {
+	if sum.late.N > 0 {
 		causes := w.causes.Actors(f, findings.Cause, 2)
 		if doing := w.view.Doing(f, w.causes.Top(1)[0].Class); doing != nil {
 			causes[0].Stack = doing
 		}
 		x.Actors = append(x.Actors, causes...)
 	}
-	for _, c := range n.classes {
+	for _, c := range classes {
 		x.MeasuredOf(findings.Say("lateness of %s to its sleeps", f.Name(c.late.Class)), findings.Share(c.ratio()).With(" (%s for each of %s, blocked for %s on average)", quantity.Duration(c.latenessNs()/max(1, c.n)), quantity.Count(c.n), quantity.Duration(c.slept/max(1, c.n))).Of(c.latenessNs()), findings.Share(w.t.Ratio))
 	}
-	sum, late := &n.sum, &n.sum.late
+	late := &sum.late
 	if late.N > 0 {
 		x.Measured("timers that fired at the end of a long run", findings.Count(late.N).With(" of %s", quantity.Count(sum.n)), findings.Count(w.t.MinCount).With(" of %s", quantity.Duration(w.t.LateNs)))
 		x.Measured("how long they may have been due, summed; the cost is half of it", findings.Time(late.Ns))
@@ -246,7 +240,7 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Measured("most timers that fired in a row", findings.Count(w.most), findings.Count(max(w.t.Storm, w.t.StormPerP*int64(max(1, f.GOMAXPROCS)))))
 		x.Measured("goroutines of such storms that waited for a P", findings.Count(sum.waits), findings.Time(w.t.LateNs).With(" each"))
 		x.Measured("their waits, summed", findings.Time(sum.waitNs))
-		if n.storm {
+		if storm {
 			x.Headline = findings.Say("Up to %s timers fire at once", quantity.Count(w.most))
 			x.Title = findings.Say("%s in which up to %s timers fired at once made goroutines wait, up to %s", quantity.Plural(w.count, "storm", "storms"), quantity.Count(w.most), quantity.Duration(w.stormy.Total.Worst))
 		}
@@ -259,16 +253,16 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 // maxVictims is how many classes are named.
 const maxVictims = 3
 
-// sums adds up the classes with late timers.
-func (w *watcher) sums() (n evidence) {
-	sum := &n.sum
+// sums returns the classes with late timers, the worst ones, worst first, the sum of all such, and what
+// is lost where it matters.
+func (w *watcher) sums() (classes []*class, sum class, lost int64) {
 	for _, c := range w.classes.List {
 		if bad := c.late.N + c.waits; bad < w.t.MinCount || float64(bad) < w.t.Often*float64(c.n) || c.ratio() < w.t.Least {
 			continue
 		}
-		n.classes = append(n.classes, c)
+		classes = append(classes, c)
 		if c.ratio() >= w.t.Ratio {
-			n.bad += c.latenessNs()
+			lost += c.latenessNs()
 		}
 		sum.n += c.n
 		sum.slept += c.slept
@@ -276,12 +270,10 @@ func (w *watcher) sums() (n evidence) {
 		sum.waits += c.waits
 		sum.waitNs += c.waitNs
 	}
-	n.storm = sum.waits > 0 && (sum.late.N == 0 || sum.waitNs > sum.late.Ns/2)
-	slices.SortFunc(n.classes, func(x, y *class) int {
+	slices.SortFunc(classes, func(x, y *class) int {
 		return cmp.Or(cmp.Compare(y.latenessNs(), x.latenessNs()), cmp.Compare(x.late.Class, y.late.Class))
 	})
-	n.classes = n.classes[:min(maxVictims, len(n.classes))]
-	return n
+	return classes[:min(maxVictims, len(classes))], sum, lost
 }
 
 // markWorker is the start function of the collector's mark workers.
