@@ -176,8 +176,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	share := float64(top.Ns) / float64(r.SpanNs)
 	lock := waiting && 2*w.starvedBySemaphore > wait.Ns && findings.IsLock(f.Frames(w.starved.Top(1)[0].Stack))
 	var even int64 // how many goroutines ran side by side and were done together; 0: they did not
-	if evenly(r.Parallelism()) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
-		even = int64(math.Ceil(r.Parallelism()))
+	// Hardly less than a whole number: then the work is divided evenly among so many.
+	if p := r.Parallelism(); p > 1.5 && p >= 0.9*math.Ceil(p) && (!phases || float64(w.view.ParallelNs()) >= sideBySide*busy) {
+		even = int64(math.Ceil(p))
 	}
 	switch {
 	case share < 0.5 && float64(wait.Ns) < 1.5*float64(w.slack):
@@ -241,12 +242,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		x.Advise("Most of the waiting is for a lock: %s says more.", findings.ID(lockconvoy.ID))
 	}
 	return []findings.Finding{x}
-}
-
-// evenly reports whether a speed-up is hardly less than a whole number of goroutines that
-// compute side by side: then the work is divided evenly among so many.
-func evenly(parallelism float64) bool {
-	return parallelism > 1.5 && parallelism >= 0.9*math.Ceil(parallelism)
 }
 
 // sideBySide is the share of the busy time in which half of the Ps, and two, must run the

@@ -341,15 +341,9 @@ func (w *watcher) behind(s *stage, recorded int64) (ns, siblings int64) {
 	return ns, siblings
 }
 
-// outside returns for what share of its time a stage was asleep or waited for the network,
-// and reports whether that is most of it while others wait to send to it.
-func (n *evidence) outside() (away float64, is bool) {
-	away = float64(n.away) / float64(max(1, n.to-n.since))
-	return away, away >= 0.5 && 4*n.sends >= n.others
-}
-
 func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
-	away, outside := n.outside()
+	away := float64(n.away) / float64(max(1, n.to-n.since)) // asleep, or waiting for the network
+	outside := away >= 0.5 && 4*n.sends >= n.others         // most of its time, while others wait to send to it
 	severity := findings.Note
 	switch {
 	case n.line >= w.t.CriticalLine:

@@ -209,7 +209,10 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		c.takenNs += s.takenNs
 	}
 	callers := byCall.List
-	marked := w.marked(f)
+	var marked int64 // P-time of the collector's mark workers
+	for i := range f.Procs.Ps {
+		marked += f.Procs.Ps[i].GCNs
+	}
 	for _, c := range callers {
 		c.markNs = int64(float64(marked) * float64(c.cycles) / float64(max(1, w.cycles)))
 		c.cost = c.pNs + c.markNs + c.callNs + c.takenNs
@@ -223,14 +226,6 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 
 // maxCallers is how many are reported, the costliest ones.
 const maxCallers = 2
-
-// marked is the P-time of the collector's mark workers.
-func (w *watcher) marked(f *findings.Facts) (ns int64) {
-	for i := range f.Procs.Ps {
-		ns += f.Procs.Ps[i].GCNs
-	}
-	return ns
-}
 
 // requestedBy reports whether a program asked for a stop by calling a function of the library,
 // and which, though other packages of that may call it: not the collector, because it was time or because somebody allocated, nor
