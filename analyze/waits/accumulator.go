@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/gmpscope/gmpscope/analyze/ids"
@@ -34,12 +35,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-		*v = max(*v, 0)
-	}
+	def := func(v *int, d int) { *v = max(cmp.Or(*v, d), 0) }
 	if o.SliceNs <= 0 {
 		o.SliceNs = 10_000_000
 	}

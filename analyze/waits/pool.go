@@ -144,12 +144,7 @@ func (m *machine) foldPool() {
 	for i := range m.cells {
 		m.cells[i].fold(m.usable)
 	}
-	for i := range m.classes {
-		m.classes[i].long.fold(m.usable)
-	}
-	for k := range m.totals {
-		m.totals[k].long.fold(m.usable)
-	}
+	m.eachLong(func(_ int, x *pooled) { x.fold(m.usable) })
 }
 
 // overtakenNow is the part of the runs in progress on all usable Ps that

@@ -19,8 +19,7 @@ type window struct {
 	from, to int64
 	edges    [2]map[int32]*atEdge // by wait: of those open at from, and at to
 	cells    []cell               // at to; nil before
-	long     []pooled             // of the classes, at to
-	totals   [numKinds]pooled     // long of the totals, at to
+	long     []pooled             // of the totals and the classes, at to
 }
 
 // atEdge is what a wait has come to by an edge of the window.
@@ -69,11 +68,16 @@ func (a *Accumulator) cross(t int64) {
 func (a *Accumulator) enterWindow() {
 	a.eachWait(func(g *goroutine, w *wait) { a.focus.edges[0][g.wait] = a.soFar(g, w) })
 	clear(a.cells)
-	for i := range a.classes {
-		a.classes[i].long = pooled{}
-	}
+	a.eachLong(func(_ int, x *pooled) { *x = pooled{} })
+}
+
+// eachLong calls f with the time under long runs of each total and then of each class.
+func (a *accounts) eachLong(f func(i int, x *pooled)) {
 	for k := range a.totals {
-		a.totals[k].long = pooled{}
+		f(k, &a.totals[k].long)
+	}
+	for i := range a.classes {
+		f(len(a.totals)+i, &a.classes[i].long)
 	}
 }
 
@@ -94,12 +98,7 @@ func (a *Accumulator) leaveWindow() {
 	})
 	a.foldPool()
 	a.focus.cells = append([]cell{}, a.cells...)
-	for i := range a.classes {
-		a.focus.long = append(a.focus.long, a.classes[i].long)
-	}
-	for k := range a.totals {
-		a.focus.totals[k] = a.totals[k].long
-	}
+	a.eachLong(func(_ int, x *pooled) { a.focus.long = append(a.focus.long, *x) })
 }
 
 // restore reverts what was charged after the window.
@@ -110,15 +109,11 @@ func (a *Accumulator) restore() {
 	}
 	clear(a.cells)
 	copy(a.cells, w.cells)
-	for i := range a.classes {
-		a.classes[i].long = pooled{}
-		if i < len(w.long) {
-			a.classes[i].long = w.long[i]
+	a.eachLong(func(i int, x *pooled) {
+		if *x = (pooled{}); i < len(w.long) {
+			*x = w.long[i]
 		}
-	}
-	for k := range a.totals {
-		a.totals[k].long = w.totals[k]
-	}
+	})
 }
 
 func (a *Accumulator) eachWait(f func(g *goroutine, w *wait)) {
