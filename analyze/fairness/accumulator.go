@@ -344,9 +344,7 @@ func (a *Accumulator) stop(g *goroutine, was ledger.Activity, since int64) {
 // finds its maximum.
 func (a *Accumulator) owed(g *goroutine) {
 	ideal := g.ideal + a.clock - g.clock
-	if lag := int64((ideal+1<<(tickBits-1))>>tickBits) - g.service; lag > g.maxLag {
-		g.maxLag = lag
-	}
+	g.maxLag = max(g.maxLag, int64((ideal+1<<(tickBits-1))>>tickBits)-g.service)
 }
 
 // slowdown records (wait + run) / run. A run shorter than the trace's clock can

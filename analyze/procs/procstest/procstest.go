@@ -9,6 +9,7 @@
 package procstest
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/ledger"
@@ -109,11 +110,7 @@ type gen struct {
 // Generate makes a stream. intn returns a number in [0, n); all chance comes
 // from it.
 func Generate(intn func(n int) int, o Options) Stream {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
+	def := func(v *int, d int) { *v = cmp.Or(*v, d) }
 	def(&o.Ps, 5)
 	def(&o.Steps, 200)
 	def(&o.Ring, 6)
