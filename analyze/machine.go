@@ -19,15 +19,6 @@ type machine struct {
 	started bool
 }
 
-// newMachine returns the machine that Options.Kernel tells of, nil if there is none.
-func (a *analysis) newMachine() *machine {
-	if a.Kernel == nil || a.DecisionsOnly {
-		return nil
-	}
-	p := a.part()
-	return &machine{Accumulator: kernel.NewAccumulator(a.Kernel, kernel.Options{From: p.From, To: p.To, Only: p.Only})}
-}
-
 // feed hands events to the reconstruction, the first ones once the clocks of the trace and
 // of the kernel's records are compared.
 func (a *analysis) feed(evs []events.Event) error {

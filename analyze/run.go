@@ -296,7 +296,10 @@ func (a *analysis) measure() {
 	}
 	a.fairness = fairness.New()
 	a.heap = timeline.NewHeap(a.Focus.From)
-	a.machine = a.newMachine()
+	if a.Kernel != nil {
+		p := a.part()
+		a.machine = &machine{Accumulator: kernel.NewAccumulator(a.Kernel, kernel.Options{From: p.From, To: p.To, Only: p.Only})}
+	}
 	if !a.NoFindings {
 		a.detectors = all.Detectors(a.Thresholds)
 	}
