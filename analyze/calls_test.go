@@ -96,9 +96,10 @@ func accountOf(ds []reference.Decision, atOnce bool) (results map[string]any, n 
 	feed.Close(end)
 	facts := &findings.Facts{EndNs: end}
 	facts.Waits, facts.Procs = ws.Finish(end, feed.Live(), nil), ps.Finish()
-	facts.Fairness, facts.Pressure = fair.Finish(end, feed.Live(), nil)
+	fairness, pressure := fair.Finish(end, feed.Live(), nil)
+	facts.Pressure = pressure
 	return map[string]any{
-		"waits": facts.Waits, "single waits": lines, "Ps": facts.Procs, "fairness": facts.Fairness, "pressure": facts.Pressure,
+		"waits": facts.Waits, "single waits": lines, "Ps": facts.Procs, "fairness": fairness, "pressure": pressure,
 		"breakdown": states.Finish(end, feed.Live(), nil),
 		"stacks":    where.Finish(end, feed.Live(), handles),
 		"findings":  found.Finish(facts), "span": facts.Span, "timeline": tl.Finish(end, timeline.Names{Frames: handles.Frames}),

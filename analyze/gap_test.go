@@ -261,7 +261,7 @@ func timelessOf(ds []reference.Decision) timeless {
 	a := timeless{Ps: ps.Finish()}
 	a.Fairness, a.Pressure = fair.Finish(end, feed.Live(), nil)
 	w := ws.Finish(end, feed.Live(), classOf)
-	f := &findings.Facts{EndNs: end, Procs: a.Ps, Fairness: a.Fairness, Pressure: a.Pressure, Waits: w,
+	f := &findings.Facts{EndNs: end, Procs: a.Ps, Pressure: a.Pressure, Waits: w,
 		ClassName: classOf,
 		Stack:     func(h int32) []string { return []string{fmt.Sprint("main.f", h, " (main.go:1)")} },
 	}

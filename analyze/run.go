@@ -540,9 +540,9 @@ func (a *analysis) result() (*Result, error) {
 	facts := &findings.Facts{
 		EndNs: end, GOMAXPROCS: res.Trace.GOMAXPROCS, CPUs: a.CPUs, Machine: res.Kernel, Bytes: res.Trace.Bytes, LostBytes: res.Trace.LostBytes,
 		Warnings: warnings, Reduced: res.Trace.Reduced, Incomplete: res.Trace.Incomplete, Window: a.clipper != nil,
-		Starts: sum.Starts, Explained: sum.Explained, Ambiguous: sum.Ambiguous, Unexplained: sum.Unexplained,
+		Starts: sum.Starts, Unexplained: sum.Unexplained,
 		TracerNs: sum.TracerNs, Events: res.Trace.Events, Annotations: res.Trace.Tasks + res.Trace.Regions + res.Trace.Logs,
-		Waits: all, Procs: res.Procs, Fairness: res.Fairness, Pressure: res.Pressure, Headroom: a.heap.Headroom(),
+		Waits: all, Procs: res.Procs, Pressure: res.Pressure, Headroom: a.heap.Headroom(),
 		ClassName: a.class, Stack: a.framesAgain,
 		Label:   a.label,
 		Stopped: func() bool { return a.failure() != nil },

@@ -71,12 +71,10 @@ type Facts struct {
 	Incomplete bool            // events are missing, or may be
 	Window     bool            // a window of the trace is judged
 
-	// Starts is the number of transitions from runnable to running. The others are how many of
-	// them were explained by one rule of the scheduler, by several, and by none.
-	Starts, Explained, Ambiguous, Unexplained int64
-
-	TracerNs int64 // P-time of the tracer's goroutines
-	Events   int64 // number of events in the trace
+	Starts      int64 // number of transitions from runnable to running
+	Unexplained int64 // of them, those that no rule of the scheduler explains
+	TracerNs    int64 // P-time of the tracer's goroutines
+	Events      int64 // number of events in the trace
 	// Annotations is the number of regions and tasks that began, and of logs.
 	Annotations int64
 
@@ -86,7 +84,6 @@ type Facts struct {
 	// Results of the accumulators.
 	Waits    waits.Result      // waits for a P
 	Procs    procs.Result      // what the Ps did
-	Fairness fairness.Result   // how evenly running time was shared
 	Pressure fairness.Pressure // share of the time in which goroutines of the program were runnable
 	Headroom timeline.Headroom // how much the heap may grow between two cycles of the garbage collector
 
