@@ -107,8 +107,11 @@ type kept[T any] struct {
 }
 
 // Find returns the value kept for g; nil if there is none.
-func (p *Pending[T]) Find(g *Goroutine) *T {
-	if x := p.of.Find(g.slot); x != nil && x.g == g.ID {
+func (p *Pending[T]) Find(g *Goroutine) *T { return p.FindSlot(g.slot, g.ID) }
+
+// FindSlot is [Pending.Find] for the goroutine with ID g that has, or had, a [View.Slot].
+func (p *Pending[T]) FindSlot(slot int32, g int64) *T {
+	if x := p.of.Find(slot); x != nil && x.g == g {
 		return &x.value
 	}
 	return nil

@@ -39,7 +39,6 @@ type place struct{ class, stack int32 }
 // server is a goroutine that waits for the network and may be asked there for something,
 // or that one of these has created for what it was asked.
 type server struct {
-	g    int64
 	from int64 // since when it may do what it was asked for
 	ns   int64 // the longest block since
 	by   int32 // and who ended that, as in link
@@ -49,21 +48,20 @@ type server struct {
 
 // received notes that something came to g over the network.
 func (w *watcher) received(g *findings.Goroutine, at int64) {
-	s := w.servers.Make(g.Slot())
-	s.g, s.from, s.ns, s.by, s.at, s.once = g.ID, at, 0, 0, 0, false
+	*w.servers.Make(g) = server{from: at}
 }
 
 // spawned notes that by has created g.
 func (w *watcher) spawned(g, by *findings.Goroutine, at int64) {
-	if s := w.servers.Find(by.Slot()); s != nil && s.g == by.ID && !s.once {
-		*w.servers.Make(g.Slot()) = server{g: g.ID, from: at, once: true}
+	if s := w.servers.Find(by); s != nil && !s.once {
+		*w.servers.Make(g) = server{from: at, once: true}
 	}
 }
 
 // paused notes that a block of g is over.
 func (w *watcher) paused(g *findings.Goroutine) {
-	s := w.servers.Find(g.Slot())
-	if s != nil && s.g == g.ID && g.BlockedAt >= s.from && g.BlockedNs > s.ns {
+	s := w.servers.Find(g)
+	if s != nil && g.BlockedAt >= s.from && g.BlockedNs > s.ns {
 		by := w.ender(g)
 		s.ns, s.by, s.at = g.BlockedNs, by.by, by.stack
 	}
@@ -101,7 +99,7 @@ func (w *watcher) answered(c *cell, g *findings.Goroutine, now int64) {
 		if x.At >= soon {
 			a.n[0]++
 		}
-		if s := w.servers.Find(x.Slot); s != nil && s.g == x.G && s.from < x.At {
+		if s := w.servers.FindSlot(x.Slot, x.G); s != nil && s.from < x.At {
 			a.served++
 			a.ns += float64(x.At - s.from)
 			addLink(&a.links, link{by: s.by, stack: s.at}, float64(s.ns))

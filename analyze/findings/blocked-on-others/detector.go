@@ -4,7 +4,6 @@ package blockedonothers
 
 import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
-	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/reference"
 )
 
@@ -76,9 +75,9 @@ type watcher struct {
 	rounds  findings.Pending[round]
 	pauses  findings.Recent[pause]
 	timers  findings.Pending[timed]
-	servers ids.Parts[server] // by slot
-	dials   map[int32]bool    // classes of goroutines that open connections
-	credits map[credit]int64  // ns of the longest block before
+	servers findings.Pending[server]
+	dials   map[int32]bool   // classes of goroutines that open connections
+	credits map[credit]int64 // ns of the longest block before
 	cells   findings.CachedTable[key, cell]
 }
 
