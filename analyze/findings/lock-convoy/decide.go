@@ -250,27 +250,18 @@ func (d *did) add(x *did) {
 // mostHolders is how many holders of a lock are reported.
 const mostHolders = 2
 
-// before reports whether h is reported before x.
-func (h *holder) before(x *holder) bool {
-	return cmp.Or(cmp.Compare(x.held, h.held), cmp.Compare(h.stack, x.stack), cmp.Compare(h.class, x.class)) < 0
-}
-
 // holders are who held the lock longest while others waited, after what held them up
 // longest.
 func (l *lock) holders(f *findings.Facts) (out []findings.Actor) {
 	var most []*holder
 	for _, s := range l.sites {
-		for _, h := range s.holders {
-			at := len(most)
-			for at > 0 && h.before(most[at-1]) {
-				at--
-			}
-			if at < mostHolders && !marks(f, h) {
-				most = slices.Insert(most, at, h)
-				most = most[:min(mostHolders, len(most))]
-			}
-		}
+		most = append(most, s.holders...)
 	}
+	most = slices.DeleteFunc(most, func(h *holder) bool { return marks(f, h) })
+	slices.SortStableFunc(most, func(x, y *holder) int {
+		return cmp.Or(cmp.Compare(y.held, x.held), cmp.Compare(x.stack, y.stack), cmp.Compare(x.class, y.class))
+	})
+	most = most[:min(mostHolders, len(most))]
 	var slow findings.Cell
 	for _, h := range most {
 		slow.KeepLonger(&h.slow)

@@ -392,7 +392,7 @@ func (w *watcher) blame(s *site, p *pass, line []int64) []int64 {
 }
 
 func (s *site) holder(at place) *holder {
-	i := at.hash()
+	i := uint8((uint64(uint32(at.stack))<<32 | uint64(uint32(at.class))) * 0x9E3779B97F4A7C15 >> 56)
 	for ; s.index[i] > 0; i++ {
 		if h := s.holders[s.index[i]-1]; h.place == at {
 			return h
@@ -405,10 +405,6 @@ func (s *site) holder(at place) *holder {
 	s.holders = append(s.holders, h)
 	s.index[i] = uint8(len(s.holders))
 	return h
-}
-
-func (p *place) hash() uint8 {
-	return uint8((uint64(uint32(p.stack))<<32 | uint64(uint32(p.class))) * 0x9E3779B97F4A7C15 >> 56)
 }
 
 // add adds, times n, the part of a hold that is so many ns long.
