@@ -107,9 +107,8 @@ func (q *goroutines) Slot() int32 {
 	return q.g.slot
 }
 
-// Ended returns the [View.Slot] of the goroutine that ended last, and the goroutine as it was. Both
-// are valid until the next decision.
-func (q *goroutines) Ended() (int32, *Goroutine) { return q.ended, q.gs.At(q.ended) }
+// Ended returns the goroutine that ended last, as it was. It is valid until the next decision.
+func (q *goroutines) Ended() *Goroutine { return q.gs.At(q.ended) }
 
 // Mark gives the mark m, as returned by [View.NewMark], to the goroutine with a [View.Slot]: from
 // now on subscriptions with that mark see its decisions.

@@ -189,7 +189,7 @@ func TestDecisionFilters(t *testing.T) {
 	add(reference.Decision{Kind: reference.KindReady, G: 1, By: 2, To: reference.QueueLocal, Why: reference.WhyUnblock})
 	at = 110
 	add(reference.Decision{Kind: reference.KindStop, G: 2, Why: reference.WhyExit})
-	if _, g := w.Ended(); g.ID != 2 {
+	if g := w.Ended(); g.ID != 2 {
 		t.Errorf("goroutine %d ended", g.ID)
 	}
 	add(reference.Decision{Kind: reference.KindStart, G: 3, Flags: reference.FlagGC, Src: reference.SrcGCWorker, Basis: known})

@@ -182,8 +182,7 @@ func (w *watcher) start(d *reference.Decision) {
 func (w *watcher) exit(d *reference.Decision) {
 	if i := w.gs.Find(d.G); i != 0 {
 		s := w.gs.At(i)
-		_, g := w.view.Ended()
-		s.stops = g.Stops
+		s.stops = w.view.Ended().Stops
 		w.fold(s)
 		s.g = -1
 		w.gs.Remove(d.G, i)
