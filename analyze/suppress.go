@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -31,12 +32,9 @@ func (r *Result) Suppress(by []findings.Suppression, names *Pseudonyms) (used []
 		class := names.original(shown)
 		var first *findings.Suppression
 		for i := range by {
-			if !by[i].Covers(f.ID, class) {
-				continue
-			}
-			used[i] = true
-			if first == nil {
-				first = &by[i]
+			if by[i].Covers(f.ID, class) {
+				used[i] = true
+				first = cmp.Or(first, &by[i])
 			}
 		}
 		if first == nil {

@@ -67,15 +67,10 @@ func Chief(list []Finding, least Severity) *Finding {
 		if x.Kind != KindSymptom {
 			return x
 		}
-		if m := first(serious, func(x *Finding) bool { return x.Kind == KindMachine }); m != nil {
-			return m // which explains waiting better than that there was waiting
-		}
-		if c := first(serious, func(y *Finding) bool {
+		// The machine explains waiting better than that there was waiting.
+		return cmp.Or(first(serious, func(x *Finding) bool { return x.Kind == KindMachine }), first(serious, func(y *Finding) bool {
 			return y.Kind == KindCause && (y.CostNs >= x.CostNs || 4*y.CostNs >= x.CostNs && y.WorkShare >= max(halfShare, x.WorkShare) || (y.Counted || y.Remedy.NoGC || y.CostOf == OfPTime) && someTimes*y.CostNs >= x.CostNs)
-		}); c != nil {
-			return c
-		}
-		return x
+		}), x)
 	}
 	counted := first(serious, func(x *Finding) bool {
 		return x.Counted && (x.Severity.AtLeast(machine.Severity) || 2*x.CostNs >= machine.CostNs)

@@ -122,10 +122,8 @@ func OnP(p int32) *int32 {
 
 // Cause returns the first actor of the finding with role [Cause]; nil if there is none.
 func (f *Finding) Cause() *Actor {
-	for i := range f.Actors {
-		if f.Actors[i].Role == Cause {
-			return &f.Actors[i]
-		}
+	if i := slices.IndexFunc(f.Actors, func(a Actor) bool { return a.Role == Cause }); i >= 0 {
+		return &f.Actors[i]
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package handofflatency
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -101,10 +102,7 @@ func (w *watcher) handover(h *findings.Handover) {
 	}
 	w.n++
 	w.sum += ns
-	bar := 0
-	for bar < len(limits) && ns >= limits[bar] {
-		bar++
-	}
+	bar, _ := slices.BinarySearch(limits[:], ns+1) // how many limits it reaches
 	w.bars[bar]++
 	if ns < w.t.LateNs {
 		return

@@ -245,11 +245,7 @@ func (w *watcher) blocked(d *reference.Decision) {
 
 // forOthers reports whether one who blocks for a reason waits for other goroutines.
 func forOthers(r reference.Reason) bool {
-	switch r {
-	case reference.ReasonNetwork, reference.ReasonSleep:
-		return false
-	}
-	return true
+	return r != reference.ReasonNetwork && r != reference.ReasonSleep
 }
 
 func (w *watcher) lose(d *reference.Decision) { w.lost += d.Wait }

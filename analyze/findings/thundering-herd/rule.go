@@ -346,10 +346,9 @@ func call(frames []string) how {
 	}
 	// Sends show the runtime's function, and package sync its own; a close shows
 	// none of them.
-	for _, p := range [...]string{"runtime.", "reflect.", "sync.", "internal/"} {
-		if strings.HasPrefix(frames[0], p) {
-			return other
-		}
+	shown := []string{"runtime.", "reflect.", "sync.", "internal/"}
+	if slices.ContainsFunc(shown, func(p string) bool { return strings.HasPrefix(frames[0], p) }) {
+		return other
 	}
 	return closing
 }
