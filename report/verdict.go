@@ -83,7 +83,7 @@ func (w *wording) known() map[string]string {
 		m["busiest"], m["busy"] = "goroutines", m["ran"]
 	}
 	if s := w.Slow; s != nil {
-		m["kind"], m["more"], m["takes"] = KindName(w.names, s.Kind), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
+		m["kind"], m["more"], m["takes"] = words.Visible(KindName(w.names, s.Kind)), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = inBrief(w.names, s.Bucket.Chief), activities[s.Bucket.What()].remedy
 		if p := s.Bucket.Chief; p.What == "sleep" && s.Bucket.What() != "sleep" {
 			m["remedy"] = "see whether that sleep must be so long, or whether " + words.Visible(w.names.Function(p.Who)) + " can wait there for what is to happen."
@@ -101,12 +101,12 @@ func (w *wording) known() map[string]string {
 		m["spent"], m["spentIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)
 		m["units"] = map[analyze.ProgramKind]string{
 			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
-			analyze.Server: "requests of " + KindName(w.names, x.Kinds[0]),
+			analyze.Server: "requests of " + words.Visible(KindName(w.names, x.Kinds[0])),
 			analyze.Batch:  "the run",
 		}[w.r.Program.Kind]
 	}
 	if x := w.InRow; x != nil {
-		m["rowKind"], m["times"], m["place"] = KindName(w.names, x.Kind), quantity.Count(x.Times), words.Visible(w.names.Function(cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site)))
+		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site)))
 		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a unit on average", "the network"
 		switch {
 		case x.Slow:

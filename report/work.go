@@ -523,7 +523,7 @@ func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 
 // whileInWords reports what another goroutine does while a unit waits for it.
 func whileInWords(names *words.Names, p *work.TimePart) string {
-	if p.Who == p.Where {
+	if p.Who == p.Where && p.Who != "" {
 		return "while " + words.Visible(names.Function(p.Who)) + " is " + activities[p.What].doing
 	}
 	return "while " + words.Visible(names.Function(cmp.Or(p.Who, "another goroutine"))) + " is " + doingIn(names, p.What, p.Where) + calledBy(names, p.Caller)
