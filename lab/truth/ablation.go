@@ -15,16 +15,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/reconstruct"
 )
 
-// ScoreRecording reconstructs the trace of a recording, without some hypotheses, and
-// scores it. stem is the path of the recording without its endings.
-func ScoreRecording(ctx context.Context, stem string, without reconstruct.Set) (*Score, error) {
-	trace, real, err := ReadRecording(stem)
-	if err != nil {
-		return nil, err
-	}
-	return scoreTrace(ctx, trace, real, without)
-}
-
 func scoreTrace(ctx context.Context, trace string, real []Line, without reconstruct.Set) (*Score, error) {
 	said, decisions, err := Reconstruct(ctx, trace, analyze.Options{Without: without})
 	if err != nil {
@@ -117,10 +107,7 @@ func (a *Ablation) add(ctx context.Context, stem, workload string) error {
 			return err
 		}
 		for _, key := range []string{workload, ""} {
-			if to[key] == nil {
-				to[key] = NewScore()
-			}
-			to[key].Add(s)
+			AddTo(to, key, s)
 		}
 		return nil
 	}

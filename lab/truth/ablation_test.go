@@ -40,7 +40,15 @@ func TestHypothesesPage(t *testing.T) {
 		if _, err := os.Stat(stem + ".trace.zst"); err != nil {
 			stem = filepath.Join("testdata", "examples", in[1])
 		}
-		x, err := FindExample(t.Context(), h, stem)
+		trace, truth, err := ReadRecording(stem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, err := reconstructFor(t.Context(), trace, truth, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := findExample(t.Context(), h, stem, trace, truth, with)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,11 +68,8 @@ func TestAblation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	less, err := ScoreRecording(t.Context(), stem, without)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all := scoreRecording(t, stem); share(less.StealRecall) >= share(all.StealRecall) {
+	less := scoreRecording(t, stem, without)
+	if all := scoreRecording(t, stem, 0); share(less.StealRecall) >= share(all.StealRecall) {
 		t.Errorf("steals found: %v without, %v with", less.StealRecall, all.StealRecall)
 	}
 	if _, err := reconstruct.Without("deferred-enqueue", "no-such"); err == nil || !strings.Contains(err.Error(), "unseen-steal") {

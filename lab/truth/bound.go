@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"golang.org/x/exp/trace"
@@ -108,7 +109,7 @@ func readThreads(r io.Reader) (*threadEvents, error) {
 // which is not that of an event.
 func (es *threadEvents) around(m, t int64) span {
 	list := es.of[m]
-	i, _ := slices.BinarySearchFunc(list, t, func(e threadEvent, t int64) int { return cmpInt(e.t, t) })
+	i := firstAt(list, t)
 	s := span{always, never}
 	if i > 0 {
 		s.lo = list[i-1].t
@@ -119,10 +120,16 @@ func (es *threadEvents) around(m, t int64) span {
 	return s
 }
 
+// firstAt is the index of the first event that is not before time t.
+func firstAt(list []threadEvent, t int64) int {
+	i, _ := slices.BinarySearchFunc(list, t, func(e threadEvent, t int64) int { return cmp.Compare(e.t, t) })
+	return i
+}
+
 // since is the span from the event of thread m at time t to the next one.
 func (es *threadEvents) since(m, t int64) span {
 	list := es.of[m]
-	i, _ := slices.BinarySearchFunc(list, t+1, func(e threadEvent, t int64) int { return cmpInt(e.t, t) })
+	i := firstAt(list, t+1)
 	if i > 0 && list[i-1].list {
 		for i < len(list) && list[i].list {
 			i++
@@ -209,21 +216,10 @@ func (f *fifo) tighten() {
 // lengths returns the least and the greatest length that the queue can have had
 // at time t.
 func (f *fifo) lengths(t int64) (least, most int64) {
-	index := func(n int, over func(i int) bool) int {
-		lo, hi := 0, n
-		for lo < hi {
-			if mid := (lo + hi) / 2; over(mid) {
-				hi = mid
-			} else {
-				lo = mid + 1
-			}
-		}
-		return lo
-	}
-	putLeast := index(len(f.puts), func(i int) bool { return f.puts[i].hi > t })
-	putMost := index(len(f.puts), func(i int) bool { return f.puts[i].lo >= t })
-	takeLeast := index(len(f.takes), func(i int) bool { return f.takes[i].hi > t })
-	takeMost := index(len(f.takes), func(i int) bool { return f.takes[i].lo >= t })
+	putLeast := sort.Search(len(f.puts), func(i int) bool { return f.puts[i].hi > t })
+	putMost := sort.Search(len(f.puts), func(i int) bool { return f.puts[i].lo >= t })
+	takeLeast := sort.Search(len(f.takes), func(i int) bool { return f.takes[i].hi > t })
+	takeMost := sort.Search(len(f.takes), func(i int) bool { return f.takes[i].lo >= t })
 	least, most = never, always
 	for b := takeLeast; b <= max(takeLeast, takeMost); b++ {
 		lo, hi, gone := putLeast, max(putLeast, putMost), 0

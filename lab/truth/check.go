@@ -1,6 +1,9 @@
 package truth
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Consistency reports whether a recording contradicts itself.
 type Consistency struct {
@@ -50,11 +53,7 @@ func Check(recs []Record) Consistency {
 	leave := func(i int, r Record, want ...string) {
 		c.Moves++
 		was := at[r.G]
-		ok := false
-		for _, w := range want {
-			ok = ok || was.what == w
-		}
-		if !ok {
+		if !slices.Contains(want, was.what) {
 			complain(i, "%v of G%d on P%d, which was %+v", r.Kind, r.G, r.P, was)
 		}
 		switch was.what {
@@ -62,14 +61,11 @@ func Check(recs []Record) Consistency {
 			local[was.p]--
 		case toGlobal:
 			// Usually the head, else somewhere inside.
-			for k, g := range global {
-				if g == r.G {
-					if k != 0 {
-						c.Order++
-					}
-					global = append(global[:k], global[k+1:]...)
-					break
+			if k := slices.Index(global, r.G); k >= 0 {
+				if k != 0 {
+					c.Order++
 				}
+				global = slices.Delete(global, k, k+1)
 			}
 		}
 		delete(at, r.G)
@@ -100,7 +96,7 @@ func Check(recs []Record) Consistency {
 			}
 			at[r.G] = place{toGlobal, none}
 			if r.Flag == 1 {
-				global = append([]int64{r.G}, global...)
+				global = slices.Insert(global, 0, r.G)
 			} else {
 				global = append(global, r.G)
 			}

@@ -1,6 +1,9 @@
 package truth
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // A decoder reads lines fast: recordings have millions. It handles what truth
 // and dumps normally hold, flat objects of integers, plain strings and
@@ -55,10 +58,10 @@ func (d *decoder) flat(b []byte, l *Line) bool {
 			}
 			number(l, key, v)
 			i = next
-		case hasPrefix(b[i:], "true"):
+		case bytes.HasPrefix(b[i:], []byte("true")):
 			truthValue(l, key, true)
 			i += len("true")
-		case hasPrefix(b[i:], "false"):
+		case bytes.HasPrefix(b[i:], []byte("false")):
 			truthValue(l, key, false)
 			i += len("false")
 		default:
@@ -175,5 +178,3 @@ func integer(b []byte, i int) (v int64, next int, ok bool) {
 	}
 	return v, i, true
 }
-
-func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }

@@ -66,20 +66,6 @@ func (r *reconstruction) of(start int) *Line {
 	return &r.dump[i]
 }
 
-// FindExample returns the example that a recording has of a hypothesis, nil if it has none. stem
-// is the path of the recording without its endings.
-func FindExample(ctx context.Context, h reconstruct.Hypothesis, stem string) (*Example, error) {
-	trace, truth, err := ReadRecording(stem)
-	if err != nil {
-		return nil, err
-	}
-	with, err := reconstructFor(ctx, trace, truth, 0)
-	if err != nil {
-		return nil, err
-	}
-	return findExample(ctx, h, stem, trace, truth, with)
-}
-
 func findExample(ctx context.Context, h reconstruct.Hypothesis, stem, trace string, truth []Line, with *reconstruction) (*Example, error) {
 	set, err := reconstruct.Without(h.Name)
 	if err != nil {

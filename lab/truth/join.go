@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ func Join(recs []Record, r io.Reader) (*Joint, error) {
 // join does the work of Join on any source of events.
 func join(recs []Record, read func() (trace.Event, error)) (*Joint, error) {
 	s := newTranscript(recs)
-	slices.SortStableFunc(s.other, func(a, b Line) int { return cmpInt(a.T, b.T) })
+	slices.SortStableFunc(s.other, func(a, b Line) int { return cmp.Compare(a.T, b.T) })
 	j := &Joint{NoTake: s.noTake}
 	seenStarts := make(map[trace.GoID]int)
 	seenPreempts := make(map[trace.GoID]int)
@@ -146,14 +147,4 @@ func (s *transcript) readyLine(ev trace.Event, id trace.GoID, n int, t int64) (L
 		l.To = s.tail[int64(id)]
 	}
 	return l, l.To != ""
-}
-
-func cmpInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

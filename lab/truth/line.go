@@ -44,7 +44,7 @@ type Line struct {
 // UnmarshalJSON reads a line; absent numbers become −1.
 func (l *Line) UnmarshalJSON(b []byte) error {
 	type plain Line
-	p := plain{G: none, P: none, M: none, N: none, Victim: none, Batch: none, LL: none, GL: none, Tick: none}
+	p := plain(newLine(""))
 	if err := json.Unmarshal(b, &p); err != nil {
 		return err
 	}

@@ -90,11 +90,9 @@ func (s *Score) Add(o *Score) {
 	} {
 		p[0].add(*p[1])
 	}
-	for _, p := range [...][2]map[Pair]int64{{s.Sources, o.Sources}, {s.Readies, o.Readies}, {s.Preempts, o.Preempts}} {
-		for k, n := range p[1] {
-			p[0][k] += n
-		}
-	}
+	addCounts(s.Sources, o.Sources)
+	addCounts(s.Readies, o.Readies)
+	addCounts(s.Preempts, o.Preempts)
 	for _, p := range [...][2]map[string]*Rate{{s.Found, o.Found}, {s.Real, o.Real}, {s.Basis, o.Basis}} {
 		for k, r := range p[1] {
 			rate(p[0], k).add(*r)
@@ -106,13 +104,26 @@ func (s *Score) Add(o *Score) {
 	s.Waiting.Add(o.Waiting)
 }
 
-func rate(m map[string]*Rate, k string) *Rate {
-	r := m[k]
-	if r == nil {
-		r = new(Rate)
-		m[k] = r
+// AddTo adds a score to that of a key.
+func AddTo(m map[string]*Score, key string, s *Score) {
+	if m[key] == nil {
+		m[key] = NewScore()
 	}
-	return r
+	m[key].Add(s)
+}
+
+// addCounts adds the counts of another map.
+func addCounts[K comparable](to, more map[K]int64) {
+	for k, n := range more {
+		to[k] += n
+	}
+}
+
+func rate(m map[string]*Rate, k string) *Rate {
+	if m[k] == nil {
+		m[k] = new(Rate)
+	}
+	return m[k]
 }
 
 // Certain returns the share of right sources among lines whose basis claims
@@ -135,34 +146,6 @@ func (s *Score) byBasis(certain bool) Rate {
 func (s *Score) uncertainShare() Rate {
 	u, c := s.Uncertain(), s.Certain()
 	return Rate{u.Of, u.Of + c.Of}
-}
-
-// Rates returns what a reconstruction is judged by, all the better the higher.
-func (s *Score) Rates() map[string]Rate {
-	m := map[string]Rate{
-		"starts paired":   {int64(s.Starts - s.Missing), int64(s.Starts + s.Extra)},
-		"exact source":    s.Exact,
-		"coarse source":   s.Coarse,
-		"steal recall":    s.StealRecall,
-		"steal precision": s.StealPrecision,
-		"victim":          s.Victim,
-		"steal batch":     s.Batch,
-		"global batch":    s.Global,
-		"locked":          s.Locks,
-		"ll":              s.LL,
-		"gl":              s.GL,
-		"ready queue":     s.Ready,
-		"preempt cause":   s.Preempt,
-		"where certain":   s.Certain(),
-	}
-	for k, r := range s.Found {
-		m[k+" recall"] = *r
-	}
-	for k, r := range s.Real {
-		m[k+" precision"] = *r
-	}
-	s.Waiting.rates(m)
-	return m
 }
 
 // coarse joins sources that differ only in which end of a place was used.
@@ -350,8 +333,8 @@ func (s *Score) events(truth, dump []Line) {
 		}
 		for _, pair := range byP {
 			ts, ds := pair[0], pair[1]
-			slices.SortStableFunc(ts, func(a, b *Line) int { return cmpInt(a.T, b.T) })
-			slices.SortStableFunc(ds, func(a, b *Line) int { return cmpInt(a.T, b.T) })
+			slices.SortStableFunc(ts, func(a, b *Line) int { return cmp.Compare(a.T, b.T) })
+			slices.SortStableFunc(ds, func(a, b *Line) int { return cmp.Compare(a.T, b.T) })
 			used := make([]bool, len(ds))
 			// What need not be in the dump must not take the place of what must.
 			for _, must := range [...]bool{true, false} {

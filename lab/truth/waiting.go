@@ -2,6 +2,7 @@ package truth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ type LostWait struct {
 const maxLost = 20
 
 func (w *Waiting) lose(l LostWait) {
-	i, _ := slices.BinarySearchFunc(w.Lost, l, func(a, b LostWait) int { return cmpInt(b.Ns, a.Ns) })
+	i, _ := slices.BinarySearchFunc(w.Lost, l, func(a, b LostWait) int { return cmp.Compare(b.Ns, a.Ns) })
 	if i < maxLost {
 		w.Lost = slices.Insert(w.Lost, i, l)
 		w.Lost = w.Lost[:min(len(w.Lost), maxLost)]
@@ -65,20 +66,11 @@ func (w *Waiting) Add(o *Waiting) {
 	w.Place.add(o.Place)
 	w.Cause.add(o.Cause)
 	w.OpenNs += o.OpenNs
-	for k, n := range o.Causes {
-		w.Causes[k] += n
-	}
-	for k, n := range o.Queues {
-		w.Queues[k] += n
-	}
+	addCounts(w.Causes, o.Causes)
+	addCounts(w.Queues, o.Queues)
 	for _, l := range o.Lost {
 		w.lose(l)
 	}
-}
-
-// rates are part of [Score.Rates].
-func (w *Waiting) rates(m map[string]Rate) {
-	m["waiting: queue"], m["waiting: place"], m["waiting: cause"] = w.Queue, w.Place, w.Cause
 }
 
 // Summary is the score in one line of a Markdown table; WaitingHead its head.
@@ -365,7 +357,7 @@ func trueDecisions(ds []reference.Decision, list []observedWait, real []history)
 			}
 		}
 	}
-	slices.SortStableFunc(moves, func(a, b move) int { return cmpInt(a.at, b.at) })
+	slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
 	kept := make(map[int64]bool) // goroutines whose wait under way is unknown
 	out := make([]reference.Decision, 0, len(ds))
 	for i := range ds {

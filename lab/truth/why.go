@@ -49,12 +49,8 @@ func NewReasons() *Reasons {
 // Add adds the counts of another.
 func (r *Reasons) Add(o *Reasons) {
 	r.Starts += o.Starts
-	for k, n := range o.LL {
-		r.LL[k] += n
-	}
-	for k, n := range o.GL {
-		r.GL[k] += n
-	}
+	addCounts(r.LL, o.LL)
+	addCounts(r.GL, o.GL)
 }
 
 // Table is a Markdown table of the reasons with, for both kinds of length, the
@@ -67,8 +63,10 @@ func (r *Reasons) Table() string {
 		return n
 	}
 	ll, gl := sum(r.LL), sum(r.GL)
-	keys := slices.SortedFunc(maps.Keys(r.both()), func(a, b string) int {
-		return cmp.Or(cmp.Compare(r.LL[b]+r.GL[b], r.LL[a]+r.GL[a]), strings.Compare(a, b))
+	both := maps.Clone(r.LL)
+	addCounts(both, r.GL)
+	keys := slices.SortedFunc(maps.Keys(both), func(a, b string) int {
+		return cmp.Or(cmp.Compare(both[b], both[a]), strings.Compare(a, b))
 	})
 	var b strings.Builder
 	b.WriteString("| why | ll wrong | share | gl wrong | share |\n|---|---:|---:|---:|---:|\n")
@@ -77,16 +75,6 @@ func (r *Reasons) Table() string {
 	}
 	fmt.Fprintf(&b, "| **all**, of %d starts | %d | %s | %d | %s |\n", r.Starts, ll, Rate{ll, r.Starts}, gl, Rate{gl, r.Starts})
 	return b.String()
-}
-
-func (r *Reasons) both() map[string]bool {
-	m := make(map[string]bool)
-	for _, k := range [...]map[string]int64{r.LL, r.GL} {
-		for w := range k {
-			m[w] = true
-		}
-	}
-	return m
 }
 
 // stands is where a stream has a goroutine, and what brought it there.
