@@ -35,11 +35,7 @@ func (o *options) floor(ctx context.Context, limit int, stdout io.Writer) error 
 	if dir == "." {
 		return errors.New("--out is missing: its old recordings are removed")
 	}
-	b, err := o.builder()
-	if err != nil {
-		return err
-	}
-	recipes, err := o.recipes(ctx, b)
+	b, recipes, err := o.recipes(ctx)
 	if err != nil {
 		return err
 	}

@@ -86,13 +86,17 @@ func (o *options) builder() (*truth.Builder, error) {
 	return &truth.Builder{Cache: o.cache, Log: os.Stderr}, nil
 }
 
-// recipes lists the asked-for combinations that exist.
-func (o *options) recipes(ctx context.Context, b *truth.Builder) ([]truth.Recipe, error) {
+// recipes lists the asked-for combinations that exist, and returns who builds their programs.
+func (o *options) recipes(ctx context.Context) (*truth.Builder, []truth.Recipe, error) {
+	b, err := o.builder()
+	if err != nil {
+		return nil, nil, err
+	}
 	var procs []int
 	for _, p := range strings.Split(o.procs, ",") {
 		n, err := strconv.Atoi(p)
 		if err != nil {
-			return nil, fmt.Errorf("procs %q: %w", p, err)
+			return nil, nil, fmt.Errorf("procs %q: %w", p, err)
 		}
 		procs = append(procs, n)
 	}
@@ -100,11 +104,9 @@ func (o *options) recipes(ctx context.Context, b *truth.Builder) ([]truth.Recipe
 	for i, release := range strings.Split(o.release, ",") {
 		names := strings.Split(o.workload, ",")
 		if o.workload == "all" {
-			all, err := workloadNames(ctx, b, release)
-			if err != nil {
-				return nil, err
+			if names, err = workloadNames(ctx, b, release); err != nil {
+				return nil, nil, err
 			}
-			names = append(all, truth.RealPrograms()...)
 		}
 		for j, name := range names {
 			for _, p := range picked(procs, o.pick, i+j) {
@@ -115,7 +117,7 @@ func (o *options) recipes(ctx context.Context, b *truth.Builder) ([]truth.Recipe
 			}
 		}
 	}
-	return out, nil
+	return b, out, nil
 }
 
 // sample gives each workload one of its recipes, and the named ones another.
@@ -153,13 +155,14 @@ func picked(list []int, n, turn int) []int {
 	return out
 }
 
+// workloadNames are those of our own workloads, and of the real programs.
 func workloadNames(ctx context.Context, b *truth.Builder, release string) ([]string, error) {
 	bin, err := b.Workload(ctx, release)
 	if err != nil {
 		return nil, err
 	}
 	text, err := exec.CommandContext(ctx, bin, "-list").Output()
-	return strings.Fields(string(text)), err
+	return append(strings.Fields(string(text)), truth.RealPrograms()...), err
 }
 
 func list(flags *flag.FlagSet) cli.Do {
@@ -173,7 +176,7 @@ func list(flags *flag.FlagSet) cli.Do {
 		if err != nil {
 			return err
 		}
-		for _, n := range append(names, truth.RealPrograms()...) {
+		for _, n := range names {
 			fmt.Fprintln(stdout, n)
 		}
 		return nil
@@ -192,11 +195,7 @@ func (o *options) recordAll(ctx context.Context, _ []string, stdout io.Writer) e
 	if o.workload == "" {
 		return errors.New("--workload is missing; see truth list")
 	}
-	b, err := o.builder()
-	if err != nil {
-		return err
-	}
-	recipes, err := o.recipes(ctx, b)
+	b, recipes, err := o.recipes(ctx)
 	if err != nil {
 		return err
 	}
@@ -382,11 +381,7 @@ func table(flags *flag.FlagSet) cli.Do {
 		}
 		if *again {
 			o.out = *dir
-			b, err := o.builder()
-			if err != nil {
-				return err
-			}
-			recipes, err := o.recipes(ctx, b)
+			b, recipes, err := o.recipes(ctx)
 			if err != nil {
 				return err
 			}
@@ -410,9 +405,7 @@ func table(flags *flag.FlagSet) cli.Do {
 		total, scored := truth.NewScore(), 0
 		releases := make(map[string]bool)
 		groups := make(map[string]map[string]*truth.Score)
-		waiting := make(map[string]*truth.Waiting) // by workload
-		ticks := make(map[string]*truth.Ticks)     // likewise
-		lengths := make(map[string]*truth.Lengths) // likewise, of recordings with moves
+		workloads := make(map[string]*truth.Score)
 		for _, stem := range stems {
 			parts := recordingName.FindStringSubmatch(filepath.Base(stem))
 			if parts == nil || !only.MatchString(filepath.Base(stem)) {
@@ -425,30 +418,14 @@ func table(flags *flag.FlagSet) cli.Do {
 			}
 			total.Add(s)
 			scored++
-			if waiting[parts[1]] == nil {
-				waiting[parts[1]] = truth.NewWaiting()
-			}
-			waiting[parts[1]].Add(s.Waiting)
-			if ticks[parts[1]] == nil {
-				ticks[parts[1]] = new(truth.Ticks)
-			}
-			ticks[parts[1]].Add(&s.Ticks)
-			if s.Lengths.GLOpen.Of > 0 {
-				if lengths[parts[1]] == nil {
-					lengths[parts[1]] = new(truth.Lengths)
-				}
-				lengths[parts[1]].Add(&s.Lengths)
-			}
+			truth.AddTo(workloads, parts[1], s)
 			releases[parts[2]] = true
 			for _, g := range strings.Split(*by, ",") {
 				key := map[string]string{"workload": parts[1], "go": "Go " + parts[2], "procs": "GOMAXPROCS " + parts[3], "file": parts[0]}[g]
 				if groups[g] == nil {
 					groups[g] = make(map[string]*truth.Score)
 				}
-				if groups[g][key] == nil {
-					groups[g][key] = truth.NewScore()
-				}
-				groups[g][key].Add(s)
+				truth.AddTo(groups[g], key, s)
 			}
 		}
 		if scored == 0 {
@@ -458,12 +435,7 @@ func table(flags *flag.FlagSet) cli.Do {
 			scored, strings.Join(slices.Sorted(maps.Keys(releases)), ", "), runtime.NumCPU())
 		for i, g := range strings.Split(*by, ",") {
 			fmt.Fprintf(stdout, "\n| %s | %s |\n%s\n", g, truth.SummaryHead, truth.SummaryRule)
-			var keys []string
-			for k := range groups[g] {
-				keys = append(keys, k)
-			}
-			slices.Sort(keys)
-			for _, k := range keys {
+			for _, k := range slices.Sorted(maps.Keys(groups[g])) {
 				fmt.Fprintf(stdout, "| %s | %s |\n", k, groups[g][k].Summary())
 			}
 			if i == 0 {
@@ -471,20 +443,19 @@ func table(flags *flag.FlagSet) cli.Do {
 			}
 		}
 		fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.TicksHead, truth.TicksRule)
-		for _, k := range slices.Sorted(maps.Keys(ticks)) {
-			if few(ticks[k].Open) {
-				continue
+		names := slices.Sorted(maps.Keys(workloads))
+		for _, k := range names {
+			if ticks := &workloads[k].Ticks; !few(ticks.Open) {
+				fmt.Fprintf(stdout, "| %s | %s |\n", k, ticks.Summary())
 			}
-			fmt.Fprintf(stdout, "| %s | %s |\n", k, ticks[k].Summary())
 		}
 		fmt.Fprintf(stdout, "| **all** | %s |\n", total.Ticks.Summary())
-		if len(lengths) > 0 {
+		if total.Lengths.GLOpen.Of > 0 { // of recordings with moves
 			fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.LengthsHead, truth.LengthsRule)
-			for _, k := range slices.Sorted(maps.Keys(lengths)) {
-				if few(lengths[k].GLOpen) && few(lengths[k].LLOpen) {
-					continue
+			for _, k := range names {
+				if l := &workloads[k].Lengths; l.GLOpen.Of > 0 && !(few(l.GLOpen) && few(l.LLOpen)) {
+					fmt.Fprintf(stdout, "| %s | %s |\n", k, l.Summary())
 				}
-				fmt.Fprintf(stdout, "| %s | %s |\n", k, lengths[k].Summary())
 			}
 			fmt.Fprintf(stdout, "| **all** | %s |\n", total.Lengths.Summary())
 			fmt.Fprintf(stdout, "\n%s", total.Reasons.Table())
@@ -492,8 +463,8 @@ func table(flags *flag.FlagSet) cli.Do {
 		fmt.Fprintf(stdout, "\n%s", total.Calibration())
 		if *tool == "" {
 			fmt.Fprintf(stdout, "\n| workload | %s |\n%s\n", truth.WaitingHead, truth.WaitingRule)
-			for _, k := range slices.Sorted(maps.Keys(waiting)) {
-				fmt.Fprintf(stdout, "| %s | %s |\n", k, waiting[k].Summary())
+			for _, k := range names {
+				fmt.Fprintf(stdout, "| %s | %s |\n", k, workloads[k].Waiting.Summary())
 			}
 			fmt.Fprintf(stdout, "| **all** | %s |\n", total.Waiting.Summary())
 		}
@@ -515,26 +486,27 @@ func scoreOne(ctx context.Context, tool, stem string, without reconstruct.Set) (
 	if err != nil {
 		return nil, err
 	}
+	var d []truth.Line
+	var decisions []reference.Decision
 	if tool == "" {
-		d, decisions, err := truth.Reconstruct(ctx, trace, analyze.Options{Without: without})
-		if err != nil {
+		if d, decisions, err = truth.Reconstruct(ctx, trace, analyze.Options{Without: without}); err != nil {
 			return nil, err
 		}
-		s, starts := truth.Compare(t, d)
-		s.Waiting = truth.CompareWaiting(t, decisions)
-		return s, scoreOpen(s, t, d, starts, trace)
-	}
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, tool, "dump", trace)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("dump: %w: %.300s", err, errs.Bytes())
-	}
-	d, err := truth.ReadLines(&out)
-	if err != nil {
-		return nil, fmt.Errorf("dump: %w", err)
+	} else {
+		var out, errs bytes.Buffer
+		cmd := exec.CommandContext(ctx, tool, "dump", trace)
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("dump: %w: %.300s", err, errs.Bytes())
+		}
+		if d, err = truth.ReadLines(&out); err != nil {
+			return nil, fmt.Errorf("dump: %w", err)
+		}
 	}
 	s, starts := truth.Compare(t, d)
+	if decisions != nil {
+		s.Waiting = truth.CompareWaiting(t, decisions)
+	}
 	return s, scoreOpen(s, t, d, starts, trace)
 }
 
