@@ -39,11 +39,7 @@ func (l *Label) Sides(dir string) []*runner.Take {
 func JudgeAll(ctx context.Context, w io.Writer, labels []*Label, from runner.Source) error {
 	var wrong, fine score
 	for _, l := range labels {
-		x, err := from(ctx, l.Take(Dir))
-		if err != nil {
-			return err
-		}
-		r, err := x.Analyze(ctx)
+		r, err := from.Analyze(ctx, l.Take(Dir))
 		if err != nil {
 			return err
 		}
@@ -66,11 +62,7 @@ func JudgePairs(ctx context.Context, w io.Writer, labels []*Label, dir string, f
 	for _, l := range labels {
 		var results [len(sides)][]*analyze.Result
 		for i, t := range l.Sides(dir) {
-			x, err := from(ctx, t)
-			if err != nil {
-				return err
-			}
-			r, err := x.Analyze(ctx)
+			r, err := from.Analyze(ctx, t)
 			if err != nil {
 				return err
 			}

@@ -91,11 +91,7 @@ func Takes() []*runner.Take {
 func Results(ctx context.Context, from runner.Source, p *Pair, side string) ([]*analyze.Result, error) {
 	var out []*analyze.Result
 	for i := range Recordings {
-		x, err := from(ctx, Take(p, side, i))
-		if err != nil {
-			return nil, err
-		}
-		r, err := x.Analyze(ctx)
+		r, err := from.Analyze(ctx, Take(p, side, i))
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +136,19 @@ func Judge(before, after []*analyze.Result, p Pair) (*Judged, error) {
 	return j, nil
 }
 
+// seesChange counts a comparison, and whether it sees a change.
+func seesChange(before, after []*analyze.Result, alarms, all *int) error {
+	c, err := compare.Compare(before, after)
+	if err != nil {
+		return err
+	}
+	*all++
+	if c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Mixed {
+		*alarms++
+	}
+	return nil
+}
+
 // Alarms deals recordings of one program out to two sides, in all ways, and
 // counts the comparisons that see a change.
 func Alarms(rs []*analyze.Result) (alarms, all int, err error) {
@@ -159,32 +168,22 @@ func Alarms(rs []*analyze.Result) (alarms, all int, err error) {
 		if len(a) != n/2 {
 			continue
 		}
-		c, err := compare.Compare(b, a)
-		if err != nil {
+		if err := seesChange(b, a, &alarms, &all); err != nil {
 			return 0, 0, err
-		}
-		all++
-		if c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Mixed {
-			alarms++
 		}
 	}
 	return alarms, all, nil
 }
 
-// AlarmsOfOne counts the same for each recording against each other.
-func AlarmsOfOne(rs []*analyze.Result) (alarms, all int, err error) {
-	for i, b := range rs {
-		for j, a := range rs {
+// oneEach counts the same for each recording against each other.
+func oneEach(rs []*analyze.Result) (alarms, all int, err error) {
+	for i := range rs {
+		for j := range rs {
 			if i == j {
 				continue
 			}
-			c, err := compare.Compare([]*analyze.Result{b}, []*analyze.Result{a})
-			if err != nil {
+			if err := seesChange(rs[i:i+1], rs[j:j+1], &alarms, &all); err != nil {
 				return 0, 0, err
-			}
-			all++
-			if c.Verdict == compare.Better || c.Verdict == compare.Worse || c.Verdict == compare.Mixed {
-				alarms++
 			}
 		}
 	}
@@ -235,7 +234,7 @@ verdicts on single recordings, one of each side.
 	if err != nil {
 		return err
 	}
-	ones, allOnes, err := AlarmsOfOne(nothing)
+	ones, allOnes, err := oneEach(nothing)
 	if err != nil {
 		return err
 	}

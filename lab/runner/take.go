@@ -83,6 +83,15 @@ func (r *Recording) Pack() ([]byte, Row, error) {
 // Source gives a recording of a Take.
 type Source func(context.Context, *Take) (*Recording, error)
 
+// Analyze returns the result of the recording's trace.
+func (from Source) Analyze(ctx context.Context, t *Take) (*analyze.Result, error) {
+	x, err := from(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return x.Analyze(ctx)
+}
+
 // Stored gives those in a folder, compressed or, as NAME.trace, not.
 func Stored(dir string) Source {
 	return func(_ context.Context, t *Take) (*Recording, error) {
