@@ -589,12 +589,7 @@ func classes(rec *recording, want map[string]int) error {
 // createdTogether checks that each class has one goroutine, that they are
 // created in this order, by one goroutine on one P, and returns that P.
 func createdTogether(rec *recording, names []string) (trace.ProcID, error) {
-	var made []creation
-	for _, c := range rec.created {
-		if slices.Contains(names, c.class) {
-			made = append(made, c)
-		}
-	}
+	made := slices.DeleteFunc(slices.Clone(rec.created), func(c creation) bool { return !slices.Contains(names, c.class) })
 	if len(made) != len(names) {
 		return trace.NoProc, fmt.Errorf("%d goroutines of the classes %v", len(made), names)
 	}

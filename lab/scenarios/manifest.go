@@ -93,19 +93,18 @@ func (r row) verify(dir string) error {
 	if r.Real {
 		return nil
 	}
-	for _, s := range scenarios {
-		if s.name == r.Scenario {
-			if r.Shows != s.shows {
-				return fmt.Errorf("the manifest says that it shows %q, the scenario %q", r.Shows, s.shows)
-			}
-			var gomaxprocs int
-			if _, err := fmt.Sscan(r.GOMAXPROCS, &gomaxprocs); err != nil {
-				return err
-			}
-			return s.facts(rec, gomaxprocs)
-		}
+	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == r.Scenario })
+	if i < 0 {
+		return fmt.Errorf("no scenario %q", r.Scenario)
 	}
-	return fmt.Errorf("no scenario %q", r.Scenario)
+	if s := &scenarios[i]; r.Shows != s.shows {
+		return fmt.Errorf("the manifest says that it shows %q, the scenario %q", r.Shows, s.shows)
+	}
+	var gomaxprocs int
+	if _, err := fmt.Sscan(r.GOMAXPROCS, &gomaxprocs); err != nil {
+		return err
+	}
+	return scenarios[i].facts(rec, gomaxprocs)
 }
 
 func readManifest(dir string) (*manifest, error) {
@@ -118,10 +117,6 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	return m, nil
-}
-
-func (m *manifest) search(file string) (int, bool) {
-	return slices.BinarySearchFunc(m.Traces, file, func(r row, file string) int { return strings.Compare(r.File, file) })
 }
 
 // Put writes a recording's row into the manifest in dir.
@@ -205,7 +200,7 @@ func Verify(dir string, stdout io.Writer) error {
 
 // put adds r, or replaces the row of the same file.
 func (m *manifest) put(r row) {
-	i, found := m.search(r.File)
+	i, found := slices.BinarySearchFunc(m.Traces, r.File, func(r row, file string) int { return strings.Compare(r.File, file) })
 	if found {
 		m.Traces[i] = r
 	} else {

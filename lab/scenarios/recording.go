@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,13 +178,7 @@ func (e event) isGoyield() bool {
 
 // of returns the goroutines created of a class, in order.
 func (rec *recording) of(class string) []creation {
-	var found []creation
-	for _, c := range rec.created {
-		if c.class == class {
-			found = append(found, c)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(rec.created), func(c creation) bool { return c.class != class })
 }
 
 // count returns how many events satisfy a condition.
