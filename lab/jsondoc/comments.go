@@ -1,11 +1,11 @@
 package jsondoc
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -39,17 +39,17 @@ func (s *sources) files(t reflect.Type) ([]*ast.File, error) {
 		return nil, fmt.Errorf("%s is not of this module", t)
 	}
 	dir := filepath.Join(s.dir, filepath.FromSlash(rel))
-	entries, err := os.ReadDir(dir)
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
 	var files []*ast.File
 	fset := token.NewFileSet()
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(fset, filepath.Join(dir, e.Name()), nil, parser.ParseComments)
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}
@@ -82,10 +82,7 @@ func (s *sources) declaration(t reflect.Type) (*ast.TypeSpec, string, error) {
 	err := s.decls(t, func(d *ast.GenDecl) bool {
 		for _, spec := range d.Specs {
 			if ts, ok := spec.(*ast.TypeSpec); ok && ts.Name.Name == t.Name() {
-				found, text = ts, ts.Doc.Text()
-				if text == "" {
-					text = d.Doc.Text()
-				}
+				found, text = ts, cmp.Or(ts.Doc.Text(), d.Doc.Text())
 			}
 		}
 		return found == nil
@@ -113,10 +110,7 @@ func (s *sources) fieldComment(t reflect.Type, name string) (comment, error) {
 	for _, f := range st.Fields.List {
 		for _, n := range f.Names {
 			if n.Name == name {
-				text := f.Doc.Text()
-				if text == "" {
-					text = f.Comment.Text()
-				}
+				text := cmp.Or(f.Doc.Text(), f.Comment.Text())
 				return comment{withoutSubject(text, name), keysOf(t)}, nil
 			}
 		}
@@ -162,10 +156,7 @@ func (s *sources) words(t reflect.Type) (out []word, group string, err error) {
 			if w.text, err = wordOf(t, v, i); err != nil {
 				return false
 			}
-			w.doc = comment{v.Comment.Text(), keysOf(t)}
-			if text := v.Doc.Text(); text != "" {
-				w.doc.text = text
-			}
+			w.doc = comment{cmp.Or(v.Doc.Text(), v.Comment.Text()), keysOf(t)}
 			out, group = append(out, w), d.Doc.Text()
 		}
 		return true

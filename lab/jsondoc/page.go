@@ -144,16 +144,11 @@ func (d *document) describe(b *bytes.Buffer, s *shape, common []item, embedded m
 
 // partOf names the keys of s that come from embedded, where that is not the whole of s.
 func (s *shape) partOf(embedded reflect.Type) string {
-	var keys []string
-	for _, f := range s.fields {
-		if f.embedded == embedded {
-			keys = append(keys, f.key)
-		}
-	}
-	if keys == nil {
+	from := slices.DeleteFunc(slices.Clone(s.fields), func(f field) bool { return f.embedded != embedded })
+	if len(from) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" from `%s` to `%s`", keys[0], keys[len(keys)-1])
+	return fmt.Sprintf(" from `%s` to `%s`", from[0].key, from[len(from)-1].key)
 }
 
 // item is a line of a list: keys of one type, or words, that mean the same.
@@ -197,15 +192,12 @@ func describeWords(b *bytes.Buffer, s *shape, section func(string) string) {
 
 // inValues reports whether docs/values.md explains all words of a type.
 func inValues(s *shape) bool {
-	for _, w := range s.words {
-		if !slices.ContainsFunc(valueKinds, func(k vocabulary.Kind) bool {
+	return !slices.ContainsFunc(s.words, func(w word) bool {
+		return !slices.ContainsFunc(valueKinds, func(k vocabulary.Kind) bool {
 			_, ok := vocabulary.Lookup(k, w.text)
 			return ok
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }
 
 var valueKinds = []vocabulary.Kind{vocabulary.Cause, vocabulary.Source, vocabulary.State, vocabulary.Severity, vocabulary.Whole, vocabulary.Queue, vocabulary.Why,
