@@ -174,12 +174,12 @@ func record(ctx context.Context, w io.Writer, dir string, times int, only *regex
 				if slices.ContainsFunc(all, func(x recording) bool { return x.File == name }) {
 					continue
 				}
-				start := time.Now()
-				waited, err := r.record(ctx, procs, filepath.Join(temp, "trace"))
-				for range retries { // there are tests that fail now and then
-					if err != nil {
-						start = time.Now()
-						waited, err = r.record(ctx, procs, filepath.Join(temp, "trace"))
+				var start time.Time
+				var waited int64
+				for range 1 + retries { // there are tests that fail now and then
+					start = time.Now()
+					if waited, err = r.record(ctx, procs, filepath.Join(temp, "trace")); err == nil {
+						break
 					}
 				}
 				if err != nil {

@@ -160,6 +160,5 @@ func (m *measured) typical(tool string, of func(cost) float64) float64 {
 	return quantity.Median(all)
 }
 
-func wallSeconds(c cost) float64   { return c.Wall.Seconds() }
-func cpuSeconds(c cost) float64    { return c.CPU.Seconds() }
-func residentBytes(c cost) float64 { return float64(c.Memory) }
+func wallSeconds(c cost) float64 { return c.Wall.Seconds() }
+func cpuSeconds(c cost) float64  { return c.CPU.Seconds() }

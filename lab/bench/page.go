@@ -153,7 +153,7 @@ func (p *page) table(w *strings.Builder, m *measured) {
 func (m *measured) peak(tool string) float64 {
 	var most float64
 	for _, c := range m.costs[tool] {
-		most = max(most, residentBytes(c))
+		most = max(most, float64(c.Memory))
 	}
 	return most
 }

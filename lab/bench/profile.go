@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
@@ -110,7 +111,7 @@ func (b *bench) profile(ctx context.Context, file string, procs int) (packages, 
 // whose a stack is.
 func shares(text string, by func(stack []string) (owner string, lib bool)) ([]share, error) {
 	var (
-		found = make(map[string]*share)
+		found = make(map[string]share) // their Owner is the key
 		total time.Duration
 		took  time.Duration
 		stack []string
@@ -119,14 +120,11 @@ func shares(text string, by func(stack []string) (owner string, lib bool)) ([]sh
 		if took > 0 {
 			owner, lib := by(stack)
 			s := found[owner]
-			if s == nil {
-				s = &share{Owner: owner}
-				found[owner] = s
-			}
 			s.All += float64(took)
 			if lib {
 				s.Lib += float64(took)
 			}
+			found[owner] = s
 			total += took
 		}
 		took, stack = 0, nil
@@ -160,10 +158,8 @@ func shares(text string, by func(stack []string) (owner string, lib bool)) ([]sh
 		return nil, errors.New("the profile is empty")
 	}
 	var out []share
-	for _, s := range found {
-		s.All /= float64(total)
-		s.Lib /= float64(total)
-		out = append(out, *s)
+	for owner, s := range found {
+		out = append(out, share{owner, s.All / float64(total), s.Lib / float64(total)})
 	}
 	slices.SortFunc(out, func(a, b share) int {
 		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.Owner, b.Owner))
@@ -184,10 +180,7 @@ func owner(stack []string) (pkg string, lib bool) {
 	for i, f := range stack {
 		for _, module := range []string{"github.com/gmpscope/gmpscope/", "golang.org/x/exp/"} {
 			if rest, ok := strings.CutPrefix(f, module); ok {
-				dir, name := "", rest
-				if at := strings.LastIndex(rest, "/"); at >= 0 {
-					dir, name = rest[:at+1], rest[at+1:]
-				}
+				dir, name := path.Split(rest)
 				name, _, _ = strings.Cut(name, ".")
 				pkg := dir + name
 				if module != "github.com/gmpscope/gmpscope/" {
@@ -197,10 +190,10 @@ func owner(stack []string) (pkg string, lib bool) {
 			}
 		}
 	}
-	for _, f := range stack {
-		if strings.HasPrefix(f, "runtime.gc") || strings.HasPrefix(f, "runtime.bgsweep") || strings.HasPrefix(f, "runtime.bgscavenge") {
-			return collector, false
-		}
+	if slices.ContainsFunc(stack, func(f string) bool {
+		return strings.HasPrefix(f, "runtime.gc") || strings.HasPrefix(f, "runtime.bgsweep") || strings.HasPrefix(f, "runtime.bgscavenge")
+	}) {
+		return collector, false
 	}
 	return elsewhere, false
 }
@@ -225,10 +218,8 @@ const (
 // step returns the step of the pipeline that a stack belongs to.
 func step(stack []string) (name string, lib bool) {
 	for _, s := range steps {
-		for _, f := range stack {
-			if strings.HasPrefix(f, "github.com/gmpscope/gmpscope/"+s.of) {
-				return s.name, false
-			}
+		if slices.ContainsFunc(stack, func(f string) bool { return strings.HasPrefix(f, "github.com/gmpscope/gmpscope/"+s.of) }) {
+			return s.name, false
 		}
 	}
 	return "else", false

@@ -274,32 +274,21 @@ func plain(_ context.Context, args []string, _ io.Writer) error {
 
 // sizes separates the generations of a trace without decoding them.
 func sizes(ctx context.Context, file string) (bytes, largest int64, count int, err error) {
-	err = generations(ctx, file, func(g *input.Generation) error {
-		bytes += g.Bytes
-		largest = max(largest, g.Bytes)
-		count++
-		return nil
-	})
-	return bytes, largest, count, err
-}
-
-// generations calls f for each generation of a trace.
-func generations(ctx context.Context, file string, f func(*input.Generation) error) error {
 	src, err := input.Open(ctx, file, input.Options{})
 	if err != nil {
-		return err
+		return 0, 0, 0, err
 	}
 	defer src.Close()
 	for {
 		g, err := src.Next()
 		if err == io.EOF {
-			return nil
+			return bytes, largest, count, nil
 		}
 		if err != nil {
-			return err
+			return 0, 0, 0, err
 		}
-		if err := f(g); err != nil {
-			return err
-		}
+		bytes += g.Bytes
+		largest = max(largest, g.Bytes)
+		count++
 	}
 }
