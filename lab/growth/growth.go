@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -93,15 +94,8 @@ func (t *thing) create(name string, n, events int) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	w := bufio.NewWriter(f)
-	if err := t.write(w, n, events); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
+	return errors.Join(t.write(w, n, events), w.Flush(), f.Close())
 }
 
 var (

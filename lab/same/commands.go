@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -193,11 +193,7 @@ func judgePlanted(p *pairs.Planted, before, after []*analyze.Result) error {
 // draw returns n recordings for each side; nil if there are not enough. Sides that are not apart have
 // the same number of each session.
 func (p *program) draw(rnd *rand.Rand, n int, apart bool) (before, after []*analyze.Result) {
-	var sessions []string
-	for s := range p.sessions {
-		sessions = append(sessions, s)
-	}
-	slices.Sort(sessions)
+	sessions := slices.Sorted(maps.Keys(p.sessions))
 	rnd.Shuffle(len(sessions), func(i, j int) { sessions[i], sessions[j] = sessions[j], sessions[i] })
 	take := func(session string, skip, n int) []*analyze.Result {
 		rs := p.sessions[session]
@@ -222,5 +218,3 @@ func (p *program) draw(rnd *rand.Rand, n int, apart bool) (before, after []*anal
 	}
 	return before, after
 }
-
-var errNone = errors.New("no recordings: name folders with PROGRAM.SESSION.N.trace")

@@ -5,6 +5,7 @@ package same
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,7 @@ func read(ctx context.Context, dirs []string) ([]*program, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errNone
+		return nil, errors.New("no recordings: name folders with PROGRAM.SESSION.N.trace")
 	}
 	return out, nil
 }

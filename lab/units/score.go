@@ -66,17 +66,12 @@ type Score struct {
 
 // onClasses returns those units whose goroutines are of a class that does true units. The others
 // are neither right nor wrong.
-func onClasses(truth []*Unit, found []work.Unit) (out []work.Unit) {
+func onClasses(truth []*Unit, found []work.Unit) []work.Unit {
 	classes := map[string]bool{}
 	for _, u := range truth {
 		classes[u.Class] = true
 	}
-	for _, x := range found {
-		if classes[x.Class] {
-			out = append(out, x)
-		}
-	}
-	return out
+	return slices.DeleteFunc(found, func(x work.Unit) bool { return !classes[x.Class] })
 }
 
 // score holds what was found against the truth, by their pairs.
