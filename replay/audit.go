@@ -220,7 +220,7 @@ func (a *Auditor) diverge(d *reference.Decision, rule string, j assessment) {
 	})
 }
 
-func (a *Auditor) tally(m map[string]Tally, key string, v Verdict) {
+func tally(m map[string]Tally, key string, v Verdict) {
 	t := m[key]
 	switch v {
 	case Explained:

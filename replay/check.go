@@ -155,7 +155,7 @@ func (a *Auditor) checkStart(d *reference.Decision, index, p int32) {
 	default:
 		a.out.Unexplained++
 	}
-	a.tally(a.out.ByRule, d.Src.String(), j.verdict)
+	tally(a.out.ByRule, d.Src.String(), j.verdict)
 	if j.verdict != Explained {
 		a.diverge(d, d.Src.String(), j)
 	}

@@ -145,10 +145,7 @@ func advised(all []findings.Finding) int {
 			n++
 		}
 	}
-	if n > 0 {
-		n = 1 + min(n, maxAdvice)
-	}
-	return n
+	return min(n, 1) + min(n, maxAdvice)
 }
 
 // class finds the class that a finding names first in a role.

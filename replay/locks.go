@@ -215,17 +215,14 @@ func (h *holds) notes(makespan int64) (least int64, notes []string) {
 	for _, s := range all[:min(len(all), 3)] {
 		s.ns = min(s.ns, makespan)
 		least = max(least, s.ns)
-		why := ""
+		var why []string
 		if s.held >= fewSlices {
-			why = fmt.Sprintf("%d of %d preemptions of its users hit one that held it", s.held, s.of)
+			why = append(why, fmt.Sprintf("%d of %d preemptions of its users hit one that held it", s.held, s.of))
 		}
 		if s.blocked != "" {
-			if why != "" {
-				why += ", and "
-			}
-			why += "goroutines were blocked in " + s.blocked + " that held it"
+			why = append(why, "goroutines were blocked in "+s.blocked+" that held it")
 		}
-		notes = append(notes, fmt.Sprintf("the mutex that %s locks was held for about %s (inferred: %s): what is done under it is done one after the other, and with more Ps the whole takes at least that long, if it is one mutex", s.name, quantity.Duration(s.ns), why))
+		notes = append(notes, fmt.Sprintf("the mutex that %s locks was held for about %s (inferred: %s): what is done under it is done one after the other, and with more Ps the whole takes at least that long, if it is one mutex", s.name, quantity.Duration(s.ns), strings.Join(why, ", and ")))
 	}
 	return least, notes
 }

@@ -62,13 +62,8 @@ type Change struct {
 
 // String returns the change in the words of the command line.
 func (c Change) String() string {
-	out := ""
-	add := func(format string, v ...any) {
-		if out != "" {
-			out += ", "
-		}
-		out += fmt.Sprintf(format, v...)
-	}
+	var out []string
+	add := func(format string, v ...any) { out = append(out, fmt.Sprintf(format, v...)) }
 	if c.Policy != "" {
 		add("policy %s", c.Policy)
 	}
@@ -93,7 +88,7 @@ func (c Change) String() string {
 	if c.NoGC {
 		add("no GC")
 	}
-	return out
+	return strings.Join(out, ", ")
 }
 
 // Simulated is the result of a simulation: the work of the trace, scheduled by package
@@ -588,14 +583,12 @@ func (r *replaying) changes() ([]workload.Change, error) {
 		if c.Class == "" {
 			continue
 		}
-		found := false
 		for _, k := range r.res.Waits.Classes {
 			if isCalled(k.Name, c.Class) {
-				found = true
 				out[i].Speed[k.ID], out[i].YieldNs[k.ID] = c.Speed, c.Yield
 			}
 		}
-		if !found {
+		if len(out[i].Speed) == 0 {
 			return nil, fmt.Errorf("no class is called %q: name a start function as gmpscope analyze shows it", c.Class)
 		}
 	}

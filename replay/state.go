@@ -80,12 +80,10 @@ func (a *Auditor) gor(id int64) int32 {
 	if index, ok := a.gix[id]; ok {
 		return index
 	}
-	var index int32
+	index := int32(len(a.gs))
 	if n := len(a.free); n > 0 {
-		index = a.free[n-1]
-		a.free = a.free[:n-1]
+		index, a.free = a.free[n-1], a.free[:n-1]
 	} else {
-		index = int32(len(a.gs))
 		a.gs = append(a.gs, goroutine{})
 		a.q.Grow(len(a.gs), 0)
 	}

@@ -43,7 +43,7 @@ func (a *Auditor) ready(d *reference.Decision) {
 	if d.To != reference.QueueDirect && d.To != reference.QueueUnknown {
 		a.puts(index, d.M, d.Why)
 	}
-	a.tally(a.out.Puts, rule, j.verdict)
+	tally(a.out.Puts, rule, j.verdict)
 	if j.verdict != Explained {
 		a.diverge(d, rule, j)
 	}
@@ -283,7 +283,7 @@ func (a *Auditor) move(d *reference.Decision) {
 	}
 	a.puts(index, m, d.Why)
 	if overflow {
-		a.tally(a.out.Puts, "overflow", j.verdict)
+		tally(a.out.Puts, "overflow", j.verdict)
 	}
 	if j.verdict != Explained {
 		a.diverge(d, "move", j)

@@ -112,7 +112,7 @@ func (g *StreamAudit) Add(d *reference.Decision) error {
 func (g *StreamAudit) Finish(res *analyze.Result) *Result {
 	out := &Result{Trace: res.Trace, Policy: policyName(g.rules), GOMAXPROCS: res.Trace.GOMAXPROCS, Observed: observed(res)}
 	if a := g.audit; a != nil {
-		a.end(res.Trace.DurationNs)
+		a.time = max(a.time, res.Trace.DurationNs)
 		guided := a.finish(res.Procs.Ps)
 		out.Audit = &guided
 	}
@@ -138,9 +138,6 @@ func observed(r *analyze.Result) Run {
 	return run
 }
 
-// end moves the clock on to the end of the trace.
-func (a *Auditor) end(t int64) { a.time = max(a.time, t) }
-
 // finish ends the audit, and holds the accounts of the Ps against it.
 func (a *Auditor) finish(ps []procs.Proc) AuditResult {
 	a.Finish()
@@ -151,5 +148,5 @@ func (a *Auditor) finish(ps []procs.Proc) AuditResult {
 				fmt.Sprintf("%d ns, the sum of the run intervals on P%d", ran, p.P), fmt.Sprintf("%d ns in its account", account))
 		}
 	}
-	return a.Finish()
+	return a.out
 }
