@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -58,8 +59,5 @@ func (in Beside) Write(to io.Writer, size Size) error {
 	}
 	w := bufio.NewWriter(packed)
 	in.make(w, size)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return packed.Close()
+	return errors.Join(w.Flush(), packed.Close())
 }

@@ -40,9 +40,8 @@ func (in Input) Write(to io.Writer, size Size) error {
 // goroutines that wait for one another.
 func Small() Input {
 	return Input{"small", "a sound little trace", func(w *writer) {
-		w.header(26)
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		main, worker := w.string("main.main"), w.string("main.worker")
 		at := w.stack(frame{1, main, main, 10})
 		start := w.stack(frame{2, worker, worker, 20})

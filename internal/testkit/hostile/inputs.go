@@ -21,75 +21,56 @@ func Inputs() []Input {
 		{"waiting-threads-refused", "60,000 threads that wait, and then a contradiction", waitingRefused},
 		{"threads", "a new thread for each event", manyThreads},
 		{"procs", "65,536 Ps, all running", manyProcs},
-		{"gomaxprocs", "GOMAXPROCS that changes from 1 to 2 billion and back", gomaxprocs},
-		{"goroutines", "goroutines that are created and never run", goroutines},
-		{"goroutines-blocked", "goroutines that existed before", goroutinesBefore},
+		{"gomaxprocs", "GOMAXPROCS that changes from 1 to 2 billion and back", func(w *writer) {
+			w.generations(1<<20, func(i int) { w.event(wire.ProcsChange, 1, 1+uint64(i%2)<<31, 0) })
+		}},
+		{"goroutines", "goroutines that are created and never run", func(w *writer) {
+			w.generations(math.MaxInt, func(i int) { w.event(wire.GoCreate, 1, uint64(i+2), 0, 0) })
+		}},
+		{"goroutines-blocked", "goroutines that existed before", func(w *writer) {
+			w.generations(math.MaxInt, func(i int) { w.event(wire.GoStatus, 0, uint64(i+2), math.MaxUint64, goWaiting) })
+		}},
 		{"churn", "goroutines that are created, run and end", churn},
 		{"events", "as many events as fit", func(w *writer) {
-			w.header(26)
-			w.begin()
-			w.filler()
-			w.end()
+			w.fill()
 			w.generations(1<<20, func(int) { w.event(wire.HeapAlloc, 1, 1) })
 		}},
 		{"yields", "goroutines that yield in turns", yields},
 		{"syscalls", "system calls, one after the other", syscalls},
 		{"collections", "collections of garbage, one after the other", collections},
 		{"stop-the-world", "the world is stopped all the time", func(w *writer) {
-			w.header(26)
 			w.generations(1<<20, func(i int) {
-				reason := w.nString
-				if reason == 0 {
-					reason = w.string("read mem stats")
-				}
-				w.event(wire.STWBegin, 1, reason, 0)
+				w.event(wire.STWBegin, 1, w.only("read mem stats"), 0)
 				w.event(wire.STWEnd, 1)
 			})
 		}},
 		{"generations", "generations with one event", func(w *writer) {
-			w.header(26)
 			w.generations(1, func(int) { w.event(wire.HeapAlloc, 1, 1) })
 		}},
 		{"leaps", "times that leap by years, and back", leaps},
 		{"classes", "goroutines with as many start functions", classes},
 		{"deep-stacks", "stacks of 128 frames, all different", deepStacks},
 		{"strings", "labels, all different", func(w *writer) {
-			w.header(26)
 			w.generations(60_000, func(i int) { w.event(wire.GoLabel, 1, w.string(fmt.Sprint(i))) })
 		}},
 		{"long-strings", "labels of 1 KiB, all different", func(w *writer) {
-			w.header(26)
 			long := strings.Repeat("x", wire.MaxStringSize-10)
 			w.generations(1000, func(i int) { w.event(wire.GoLabel, 1, w.string(fmt.Sprintf("%d%s", i, long))) })
 		}},
 		{"tasks", "tasks that never end", func(w *writer) {
-			w.header(26)
-			w.generations(1<<20, func(i int) {
-				if w.nString == 0 {
-					w.string("task")
-				}
-				w.event(wire.UserTaskBegin, 1, uint64(i+1), 0, 1, 0)
-			})
+			w.generations(1<<20, func(i int) { w.event(wire.UserTaskBegin, 1, uint64(i+1), 0, w.only("task"), 0) })
 		}},
 		{"regions", "regions inside of each other, all with names of their own", func(w *writer) {
-			w.header(26)
 			w.generations(60_000, func(i int) { w.event(wire.UserRegionBegin, 1, 0, w.string(fmt.Sprintf("region%d", i)), 0) })
 		}},
 		{"logs", "logs of the program", func(w *writer) {
-			w.header(26)
-			w.generations(1<<20, func(i int) {
-				if w.nString == 0 {
-					w.string("log")
-				}
-				w.event(wire.UserLog, 1, 0, 1, 1, 0)
-			})
+			w.generations(1<<20, func(i int) { w.event(wire.UserLog, 1, 0, w.only("log"), 1, 0) })
 		}},
 		{"samples", "CPU samples only", samples},
 		{"dense", "a generation of 20 MiB behind a small one, both sound", func(w *writer) {
-			w.header(26)
 			for _, batches := range []int{1, min(400, w.size.Unpacked>>16)} {
 				w.begin()
-				w.running(0, 1)
+				w.running()
 				w.event(wire.GoCreate, 1000, w.gen+1, 0, 0)
 				w.flush()
 				for range batches {
@@ -100,13 +81,9 @@ func Inputs() []Input {
 		}},
 		{"wakes", "a goroutine that wakes as many as there are", wakes},
 		{"bad-batches", "what may be batches, and is not", badBatches},
-		{"zeros", "nothing, packed a thousand-fold", func(w *writer) {
-			w.header(26)
-			w.bomb()
-		}},
+		{"zeros", "nothing, packed a thousand-fold", (*writer).bomb},
 		{"zeros-zstd", "nothing, packed by zstd", func(w *writer) {
 			w.zstd()
-			w.header(26)
 			w.bomb()
 		}},
 		{"v1-events", "as many events as fit", func(w *writer) {
@@ -157,7 +134,6 @@ func Inputs() []Input {
 }
 
 func tinyBatches(w *writer, sound bool) {
-	w.header(26)
 	w.begin0(sound)
 	w.filler()
 	for !w.full() {
@@ -175,14 +151,13 @@ func (w *writer) begin0(sound bool) {
 		return
 	}
 	w.begin()
-	w.running(0, 1)
+	w.running()
 	w.flush()
 }
 
 func emptyBatches(w *writer) {
-	w.header(26)
 	w.begin()
-	w.running(0, 1)
+	w.running()
 	w.event(wire.ProcsChange, 1, 1, 1_000_003)
 	w.filler()
 	for !w.full() {
@@ -194,7 +169,6 @@ func emptyBatches(w *writer) {
 // waitingThreads is goroutines that n threads want to run in the opposite order of
 // their times.
 func waitingThreads(w *writer, n int) {
-	w.header(26)
 	for !w.full() {
 		w.waiting(n)
 		w.end()
@@ -205,7 +179,7 @@ func waitingThreads(w *writer, n int) {
 // than the one before.
 func (w *writer) waiting(n int) {
 	w.begin()
-	w.running(0, 1)
+	w.running()
 	w.event(wire.ProcStatus, 1, 1, procIdle)
 	at := w.now
 	for i := range uint64(n) {
@@ -222,7 +196,6 @@ func (w *writer) waiting(n int) {
 }
 
 func waitingRefused(w *writer) {
-	w.header(26)
 	w.waiting(60_000)
 	w.on(1)
 	w.event(wire.GoSyscallEnd, 1) // of none
@@ -230,27 +203,16 @@ func waitingRefused(w *writer) {
 }
 
 func manyThreads(w *writer) {
-	w.header(26)
-	for m := uint64(2); !w.full(); {
-		w.begin()
-		w.running(0, 1)
-		for range 100_000 {
-			if w.full() {
-				break
-			}
-			w.on(m)
-			w.event(wire.ProcStatus, 1, 1, procIdle)
-			m++
-		}
-		w.end()
-	}
+	w.generations(100_000, func(i int) {
+		w.on(uint64(i + 2))
+		w.event(wire.ProcStatus, 1, 1, procIdle)
+	})
 }
 
 func manyProcs(w *writer) {
-	w.header(26)
 	for !w.full() {
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		for p := range uint64(1<<16 - 1) {
 			w.event(wire.ProcStatus, 1, p+1, procIdle)
 		}
@@ -266,26 +228,8 @@ func manyProcs(w *writer) {
 	}
 }
 
-func gomaxprocs(w *writer) {
-	w.header(26)
-	w.generations(1<<20, func(i int) { w.event(wire.ProcsChange, 1, 1+uint64(i%2)<<31, 0) })
-}
-
-func goroutines(w *writer) {
-	w.header(26)
-	w.generations(math.MaxInt, func(i int) { w.event(wire.GoCreate, 1, uint64(i+2), 0, 0) })
-}
-
-func goroutinesBefore(w *writer) {
-	w.header(26)
-	w.generations(math.MaxInt, func(i int) { w.event(wire.GoStatus, 0, uint64(i+2), math.MaxUint64, goWaiting) })
-}
-
 func churn(w *writer) {
-	w.header(26)
-	w.begin()
-	w.filler()
-	w.end()
+	w.fill()
 	w.generations(1<<20, func(int) {
 		w.event(wire.GoCreate, 1, 2, 0, 0)
 		w.event(wire.GoBlock, 1, 0, 0)
@@ -298,10 +242,7 @@ func churn(w *writer) {
 }
 
 func yields(w *writer) {
-	w.header(26)
-	w.begin()
-	w.filler()
-	w.end()
+	w.fill()
 	w.generations(1<<20, func(int) {
 		w.event(wire.GoStop, 1, 0, 0)
 		w.event(wire.GoStart, 1, 1, 1)
@@ -310,10 +251,7 @@ func yields(w *writer) {
 }
 
 func syscalls(w *writer) {
-	w.header(26)
-	w.begin()
-	w.filler()
-	w.end()
+	w.fill()
 	w.generations(1<<20, func(int) {
 		w.event(wire.GoSyscallBegin, 1, 1, 0)
 		w.event(wire.GoSyscallEnd, 1)
@@ -322,26 +260,16 @@ func syscalls(w *writer) {
 }
 
 func collections(w *writer) {
-	w.header(26)
-	for seq := uint64(1); !w.full(); {
-		w.begin()
-		w.running(0, 1)
-		for range 1 << 16 {
-			if w.full() {
-				break
-			}
-			w.event(wire.GCBegin, 1, seq, 0)
-			w.event(wire.GCMarkAssistBegin, 1, 0)
-			w.event(wire.GCMarkAssistEnd, 1)
-			w.event(wire.GCEnd, 1, seq+1)
-			seq += 2
-		}
-		w.end()
-	}
+	w.generations(1<<16, func(i int) {
+		seq := uint64(2*i + 1)
+		w.event(wire.GCBegin, 1, seq, 0)
+		w.event(wire.GCMarkAssistBegin, 1, 0)
+		w.event(wire.GCMarkAssistEnd, 1)
+		w.event(wire.GCEnd, 1, seq+1)
+	})
 }
 
 func leaps(w *writer) {
-	w.header(26)
 	w.generations(1000, func(i int) {
 		w.event(wire.GoCreate, 1<<(i%56), uint64(i+2), 0, 0)
 		w.event(wire.GoStop, 1, 0, 0)
@@ -356,7 +284,6 @@ func leaps(w *writer) {
 }
 
 func classes(w *writer) {
-	w.header(26)
 	w.generations(60_000, func(i int) {
 		id := w.string(fmt.Sprintf("f%x", i))
 		w.event(wire.GoCreate, 1, uint64(i+2), w.stack(frame{uint64(i + 1), id, id, 1}), 0)
@@ -370,16 +297,13 @@ func classes(w *writer) {
 }
 
 func deepStacks(w *writer) {
-	w.header(26)
 	frames := make([]frame, 128)
 	w.generations(1000, func(i int) {
-		if w.nString == 0 {
-			w.string("f")
-		}
+		f := w.only("f")
 		for j := range frames {
-			frames[j] = frame{uint64(j + 1), 1, 1, 1}
+			frames[j] = frame{uint64(j + 1), f, f, 1}
 		}
-		frames[0] = frame{uint64(1000 + i), 1, 1, uint64(i)}
+		frames[0] = frame{uint64(1000 + i), f, f, uint64(i)}
 		w.event(wire.GoStop, 1, 0, w.stack(frames...))
 		w.event(wire.GoStart, 1, 1, 1)
 		w.event(wire.GoStatus, 1, 1, 1, goRunning)
@@ -387,31 +311,21 @@ func deepStacks(w *writer) {
 }
 
 func samples(w *writer) {
-	w.header(26)
-	for !w.full() {
-		w.begin()
-		w.running(0, 1)
-		w.flush()
-		data := []byte{wire.CPUSamples}
-		for len(data)+64 < wire.MaxBatchSize {
-			data = append(data, wire.CPUSample, 1, 1, 0, 1, 0)
-		}
-		for range 100 {
-			if w.full() {
-				break
-			}
-			w.batchOf(wire.EventBatch, w.now, data)
-		}
-		w.end()
+	data := []byte{wire.CPUSamples}
+	for len(data)+64 < wire.MaxBatchSize {
+		data = append(data, wire.CPUSample, 1, 1, 0, 1, 0)
 	}
+	w.generations(100, func(int) {
+		w.flush()
+		w.batchOf(wire.EventBatch, w.now, data)
+	})
 }
 
 func wakes(w *writer) {
 	n := w.size.Stored / 32
-	w.header(26)
 	for !w.full() {
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		for g := range uint64(n) {
 			if w.full() {
 				break
@@ -445,9 +359,8 @@ func (w *writer) bomb() {
 // badBatches is headers of batches that lead to each other, for so long that a
 // search for the next batch nearly believes them.
 func badBatches(w *writer) {
-	w.header(26)
 	w.begin()
-	w.running(0, 1)
+	w.running()
 	w.end()
 	w.filler()
 	almost := bytes.Repeat([]byte{wire.EventBatch, 1, 1, 0, 1, wire.HeapAlloc}, 4)
@@ -459,7 +372,7 @@ func badBatches(w *writer) {
 
 // v1 writes a trace in the format before Go 1.22, until it is full.
 func (w *writer) v1(f func(i int)) {
-	w.header(21)
+	w.header = "go 1.21 trace\x00\x00\x00"
 	w.eventV1(batchV1, 0, 1)
 	w.eventV1(frequencyV1, second)
 	w.eventV1(gomaxprocsV1, 1, 1, 0)

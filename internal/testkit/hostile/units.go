@@ -11,7 +11,6 @@ import (
 func unitInputs() []Input {
 	return []Input{
 		{"unit-kinds", "units of as many kinds, with names that are not to be printed", func(w *writer) {
-			w.header(26)
 			w.generations(60_000, func(i int) {
 				name := w.string(fmt.Sprintf("\x1b[2J<b>%d for @\n\u202e%d", i, w.gen))
 				w.event(wire.UserRegionBegin, 1, 0, name, 0)
@@ -27,10 +26,9 @@ func unitInputs() []Input {
 // unitsOpen is goroutines that are made runnable where they wait for something to do, and do it for
 // good.
 func unitsOpen(w *writer) {
-	w.header(26)
 	for next := uint64(2); !w.full(); {
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		worker, main := w.string("main.worker"), w.string("main.main")
 		home, at := w.stack(frame{1, worker, worker, 1}), w.stack(frame{2, main, main, 1})
 		why := w.string("chan receive")
@@ -62,10 +60,9 @@ func unitsOpen(w *writer) {
 // ring is n goroutines, each of which wakes the next one and waits for the one before it. Each is
 // in a region, for so many rounds.
 func (w *writer) ring(n uint64, rounds int) {
-	w.header(26)
 	for begun := false; !w.full(); {
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		name, why := w.string("main.turn"), w.string("chan receive")
 		at := w.stack(frame{1, name, name, 1})
 		seq := make([]uint64, n+1)

@@ -3,7 +3,6 @@ package hostile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/rand/v2"
 
@@ -19,6 +18,7 @@ type writer struct {
 	out      bytes.Buffer
 	zip      io.WriteCloser
 	size     Size
+	header   string // empty once it is written
 	unpacked int
 	rand     *rand.Rand
 
@@ -37,7 +37,7 @@ type writer struct {
 const second = 1e9
 
 func newWriter(size Size) *writer {
-	w := &writer{size: size, rand: rand.New(rand.NewPCG(1, 2)), now: second, m: 1}
+	w := &writer{size: size, header: "go 1.26 trace\x00\x00\x00", rand: rand.New(rand.NewPCG(1, 2)), now: second, m: 1}
 	zip, err := gzip.NewWriterLevel(&w.out, flate.DefaultCompression)
 	if err != nil {
 		panic(err) // the level is a constant
@@ -62,7 +62,12 @@ func (w *writer) full() bool {
 	return w.out.Len()+held/2 > w.size.Stored || w.unpacked+held > w.size.Unpacked
 }
 
+// write writes p, behind the header if it comes first.
 func (w *writer) write(p []byte) {
+	if header := w.header; header != "" {
+		w.header = ""
+		w.write([]byte(header))
+	}
 	w.unpacked += len(p)
 	if _, err := w.zip.Write(p); err != nil {
 		panic(err) // it goes to a bytes.Buffer
@@ -76,9 +81,6 @@ func (w *writer) finish(to io.Writer) error {
 	_, err := to.Write(w.out.Bytes())
 	return err
 }
-
-// header begins a trace of Go 1.minor.
-func (w *writer) header(minor int) { w.write(fmt.Appendf(nil, "go 1.%d trace\x00\x00\x00", minor)) }
 
 // filler makes the input so large that what follows may unpack to the limit: it
 // is what no compressor makes smaller and no reader looks at.
@@ -157,6 +159,14 @@ func (w *writer) string(s string) uint64 {
 	return w.nString
 }
 
+// only returns the one string of the generation.
+func (w *writer) only(s string) uint64 {
+	if w.nString == 0 {
+		return w.string(s)
+	}
+	return w.nString
+}
+
 // frame is a frame of a stack.
 type frame struct{ pc, fn, file, line uint64 }
 
@@ -211,10 +221,17 @@ const (
 	procIdle    = 2
 )
 
-// running reports whether goroutine g runs on P p and the thread.
-func (w *writer) running(p, g uint64) {
-	w.event(wire.ProcStatus, 1, p, procRunning)
-	w.event(wire.GoStatus, 1, g, w.m, goRunning)
+// running reports that goroutine 1 runs on P 0 and the thread.
+func (w *writer) running() {
+	w.event(wire.ProcStatus, 1, 0, procRunning)
+	w.event(wire.GoStatus, 1, 1, w.m, goRunning)
+}
+
+// fill writes a generation of filler.
+func (w *writer) fill() {
+	w.begin()
+	w.filler()
+	w.end()
 }
 
 // generations writes generations until the input is full. Each begins with one
@@ -222,7 +239,7 @@ func (w *writer) running(p, g uint64) {
 func (w *writer) generations(n int, f func(i int)) {
 	for i := 0; !w.full(); {
 		w.begin()
-		w.running(0, 1)
+		w.running()
 		for range n {
 			if w.full() {
 				break
