@@ -87,7 +87,7 @@ type Extractor struct {
 	last     int64   // when a goroutine of the program stopped
 	costs    costs
 	peers    peers
-	sends    map[int32]*lastSends         // by class
+	sends    map[int32]lastSends          // by class
 	puts     struct{ runnext, local int } // by a goroutine that creates or wakes
 }
 
@@ -96,7 +96,7 @@ func NewExtractor(o Options) *Extractor {
 	if o.MaxSteps <= 0 {
 		o.MaxSteps = 1 << 22
 	}
-	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]*lastSends{}}
+	e := &Extractor{opt: o, byID: map[int64]int32{}, inCall: map[int64]int32{}, workers: map[int64]worker{}, modes: map[int64]reference.Reason{}, procs: map[int]int64{}, sends: map[int32]lastSends{}}
 	e.w.ran = map[int64]bool{}
 	e.timers.m = reference.NoM
 	e.polls.m, e.sweeper = reference.NoM, none
@@ -209,34 +209,29 @@ func (e *Extractor) program(d *reference.Decision) bool {
 
 // add appends a step to those of a goroutine.
 func (e *Extractor) add(g int32, s step) {
-	s.next = none
 	x := &e.gs[g]
 	if s.kind.noticed() {
 		x.sent.to = none
 	}
+	x.last = e.behind(g, x.last, s)
+}
+
+// behind puts a step behind another one of a goroutine, or before all of its steps, and returns it.
+func (e *Extractor) behind(g, other int32, s step) int32 {
 	i := e.w.steps.add(s)
-	if x.last == none {
-		e.w.gs[g].first = i
-	} else {
-		e.w.steps.at(x.last).next = i
+	next := &e.w.gs[g].first
+	if other != none {
+		next = &e.w.steps.at(other).next
 	}
-	x.last = i
+	e.w.steps.at(i).next, *next = *next, i
+	return i
 }
 
 // insert puts a step between the last one before a goroutine's last stop and
 // that stop.
 func (e *Extractor) insert(g int32, s step) {
 	x := &e.gs[g]
-	i := e.w.steps.add(s)
-	n := e.w.steps.at(i)
-	if x.cut == none {
-		n.next = e.w.gs[g].first
-		e.w.gs[g].first = i
-	} else {
-		n.next = e.w.steps.at(x.cut).next
-		e.w.steps.at(x.cut).next = i
-	}
-	if x.last == x.cut {
+	if i := e.behind(g, x.cut, s); x.last == x.cut {
 		x.last = i
 	}
 }

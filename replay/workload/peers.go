@@ -125,15 +125,7 @@ func (e *Extractor) sent(g int32, since, seen int64) bool {
 		seen = min(seen, c.at+e.w.steps.at(c.step).ns)
 	}
 	x := &e.gs[c.g]
-	i := e.w.steps.add(step{kind: kNetSend, arg: g, ns: max(0, seen-c.at)})
-	n := e.w.steps.at(i)
-	if c.prev == none {
-		n.next = e.w.gs[c.g].first
-		e.w.gs[c.g].first = i
-	} else {
-		p := e.w.steps.at(c.prev)
-		n.next, p.next = p.next, i
-	}
+	i := e.behind(c.g, c.prev, step{kind: kNetSend, arg: g, ns: max(0, seen-c.at)})
 	if x.last == c.prev { // it still lasts
 		x.last, x.cut = i, i
 	}

@@ -74,10 +74,6 @@ func (k kind) noticed() bool {
 func (e *Extractor) ends(g int32) {
 	class := e.w.gs[g].class
 	l := e.sends[class]
-	if l == nil {
-		l = &lastSends{}
-		e.sends[class] = l
-	}
 	l.ended++
 	if x := e.gs[g].sent; x.to != none {
 		l.list = append(l.list, x)
@@ -85,6 +81,7 @@ func (e *Extractor) ends(g int32) {
 			l.blocked++
 		}
 	}
+	e.sends[class] = l
 }
 
 // unbuffered makes meetings of the wake-ups that are some.
