@@ -118,7 +118,7 @@ func (l *Ledger) Annotate(b *Block) {
 		switch d.Kind {
 		case reference.KindReady:
 			l.turn(d, n, l.find(d.G), Runnable)
-			n.link = l.waker(d)
+			n.link = l.findOn(d.P, d.By)
 			n.more = l.runsOn(n.link)
 			l.ready(b, i)
 			l.runnable++
@@ -129,7 +129,7 @@ func (l *Ledger) Annotate(b *Block) {
 		case reference.KindStart:
 			l.start(b, i)
 		case reference.KindStop:
-			l.turn(d, n, l.findOn(d), Waiting)
+			l.turn(d, n, l.findOn(d.P, d.G), Waiting)
 			l.leave(n.G, d, d.Why)
 			if d.Why == reference.WhyExit || d.Why == reference.WhyLost {
 				l.end(d, n)
@@ -141,7 +141,7 @@ func (l *Ledger) Annotate(b *Block) {
 				next = i + k
 				continue
 			}
-			l.turn(d, n, l.findOn(d), InSyscall)
+			l.turn(d, n, l.findOn(d.P, d.G), InSyscall)
 			l.leave(n.G, d, reference.WhySyscall)
 			l.ps.enter(d)
 			l.change(b, i)
@@ -150,7 +150,7 @@ func (l *Ledger) Annotate(b *Block) {
 			if d.P < 0 {
 				to = Waiting
 			}
-			l.turn(d, n, l.findOn(d), to)
+			l.turn(d, n, l.findOn(d.P, d.G), to)
 			l.gors.At(n.G).p = d.P
 			n.Changed |= Returned
 			l.ps.leave(d)
@@ -174,7 +174,7 @@ func (l *Ledger) Annotate(b *Block) {
 func (l *Ledger) rare(b *Block, i int) {
 	d, n := &b.Decisions[i], &b.Notes[i]
 	if d.Kind.Annotates() {
-		n.G = l.findOn(d)
+		n.G = l.findOn(d.P, d.G)
 		g := l.gors.At(n.G)
 		n.Class, n.Flags, n.Was, n.Since = g.class, g.flags, g.activity, g.since
 		return
@@ -259,28 +259,17 @@ func (l *Ledger) find(id int64) int32 {
 	return l.gors.Find(id)
 }
 
-// findOn is find for the goroutine of a decision that mostly is the last that started on
-// its P.
-func (l *Ledger) findOn(d *reference.Decision) int32 {
-	if uint(d.P) < uint(len(l.on)) {
-		if slot := l.on[d.P]; l.gors.At(slot).id == d.G && d.G >= 0 {
-			return slot
-		}
-	}
-	return l.find(d.G)
-}
-
-// waker returns the slot of the goroutine that d names as such, or 0.
-func (l *Ledger) waker(d *reference.Decision) int32 {
-	if d.By < 0 {
+// findOn is find for a goroutine that mostly is the last that started on a P.
+func (l *Ledger) findOn(p int32, id int64) int32 {
+	if id < 0 {
 		return 0
 	}
-	if uint(d.P) < uint(len(l.on)) {
-		if slot := l.on[d.P]; l.gors.At(slot).id == d.By {
+	if uint(p) < uint(len(l.on)) {
+		if slot := l.on[p]; l.gors.At(slot).id == id {
 			return slot
 		}
 	}
-	return l.gors.Find(d.By)
+	return l.gors.Find(id)
 }
 
 // runsOn returns the P on which the goroutine at a slot runs, or reference.NoP.
@@ -440,7 +429,7 @@ func (l *Ledger) briefCalls(b *Block, i int) int {
 		return 0
 	}
 	d := &ds[0]
-	slot := l.findOn(d)
+	slot := l.findOn(d.P, d.G)
 	g := l.gors.At(slot)
 	if slot == 0 || g.activity != Running || g.flags != 0 || l.classes[g.class] != d.Class || !l.ps.calls(d.P) {
 		return 0
@@ -477,13 +466,11 @@ func (l *Ledger) count(n *Note) {
 func (l *Ledger) lengths(b *Block, i int) {
 	d, queued := &b.Decisions[i], l.queued
 	if p := l.queue(d.P); p != nil && max(0, d.Local) != *p {
-		l.setLength(p, max(0, d.Local))
-		l.length(b, i, d.P, *p)
+		l.setLength(b, i, d.P, p, max(0, d.Local))
 	}
 	if d.Victim >= 0 && d.Victim != d.P && takenFromVictim(d) {
 		if v := l.queue(d.Victim); v != nil && *v > 0 {
-			l.setLength(v, *v-1)
-			l.length(b, i, d.Victim, *v)
+			l.setLength(b, i, d.Victim, v, *v-1)
 		}
 	}
 	if g := max(0, d.Global); g != l.global {
@@ -504,9 +491,11 @@ func takenFromVictim(d *reference.Decision) bool {
 		d.Kind == reference.KindStart && (d.Src == reference.SrcSteal || d.Src == reference.SrcStealRunnext)
 }
 
-func (l *Ledger) setLength(p *int32, n int32) {
+// setLength makes *p, the length of P of's queue, n.
+func (l *Ledger) setLength(b *Block, i int, of int32, p *int32, n int32) {
 	l.queued += int64(n - *p)
 	*p = n
+	l.length(b, i, of, n)
 }
 
 func (l *Ledger) length(b *Block, i int, of, n int32) {
