@@ -42,7 +42,7 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.closers = append(s.closers, closerFunc(func() error { cancel(context.Canceled); return nil }))
 
-	client := http.Client{Transport: http.DefaultTransport}
+	var client http.Client
 	if o.Client != nil {
 		client = *o.Client
 	} else {
@@ -291,9 +291,4 @@ func Save(ctx context.Context, name string, w io.Writer, maxBytes int64, o Optio
 var ErrTooLarge = errors.New("the answer is larger than the limit")
 
 // broken returns what ended the input as stored too early, or nil.
-func (s *Source) broken() error {
-	if errors.Is(s.in.err, io.EOF) {
-		return nil
-	}
-	return s.in.err
-}
+func (s *Source) broken() error { return unlessEOF(s.in.err) }

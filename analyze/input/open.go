@@ -166,13 +166,7 @@ func (f closerFunc) Close() error { return f() }
 // isURL reports whether a name is meant as a URL and not as a path.
 func isURL(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
-	if !ok || len(scheme) < 2 {
-		return false
-	}
-	for _, r := range scheme {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.') {
-			return false
-		}
-	}
-	return true
+	return ok && len(scheme) >= 2 && !strings.ContainsFunc(scheme, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.')
+	})
 }

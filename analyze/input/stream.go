@@ -81,11 +81,13 @@ func (l *latch) tee(p []byte) {
 }
 
 // broken returns the error that ended the stream, nil if it has not ended or properly.
-func (l *latch) broken() error {
-	if errors.Is(l.err, io.EOF) {
+func (l *latch) broken() error { return unlessEOF(l.err) }
+
+func unlessEOF(err error) error {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return l.err
+	return err
 }
 
 // settle lets the stream count as ended properly, once its error has been dealt with.

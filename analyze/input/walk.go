@@ -181,10 +181,7 @@ func (s *Source) learn(h, next batchHeader, nextV verdict) {
 
 // doubt reports what speaks against a batch that does not belong to the open generation; "" if nothing.
 func (s *Source) doubt(g *building, h, next batchHeader, nextV verdict) string {
-	cur := s.last
-	if g.Generation != nil {
-		cur = g.Number
-	}
+	cur := s.current(g)
 	switch {
 	case cur == 0 || h.gen == cur+1 && (g.Generation == nil || !s.marked()):
 		// The expected case. But one batch of another generation amid this one is damage.
@@ -273,13 +270,12 @@ func (s *Source) truncated(g *building) error {
 		return s.fail("reading", context.Cause(s.in.ctx)) // no fault of the trace
 	}
 	// A wrong size can reach beyond the end as well.
-	c := s.chain(s.current(g))
-	if q := c.find(win, 1, len(win), true); q > 0 {
+	cur := s.current(g)
+	if q := s.chain(cur).find(win, 1, len(win), true); q > 0 {
 		s.skip(g, q, number(g), "a batch with a wrong size")
 		return nil
 	}
 	h, v, _ := parseHeader(win)
-	cur := s.current(g)
 	if v != good || !s.cut(h, win) || cur != 0 && h.gen != cur && (g.Generation != nil || h.gen != cur+1) {
 		why := "the trace ends inside a batch"
 		if cur == 0 {
