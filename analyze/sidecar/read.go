@@ -44,10 +44,6 @@ func Decode(r io.Reader) (*Meta, error) {
 	if len(text) > maxBytes {
 		return nil, fmt.Errorf("it has more than %d bytes", maxBytes)
 	}
-	return parse(text)
-}
-
-func parse(text []byte) (*Meta, error) {
 	var m Meta
 	if json.Unmarshal(text, &m) != nil { // whose error may quote it
 		return nil, errors.New("it is not as docs/schema/meta.json says")
