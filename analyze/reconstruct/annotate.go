@@ -1,6 +1,8 @@
 package reconstruct
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/events"
@@ -67,15 +69,9 @@ func (c *counts) of(a annotation) *int64 {
 // Annotated returns the types of tasks and of regions that goroutines of each class began, most
 // frequent first, up to a bounded number of types.
 func (r *Reconstructor) Annotated() (tasks, regions map[int32][]string) {
-	all := make([]annotation, 0, len(r.step.annotated.all))
-	for a := range r.step.annotated.all {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b annotation) int {
-		if x, y := *r.step.annotated.all[a], *r.step.annotated.all[b]; x != y {
-			return int(y - x)
-		}
-		return int(a.name - b.name)
+	counted := r.step.annotated.all
+	all := slices.SortedFunc(maps.Keys(counted), func(a, b annotation) int {
+		return cmp.Or(cmp.Compare(*counted[b], *counted[a]), cmp.Compare(a.name, b.name))
 	})
 	tasks, regions = map[int32][]string{}, map[int32][]string{}
 	for _, a := range all {

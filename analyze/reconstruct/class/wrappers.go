@@ -246,10 +246,7 @@ func (w *wrappers) count(c *caller, at site, callee string) {
 	c.stacks++
 	x.stacks++
 	x.several = x.several || callee != x.first
-	if !x.program {
-		pkg, _ := std.Split(callee)
-		x.program = !std.Has(pkg) // else it may be the method of an interface, such as io.Reader's
-	}
+	x.program = x.program || !ofLibrary(callee) // the library's may be the method of an interface, such as io.Reader's
 	if !x.wraps && !x.loops && x.several && x.program && 4*x.stacks >= 3*c.stacks && w.found < maxWrappers {
 		x.wraps = true
 		w.found++
