@@ -60,7 +60,6 @@ type decoder struct {
 	messages    int // of logs among names
 
 	cur       *block
-	read      emitted // with what is in cur
 	emitted   emitted
 	takesOver bool // from a decoder that handed on what is in emitted
 }
@@ -123,16 +122,15 @@ func decode(w *work, gen *input.Generation, before []byte, v1 bool, free <-chan 
 // validate reads gen as far as it is valid and leaves the last block to the caller; with public, by the
 // public reader alone.
 func validate(w *work, gen *input.Generation, before []byte, v1, public bool, free <-chan []Event, emit func(*block) bool) (*decoder, error) {
-	d := newDecoder(v1, free)
-	d.work = w
+	d := newDecoder(w, v1, free)
 	err := error(declined("a format that it does not read"))
 	if !public {
 		err = d.decodeOwn(gen.Data, emit)
 	}
 	if _, ok := err.(declined); ok {
 		had := sum(gen.Data, d.emitted.n)
-		d = newDecoder(v1, free)
-		d.work, d.emitted = w, had
+		d = newDecoder(w, v1, free)
+		d.emitted = had
 		err = d.run(gen.Data, false, emit)
 	}
 	if err != nil && !leftOut(err) && before != nil {
@@ -149,8 +147,8 @@ func validate(w *work, gen *input.Generation, before []byte, v1, public bool, fr
 	return d, err
 }
 
-func newDecoder(v1 bool, free <-chan []Event) *decoder {
-	d := &decoder{v1: v1, free: free, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1, work: anyWork()}
+func newDecoder(w *work, v1 bool, free <-chan []Event) *decoder {
+	d := &decoder{v1: v1, free: free, work: w, stacks: map[trace.Stack]Handle{}, names: map[string]Handle{}, nStacks: 1}
 	d.cur = d.newBlock()
 	for i, s := range fixedStrings {
 		d.names[s] = Handle(i)
@@ -193,7 +191,7 @@ func (m *emitted) add(e *Event) {
 func sum(data []byte, n int64) emitted {
 	var m emitted
 	if n > 0 {
-		newDecoder(false, nil).decodeOwn(data, func(b *block) bool {
+		newDecoder(anyWork(), false, nil).decodeOwn(data, func(b *block) bool {
 			for i := range b.events {
 				m.add(&b.events[i])
 			}
@@ -221,8 +219,7 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 	if err != nil {
 		return err
 	}
-	d.read = d.emitted
-	skip := d.emitted
+	read, skip := d.emitted, d.emitted // read is with what is in d.cur
 	var passed emitted
 	syncs := 0
 	for i := 0; ; i++ {
@@ -274,9 +271,9 @@ func (d *decoder) run(data []byte, behind bool, emit func(*block) bool) (err err
 			continue
 		}
 		d.cur.events = d.cur.events[:n+1] // only now: convert can panic
-		d.read.add(e)
+		read.add(e)
 		if n+1 == blockEvents {
-			d.emitted = d.read
+			d.emitted = read
 			if !emit(d.cur) {
 				return errStopped
 			}

@@ -20,7 +20,7 @@ func TestGenerationBehindTheOneBefore(t *testing.T) {
 	}
 	defer src.Close()
 	read := func(data []byte, behind bool, skip emitted) (events []Event, had emitted) {
-		d := newDecoder(false, nil)
+		d := newDecoder(anyWork(), false, nil)
 		d.emitted = skip
 		err := d.run(data, behind, func(b *block) bool {
 			events = append(events, b.events...)
@@ -86,7 +86,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 		t.Fatalf("%d events came last, %d blocks were given back", len(last), len(s.free))
 	}
 	var again []Event
-	d := newDecoder(false, s.free)
+	d := newDecoder(anyWork(), false, s.free)
 	for range cap(s.free) {
 		if again = d.newEvents(); &again[:1][0] == &last[0] {
 			return

@@ -421,11 +421,9 @@ func (g *generation) readSync(s *scanner, ticks uint64) bool {
 const maxThreads = 1 << 17
 
 func (g *generation) addBatch(m int64, b batch) error {
-	t := g.byID[m]
+	t := g.thread(m)
 	if t == nil {
-		if t = g.addThread(m); t == nil {
-			return declined("too many threads")
-		}
+		return declined("too many threads")
 	}
 	i := int32(len(g.batches))
 	g.batches = append(g.batches, b)
@@ -438,14 +436,14 @@ func (g *generation) addBatch(m int64, b batch) error {
 	return nil
 }
 
-// addThread adds a thread that was not known; nil if there are too many.
-func (g *generation) addThread(m int64) *thread {
-	if len(g.threads) == maxThreads {
-		return nil
+// thread returns a thread, a new one if it was not known; nil if there are too many.
+func (g *generation) thread(m int64) *thread {
+	t := g.byID[m]
+	if t == nil && len(g.threads) < maxThreads {
+		t = &thread{id: m, g: None, p: None, batch: -1}
+		g.threads = append(g.threads, t)
+		g.byID[m] = t
 	}
-	t := &thread{id: m, g: None, p: None, batch: -1}
-	g.threads = append(g.threads, t)
-	g.byID[m] = t
 	return t
 }
 

@@ -530,7 +530,7 @@ func TestDeclineInTheMiddle(t *testing.T) {
 		}
 		data, _ := invent(choices)
 		data[len(data)/3+r.IntN(len(data)*2/3)] ^= 1 << r.IntN(8)
-		d := newDecoder(false, nil)
+		d := newDecoder(anyWork(), false, nil)
 		err := d.decodeOwn(data, func(*block) bool { return true })
 		if err != nil && d.emitted.n > 0 {
 			middle++

@@ -335,7 +335,7 @@ func (o *order) someStack(id uint64) Handle {
 		}
 	}
 	if !o.hasStack(id) {
-		o.missStack(id, "an event without its stack")
+		o.missStack(id)
 		return 0
 	}
 	d := o.d
@@ -349,26 +349,21 @@ func (o *order) someStack(id uint64) Handle {
 // check sees to it that the tables have a stack and a string.
 func (o *order) check(stack, str uint64) {
 	if !o.hasStack(stack) {
-		o.missStack(stack, "an event without its stack")
+		o.missStack(stack)
 	}
 	if !o.hasText(str) {
-		o.missText(str, "an event without its string")
+		o.missText(str)
 	}
 }
 
 // name returns the handle of a string.
-// message is what a log says, behind its category.
-func (o *order) message(category, text uint64) Handle {
-	return o.d.message(o.value(category), o.value(text))
-}
-
 func (o *order) name(id uint64, handle func(*decoder, string) Handle) Handle {
 	if id == 0 {
 		return 0
 	}
 	t := o.text(id)
 	if t == nil {
-		o.missText(id, "an event without its string")
+		o.missText(id)
 		return 0
 	}
 	if t.handle == 0 { // also if there are too many of them

@@ -102,7 +102,7 @@ func withoutDigits(s string) string {
 
 // why is why the own decoder declines a generation; "" if it does not.
 func why(gen *input.Generation) string {
-	err := newDecoder(false, nil).decodeOwn(gen.Data, func(*block) bool { return true })
+	err := newDecoder(anyWork(), false, nil).decodeOwn(gen.Data, func(*block) bool { return true })
 	if err == nil {
 		return ""
 	}

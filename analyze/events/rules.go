@@ -395,11 +395,9 @@ func (o *order) goStatus(t *thread) verdict {
 			break
 		}
 		// It has been in it on another thread all the time.
-		other := o.byID[mid]
+		other := o.thread(mid)
 		if other == nil {
-			if other = o.addThread(mid); other == nil {
-				return o.refuse("too many threads")
-			}
+			return o.refuse("too many threads")
 		}
 		if !other.seen {
 			other.seen = true
@@ -576,34 +574,26 @@ func (o *order) annotation(t *thread) verdict {
 		delete(o.tasks, a[1]) // it may have begun before
 		o.check(a[2], 0)
 		e.Kind, e.Res = TaskEnd, task(a[1])
-	case wire.UserRegionBegin:
+	case wire.UserRegionBegin, wire.UserRegionEnd:
 		g := o.current(t)
 		if g == nil {
 			return o.refuse("a region of an unknown goroutine")
 		}
 		o.check(a[3], a[2])
-		o.beginRegion(g, region{task: a[1], name: a[2]})
-		e.Kind, e.Res = Region, task(a[1])
-		e.Reason = o.name(a[2], (*decoder).annotation)
-	case wire.UserRegionEnd:
-		g := o.current(t)
-		if g == nil {
-			return o.refuse("a region of an unknown goroutine")
-		}
-		o.check(a[3], a[2])
-		if g.region != 0 { // else it began before
+		if e.Kind = Region; t.kind == wire.UserRegionBegin {
+			o.beginRegion(g, region{task: a[1], name: a[2]})
+		} else if e.Kind = RegionEnd; g.region != 0 { // else it began before
 			if r := &o.regions[g.region]; o.salvaged == nil && (r.task != a[1] || r.name != a[2] && o.value(r.name) != o.value(a[2])) {
 				return o.refuse("a region ends that is not the innermost")
 			}
 			o.endRegion(g)
 		}
-		e.Kind, e.Res = RegionEnd, task(a[1])
-		e.Reason = o.name(a[2], (*decoder).annotation)
+		e.Res, e.Reason = task(a[1]), o.name(a[2], (*decoder).annotation)
 	case wire.UserLog:
 		o.check(a[4], a[2])
 		o.check(0, a[3])
 		e.Kind, e.Res = Log, task(a[1])
-		e.Reason = o.message(a[2], a[3])
+		e.Reason = o.d.message(o.value(a[2]), o.value(a[3]))
 	}
 	return taken
 }

@@ -28,8 +28,7 @@ func (d *decoder) salvage(gen *input.Generation, before []byte, why error, emit 
 	if err != nil {
 		return d, why
 	}
-	s := newDecoder(false, d.free)
-	s.work = d.work
+	s := newDecoder(d.work, false, d.free)
 	var passed emitted
 	var tables block // that were handed on, perhaps with other handles
 	same, goesOn, partial := true, false, g.salvaged.Partial
@@ -96,8 +95,8 @@ func (d *decoder) repair(gen *input.Generation, why error, emit func(*block) boo
 	if r == nil {
 		return d, why
 	}
-	s := newDecoder(true, d.free)
-	s.work, s.emitted, s.takesOver = d.work, d.emitted, true
+	s := newDecoder(d.work, true, d.free)
+	s.emitted, s.takesOver = d.emitted, true
 	err := s.run(r.Data, false, emit)
 	if errors.Is(err, errStopped) {
 		return s, err
@@ -120,18 +119,18 @@ func (o *order) partial() bool { return o.salvaged != nil && o.salvaged.Partial 
 
 // missStack lets an event have no stack: it declines because the table lacks the entry, or in a
 // damaged generation, does without.
-func (o *order) missStack(id uint64, why declined) {
+func (o *order) missStack(id uint64) {
 	if o.salvaged == nil {
-		o.why = why
+		o.why = "an event without its stack"
 		return
 	}
 	o.salvaged.Stacks.Miss(id)
 }
 
 // missText is missStack for a name.
-func (o *order) missText(id uint64, why declined) {
+func (o *order) missText(id uint64) {
 	if o.salvaged == nil {
-		o.why = why
+		o.why = "an event without its string"
 		return
 	}
 	o.salvaged.Strings.Miss(id)

@@ -207,9 +207,7 @@ func (s *Stream) dispatch(src *input.Source, workers int, message string) {
 			before = last.Data
 		}
 		last = *gen
-		s.wg.Add(1)
-		go func() {
-			defer s.wg.Done()
+		s.wg.Go(func() {
 			defer func() { done <- gen.Memory }()
 			defer close(j.blocks)
 			w := workOn(s.ctx, gen)
@@ -223,7 +221,7 @@ func (s *Stream) dispatch(src *input.Source, workers int, message string) {
 				}
 			})
 			gen.Data = nil // the decoder is done with it; the job may be held longer
-		}()
+		})
 		select {
 		case s.order <- j:
 		case <-s.ctx.Done():
