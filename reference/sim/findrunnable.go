@@ -44,7 +44,7 @@ func findRunnable(s *scheduler, m int32) {
 		gcstopm(s, m)
 		return
 	}
-	if n := checkTimers(s, p, p, m); n > 0 && len(s.c.Timers) > 0 {
+	if n := checkTimers(s, p, m); n > 0 && len(s.c.Timers) > 0 {
 		after(s, m, n*s.c.draw(s.now, s.c.Timers, 0), stFind)
 		return
 	}

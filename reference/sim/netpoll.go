@@ -25,9 +25,9 @@ func addTimer(s *scheduler, g, p int32, ns int64) {
 	}
 }
 
-// checkTimers runs the due timers of P of, on thread m with P p: whom they wake is
-// queued there (time.go: timers.check). It returns their number.
-func checkTimers(s *scheduler, of, p, m int32) (n int64) {
+// checkTimers runs the due timers of P of, on thread m: whom they wake is queued on
+// its P (time.go: timers.check). It returns their number.
+func checkTimers(s *scheduler, of, m int32) (n int64) {
 	h := &s.ps[of].timers
 	for ; len(*h) > 0 && (*h)[0].at <= s.now; n++ {
 		ready(s, h.pop().id, m, noG, true, reference.WhyTimer)

@@ -62,7 +62,7 @@ func stealWork(s *scheduler, m int32) {
 			continue
 		}
 		if last {
-			if n := checkTimers(s, v, p, m); n > 0 && len(s.c.Timers) > 0 {
+			if n := checkTimers(s, v, m); n > 0 && len(s.c.Timers) > 0 {
 				after(s, m, n*s.c.draw(s.now, s.c.Timers, 0), stOwn)
 				return
 			}
