@@ -51,11 +51,11 @@ func Programs(trace []byte) []Named {
 	at := func(name string, kind byte, op int, rest ...int) {
 		for i := range t.Blocks {
 			if j := slices.IndexFunc(t.Blocks[i].Events, func(e Event) bool { return e.Kind == kind }); j >= 0 {
-				if op < 9 { // concerns the batch
-					add(name, append([]int{op, i >> 8, i}, rest...)...)
-				} else {
-					add(name, append([]int{op, i >> 8, i, j >> 8, j}, rest...)...)
+				program := []int{op, i >> 8, i}
+				if op >= 9 { // else it concerns the batch
+					program = append(program, j>>8, j)
 				}
+				add(name, append(program, rest...)...)
 				return
 			}
 		}

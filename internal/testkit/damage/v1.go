@@ -63,12 +63,9 @@ func (r *cursor) eventV1() Event {
 func (blk *Block) appendV1(b []byte) []byte {
 	for i := range blk.Events {
 		e := &blk.Events[i]
-		switch {
-		case e.Kind == evStringV1, e.Kind == evBatchV1:
+		if e.Kind == evStringV1 || e.Kind == evBatchV1 || e.bits < 3 && len(e.Args) == int(e.bits)+1 {
 			b = e.appendArgs(append(b, e.Kind|e.bits<<6))
-		case e.bits < 3 && len(e.Args) == int(e.bits)+1:
-			b = e.appendArgs(append(b, e.Kind|e.bits<<6))
-		default:
+		} else {
 			data := e.appendArgs(nil)
 			b = append(b, e.Kind|3<<6)
 			b = append(appendPadded(b, uint64(len(data)+blk.Size), e.long), data...)

@@ -11,7 +11,7 @@ import (
 // Write writes the trace with n repetitions of the part behind it.
 func (l *Loop) Write(to io.Writer, n int) error {
 	w := &writer{to: bufio.NewWriterSize(to, 1<<20)}
-	w.put([]byte(header))
+	w.to.WriteString(header)
 	w.generations(l.gens[:l.to])
 	for range n {
 		w.up.number += l.gens[l.to-1].number - l.gens[l.from-1].number
@@ -30,19 +30,13 @@ func (l *Loop) Write(to io.Writer, n int) error {
 
 // writer writes generations, moved up.
 type writer struct {
-	to   *bufio.Writer
+	to   *bufio.Writer   // which keeps its first error
 	born map[uint64]bool // goroutines with a new number in each repetition
 	up   struct {
 		number, ticks, nanos, gcs, goroutines uint64
 	}
 	out, data []byte // scratch
-	err       error
-}
-
-func (w *writer) put(b []byte) {
-	if w.err == nil {
-		_, w.err = w.to.Write(b)
-	}
+	err       error  // of what is read
 }
 
 func (w *writer) generations(gens []generation) {
@@ -50,7 +44,7 @@ func (w *writer) generations(gens []generation) {
 		for _, b := range g.batches {
 			w.batch(g.number, &b)
 		}
-		w.put([]byte{wire.EndOfGeneration})
+		w.to.WriteByte(wire.EndOfGeneration)
 	}
 }
 
@@ -58,7 +52,7 @@ func (w *writer) batch(number uint64, b *batch) {
 	gen, time := number+w.up.number, b.time+w.up.ticks
 	flush := func(time uint64, data []byte) {
 		w.out = appendBatch(w.out[:0], gen, b.thread, time, data)
-		w.put(w.out)
+		w.to.Write(w.out)
 	}
 	switch {
 	case len(b.data) > 0 && b.data[0] == wire.Sync:
