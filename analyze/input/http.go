@@ -225,8 +225,7 @@ func parseFault(err error) error {
 
 // withoutURL unwraps an error that repeats the URL.
 func withoutURL(err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err
 	}
 	return err

@@ -152,8 +152,7 @@ func (c *careful) Read(p []byte) (n int, err error) {
 
 // withoutPath unwraps an error that repeats the path.
 func withoutPath(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

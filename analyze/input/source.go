@@ -3,11 +3,13 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 )
@@ -224,10 +226,8 @@ func (s *Source) Close() error {
 		s.end = s.fail("reading", errors.New("source is closed"))
 	}
 	var first error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		if err := s.closers[i].Close(); err != nil && first == nil {
-			first = err
-		}
+	for _, c := range slices.Backward(s.closers) {
+		first = cmp.Or(first, c.Close())
 	}
 	s.closers = nil
 	return first
