@@ -157,15 +157,14 @@ func injectglist(s *scheduler, b batch, p, m int32, why reference.Why) {
 		}
 		return
 	}
-	k := len(s.idleP)
-	if p == none || s.pol.SharedQueue {
-		k = b.n
+	k := b.n
+	if p != none && !s.pol.SharedQueue {
+		k = min(k, len(s.idleP))
 	}
-	k = min(k, b.n)
-	for i := 0; i < k; i++ {
+	for range k {
 		globrunqput(s, s.dequeue(&b.waitq), m, why)
 	}
-	for i := 0; i < k; i++ {
+	for range k {
 		idle := pidlegetSpinning(s)
 		if idle == none {
 			break

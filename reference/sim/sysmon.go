@@ -57,13 +57,8 @@ func (sm *sysmon) pass(s *scheduler) {
 		injectglist(s, s.net.poll(s), none, none, reference.WhyNetwork)
 	}
 	if sm.retake(s) {
-		sm.quiet = 0
-	} else {
-		sm.quiet++
-	}
-	if sm.quiet == 0 {
-		sm.delay = s.r.SysmonMin
-	} else if sm.quiet > s.r.SysmonPasses {
+		sm.quiet, sm.delay = 0, s.r.SysmonMin
+	} else if sm.quiet++; sm.quiet > s.r.SysmonPasses {
 		sm.delay *= 2
 	}
 	sm.delay = min(sm.delay, s.r.SysmonMax)

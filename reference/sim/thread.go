@@ -29,9 +29,7 @@ func pidlegetSpinning(s *scheduler) int32 {
 // takeIdle removes a certain idle P.
 func takeIdle(s *scheduler, p int32) {
 	s.search(len(s.idleP))
-	if i := slices.Index(s.idleP, p); i >= 0 {
-		s.idleP = slices.Delete(s.idleP, i, i+1)
-	}
+	s.idleP = slices.DeleteFunc(s.idleP, func(x int32) bool { return x == p })
 	endIdle(s, p)
 }
 

@@ -104,12 +104,10 @@ func (w *workload) push(at int64, kind evKind, id int32, gen uint32) {
 
 // newG makes a goroutine that is in no state yet.
 func (w *workload) newG(id int64, class int32, flags reference.Flags, script Script) int32 {
-	var g int32
+	g := int32(len(w.gs))
 	if n := len(w.freeG); n > 0 {
-		g = w.freeG[n-1]
-		w.freeG = w.freeG[:n-1]
+		g, w.freeG = w.freeG[n-1], w.freeG[:n-1]
 	} else {
-		g = int32(len(w.gs))
 		w.gs = append(w.gs, gor{})
 	}
 	if id == 0 {
@@ -194,15 +192,12 @@ func (w *workload) transfer(g int32, c *Chan, send bool) (woken int32, blocks bo
 		w.enqueue(&c.send, g)
 		return noG, true
 	}
-	from := w.dequeue(&c.send)
-	if c.n > 0 {
-		if from == noG {
-			c.n-- // else its value takes the place in the buffer
-		}
+	switch from := w.dequeue(&c.send); {
+	case from != noG: // its value takes the place in the buffer, if there is one
 		return from, false
-	}
-	if from != noG {
-		return from, false
+	case c.n > 0:
+		c.n--
+		return noG, false
 	}
 	w.enqueue(&c.recv, g)
 	if c.network {

@@ -225,7 +225,5 @@ func procresize(s *scheduler, n int) {
 // mgetSpecific removes a certain thread from the idle list (mgetSpecific).
 func mgetSpecific(s *scheduler, m int32) {
 	s.search(len(s.idleM))
-	if i := slices.Index(s.idleM, m); i >= 0 {
-		s.idleM = slices.Delete(s.idleM, i, i+1)
-	}
+	s.idleM = slices.DeleteFunc(s.idleM, func(x int32) bool { return x == m })
 }
