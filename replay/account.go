@@ -63,11 +63,11 @@ func (r *Run) fields() []*int64 {
 func newRun() Run { return Run{Steals: new(int64), GlobalTakes: new(int64)} }
 
 // summarise returns the medians of runs, and how far they spread.
-func summarise(runs []Run) (Run, Range) {
+func summarise(all []outcome) (Run, Range) {
 	mid, r := newRun(), Range{newRun(), newRun()}
 	least, most := r.Min.fields(), r.Max.fields()
 	for k, f := range mid.fields() {
-		*least[k], *f, *most[k] = spread(runs, func(r Run) int64 { return *r.fields()[k] })
+		*least[k], *f, *most[k] = spread(all, func(o outcome) int64 { return *o.run.fields()[k] })
 	}
 	return mid, r
 }

@@ -25,16 +25,7 @@ func unexplained(expected, found string) assessment {
 
 // weakest joins what must hold together.
 func weakest(a, b assessment) assessment {
-	rank := func(j assessment) int {
-		switch j.verdict {
-		case Explained:
-			return 0
-		case Ambiguous:
-			return 1
-		}
-		return 2
-	}
-	if rank(b) > rank(a) {
+	if a.verdict == Explained || a.verdict == Ambiguous && b.verdict == Unexplained {
 		return b
 	}
 	return a

@@ -35,38 +35,25 @@ func (m *demand) add(d *reference.Decision) {
 		return
 	}
 	x, ok := m.gs[d.G]
-	begin := func() {
+	switch d.Kind {
+	case reference.KindReady, reference.KindStart, reference.KindSyscallExit:
+		if d.Kind == reference.KindSyscallExit && d.P < 0 {
+			return
+		}
 		if !ok {
 			x = asking{piece: int32(len(m.pieces)), since: -1}
 			m.pieces = append(m.pieces, piece{at: d.Time, class: d.Class})
 		}
-	}
-	pause := func() {
+		if d.Kind != reference.KindReady {
+			x.since = d.Time
+		}
+		m.gs[d.G] = x
+	case reference.KindSyscall, reference.KindStop:
 		if ok && x.since >= 0 {
 			m.pieces[x.piece].ns += d.Time - x.since
 			x.since = -1
 		}
-	}
-	switch d.Kind {
-	case reference.KindReady:
-		begin()
-		m.gs[d.G] = x
-	case reference.KindStart:
-		begin()
-		x.since = d.Time
-		m.gs[d.G] = x
-	case reference.KindSyscallExit:
-		if d.P >= 0 {
-			begin()
-			x.since = d.Time
-			m.gs[d.G] = x
-		}
-	case reference.KindSyscall:
-		pause()
-		delete(m.gs, d.G)
-	case reference.KindStop:
-		pause()
-		if d.Why == reference.WhyBlock || d.Why == reference.WhyExit {
+		if d.Kind == reference.KindSyscall || d.Why == reference.WhyBlock || d.Why == reference.WhyExit {
 			delete(m.gs, d.G)
 		} else {
 			m.gs[d.G] = x

@@ -115,7 +115,7 @@ func (r *replaying) gains(s *Decomposition) error {
 // distrustAdvice reports why what comes of a change is not to be trusted, as of a what-if; empty if
 // nothing speaks against it. A trace that cannot tell the makespan promises no gain.
 func (r *replaying) distrustAdvice(c Change, s scheduler, self, changed []outcome) (string, error) {
-	mid, _ := summarise(runs(self))
+	mid, _ := summarise(self)
 	e := compare(r.observed.run, mid)
 	why := cmp.Or(untrusted(&r.res.Trace, c.Procs), farOff(e))
 	if why != "" || c.Procs == 0 || c.Procs == r.work.Procs {

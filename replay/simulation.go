@@ -373,14 +373,6 @@ type outcome struct {
 	last  int64 // when a goroutine of the program stopped last, in ns
 }
 
-func runs(os []outcome) []Run {
-	out := make([]Run, len(os))
-	for i, o := range os {
-		out[i] = o.run
-	}
-	return out
-}
-
 // replaying is the second half of a simulation: the trace has been read.
 type replaying struct {
 	f           *Simulation
@@ -492,7 +484,7 @@ func (r *replaying) free(changes []workload.Change) (*Simulated, error) {
 		return nil, err
 	}
 	free.Workload.Seeds = len(self)
-	free.Simulated, free.Spread = summarise(runs(self))
+	free.Simulated, free.Spread = summarise(self)
 	free.Error = compare(r.observed.run, free.Simulated)
 	free.Untrusted = cmp.Or(free.Untrusted, far(free.Error))
 	free.Causes, free.Classes = causeRuns(r.observed.waits, self), classRuns(r.observed.waits, self, res)
@@ -543,7 +535,7 @@ func (r *replaying) whatIf(c Change, change workload.Change, free *Simulated, se
 	}
 	x.UntrustedMakespan = cmp.Or(untrusted(trace, c.Procs), farOff(free.Error), r.distrustMakespan(free.Error, self, c.Procs, x.Sensitivity))
 	x.Untrusted = cmp.Or(untrusted(trace, c.Procs), free.Untrusted, r.distrust(free.Error, c.Procs, x.Sensitivity), x.UntrustedMakespan)
-	x.Simulated, x.Spread = summarise(runs(all))
+	x.Simulated, x.Spread = summarise(all)
 	return x, nil
 }
 

@@ -136,7 +136,7 @@ func (r *replaying) split() (*Decomposition, error) {
 	if _, err := r.once(typical, seed); err != nil {
 		return nil, err
 	}
-	mid, _ := summarise(runs(self))
+	mid, _ := summarise(self)
 	s := &Decomposition{
 		FromNs: r.f.opt.From, EndNs: r.f.opt.From + r.work.EndNs, DurationNs: r.res.Trace.DurationNs,
 		GOMAXPROCS: r.work.Procs, Seeds: len(self), ReferenceNs: ref.run.Waits.TotalNs,

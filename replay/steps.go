@@ -78,9 +78,7 @@ func (a *Auditor) place(index, p int32, to reference.Queue) assessment {
 // leave removes a goroutine from wherever it is.
 func (a *Auditor) leave(index int32) {
 	g := &a.gs[index]
-	if a.q.Place(index).Queue != reference.QueueUnknown {
-		a.q.Remove(index)
-	}
+	a.q.Remove(index)
 	if g.state == running || g.state == inSyscall {
 		a.off(index)
 	}
