@@ -19,13 +19,12 @@ const (
 	packetTrackDescriptor = 60
 
 	// TrackDescriptor
-	trackUUID        = 1
-	trackName        = 2
-	trackParent      = 5
-	trackCounter     = 8
-	trackOrdering    = 11
-	trackRank        = 12
-	trackDescription = 14
+	trackUUID     = 1
+	trackName     = 2
+	trackParent   = 5
+	trackCounter  = 8
+	trackOrdering = 11
+	trackRank     = 12
 
 	// CounterDescriptor
 	counterUnit = 3
@@ -127,7 +126,6 @@ func (p *packets) note(annotation []byte) {
 type descriptor struct {
 	uuid, parent uint64
 	name         string
-	description  string
 	counts       bool  // it is a counter
 	ordered      bool  // its children are ordered by their ranks
 	rank         int64 // among the children of its parent
@@ -146,9 +144,6 @@ func (p *packets) describe(d *descriptor) {
 	}
 	if d.ordered {
 		b = appendUint(b, trackOrdering, orderExplicit)
-	}
-	if d.description != "" {
-		b = appendString(b, trackDescription, d.description)
 	}
 	p.inner = b
 	p.write(p.packet[:0], packetTrackDescriptor)

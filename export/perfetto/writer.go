@@ -32,8 +32,7 @@ type Writer struct {
 	now int64
 
 	tracks      uint64 // so many have a number
-	ps          map[int32]*track
-	threads     map[int64]*track
+	ps, threads map[int64]*track
 	global      gauge
 	runnable    gauge
 	left        int              // threads and Ps without a track
@@ -72,7 +71,7 @@ const (
 func NewWriter(out io.Writer) *Writer {
 	return &Writer{
 		out: packets{w: bufio.NewWriterSize(out, 256<<10)},
-		ps:  map[int32]*track{}, threads: map[int64]*track{}, tracks: lastFixed,
+		ps:  map[int64]*track{}, threads: map[int64]*track{}, tracks: lastFixed,
 		global: gauge{name: "global run queue", rank: -1}, runnable: gauge{name: "runnable", rank: -2},
 		classes: map[int32]uint64{}, annotations: map[string]uint64{},
 	}
@@ -218,7 +217,7 @@ func (w *Writer) run(b *ledger.Block, r *ledger.Run) {
 		w.note(r)
 		w.slice(&begin, to)
 	}
-	if m := w.thread(r.M); m != nil {
+	if m := w.track(w.threads, r.M, maxThreads, threadsTrack, "thread"); m != nil {
 		w.noteInt(noteG, r.G)
 		w.slice(&event{at: from, kind: sliceBegin, track: m.slices, nameIID: name}, to)
 	}
@@ -255,32 +254,21 @@ func (w *Writer) class(class int32) uint64 {
 }
 
 // p returns the track of a P; nil if it has none.
-func (w *Writer) p(p int32) *track {
-	if t := w.ps[p]; t != nil || p < 0 {
-		return t
-	}
-	if len(w.ps) == maxPs {
-		w.left++
-		return nil
-	}
-	t := &track{slices: w.newTrack(), queue: gauge{name: fmt.Sprintf("P %d run queue", p), rank: int64(p)}}
-	w.ps[p] = t
-	w.out.describe(&descriptor{uuid: t.slices, parent: psTrack, name: fmt.Sprintf("P %d", p), rank: int64(p)})
-	return t
-}
+func (w *Writer) p(p int32) *track { return w.track(w.ps, int64(p), maxPs, psTrack, "P") }
 
-// thread returns the track of a thread; nil if it has none.
-func (w *Writer) thread(m int64) *track {
-	if t := w.threads[m]; t != nil || m < 0 {
+// track returns the track of a P or a thread, of which at most most have one; nil if it has none.
+func (w *Writer) track(of map[int64]*track, id int64, most int, parent uint64, kind string) *track {
+	if t := of[id]; t != nil || id < 0 {
 		return t
 	}
-	if len(w.threads) == maxThreads {
+	if len(of) == most {
 		w.left++
 		return nil
 	}
-	t := &track{slices: w.newTrack()}
-	w.threads[m] = t
-	w.out.describe(&descriptor{uuid: t.slices, parent: threadsTrack, name: fmt.Sprintf("thread %d", m), rank: min(m, math.MaxInt32)})
+	name, rank := fmt.Sprintf("%s %d", kind, id), min(id, math.MaxInt32)
+	t := &track{slices: w.newTrack(), queue: gauge{name: name + " run queue", rank: rank}}
+	of[id] = t
+	w.out.describe(&descriptor{uuid: t.slices, parent: parent, name: name, rank: rank})
 	return t
 }
 
