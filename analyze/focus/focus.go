@@ -1,6 +1,7 @@
 package focus
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -39,10 +40,8 @@ func (f *Focus) Check() error {
 	if f.From < 0 || f.To < 0 || f.To > 0 && f.To <= f.From {
 		return fmt.Errorf("a window from %s to %s has no time in it", quantity.Instant(f.From), quantity.Instant(f.To))
 	}
-	for _, p := range f.Classes {
-		if p == "" {
-			return fmt.Errorf("an empty name of a class: name one as it is shown, or a part of it with *")
-		}
+	if slices.Contains(f.Classes, "") {
+		return errors.New("an empty name of a class: name one as it is shown, or a part of it with *")
 	}
 	return nil
 }

@@ -103,11 +103,11 @@ func (p *Snapshot) world(d *reference.Decision) {
 	case reference.KindProcs:
 		p.resize(d)
 	case reference.KindGCBegin:
-		p.marks = kept(d)
+		p.marks = new(*d)
 	case reference.KindGCEnd:
 		p.marks = nil
 	case reference.KindSTWBegin:
-		p.stw = kept(d)
+		p.stw = new(*d)
 	case reference.KindSTWEnd:
 		p.stw = nil
 		for id, x := range p.ps {
@@ -139,11 +139,6 @@ func (p *Snapshot) resize(d *reference.Decision) {
 			delete(p.ps, id)
 		}
 	}
-}
-
-func kept(d *reference.Decision) *reference.Decision {
-	x := *d
-	return &x
 }
 
 // Emit calls emit with decisions at a time, in ns, that describe the state: GOMAXPROCS,
