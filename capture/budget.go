@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -82,13 +83,7 @@ func readLatencies() func(*latencies) {
 // broken reports whether the waits that ended between two readings break the
 // budget, and how.
 func (b *Budget) broken(before, now *latencies) (reason string, ok bool) {
-	quantile, least := b.Quantile, b.MinWaits
-	if quantile == 0 {
-		quantile = 1
-	}
-	if least == 0 {
-		least = 10
-	}
+	quantile, least := cmp.Or(b.Quantile, 1), cmp.Or(b.MinWaits, 10)
 	waits := make([]uint64, len(now.counts))
 	total := uint64(0)
 	for i := range waits {

@@ -28,6 +28,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -172,27 +173,13 @@ func newRecorder(o Options, flight flightRecorder) *Recorder {
 }
 
 func (o *Options) setDefaults() {
-	if o.Name == "" {
-		o.Name = "trace"
-	}
-	if o.Interval == 0 {
-		o.Interval = time.Second
-	}
-	if o.Window == 0 {
-		o.Window = 10 * time.Second
-	}
-	if o.WindowBytes == 0 {
-		o.WindowBytes = 16 << 20
-	}
-	if o.Cooldown == 0 {
-		o.Cooldown = 5 * time.Minute
-	}
-	if o.MaxFiles == 0 {
-		o.MaxFiles = 10
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = 256 << 20
-	}
+	o.Name = cmp.Or(o.Name, "trace")
+	o.Interval = cmp.Or(o.Interval, time.Second)
+	o.Window = cmp.Or(o.Window, 10*time.Second)
+	o.WindowBytes = cmp.Or(o.WindowBytes, 16<<20)
+	o.Cooldown = cmp.Or(o.Cooldown, 5*time.Minute)
+	o.MaxFiles = cmp.Or(o.MaxFiles, 10)
+	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 }
 
 func (o *Options) check() error {

@@ -86,10 +86,7 @@ func (o *Options) create(now time.Time, data []byte, m *sidecar.Meta) (name stri
 		}
 	}()
 	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return "", err
 	}
 	if err := removeAll(o.tooMany(old, int64(len(data)))); err != nil {
@@ -157,12 +154,7 @@ func (o *Options) owns(name, suffix string) (number uint64, ok bool) {
 
 // plainName reports whether a name is safe as part of a file's name.
 func plainName(s string) bool {
-	for _, c := range s {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return s != "" && len(s) <= 100
+	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_')
+	})
 }
