@@ -28,6 +28,8 @@ type group struct {
 	worst    jsondoc.FleetTrace
 	most     int64 // ratio of worst
 	outliers int64
+
+	median, mad int64 // its center, for outliers
 }
 
 func newGroup(values []string) *group {

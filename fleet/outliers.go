@@ -28,17 +28,15 @@ const (
 // outliers are the groups and traces that wait more than their peers.
 type outliers struct {
 	by     []string
-	center map[*group][2]int64 // median and MAD of the traces of each group
 	groups []jsondoc.FleetOutlier
 	traces []jsondoc.FleetOutlier // the first of them
 	n      int64
 }
 
 func outliersOf(groups []*group, by []string) *outliers {
-	o := &outliers{by: by, center: map[*group][2]int64{}}
+	o := &outliers{by: by}
 	for _, g := range groups {
-		median, mad := g.center()
-		o.center[g] = [2]int64{median, mad}
+		g.median, g.mad = g.center()
 	}
 	o.compareGroups(groups)
 	return o
@@ -56,7 +54,6 @@ func (o *outliers) compareGroups(groups []*group) {
 	judged := map[*group]bool{}
 	for _, d := range o.dimensions() {
 		families := map[string][]*group{}
-		var order []string
 		for _, g := range groups {
 			if g.ratios.Total() == 0 || g.values[d] == "" {
 				continue
@@ -64,13 +61,10 @@ func (o *outliers) compareGroups(groups []*group) {
 			rest := slices.Clone(g.values)
 			rest[d] = ""
 			key := keyed(rest)
-			if families[key] == nil {
-				order = append(order, key)
-			}
 			families[key] = append(families[key], g)
 		}
-		for _, key := range order {
-			if family := families[key]; len(family) >= minPeers {
+		for _, family := range families {
+			if len(family) >= minPeers {
 				o.compareFamily(family, d, judged)
 			}
 		}
@@ -101,7 +95,7 @@ func (o *outliers) compareFamily(family []*group, d int, judged map[*group]bool)
 	var medians Histogram
 	var by [len(Causes{})]Histogram
 	for _, g := range family {
-		medians.Add(o.center[g][0], 1)
+		medians.Add(g.median, 1)
 		for i := range by {
 			by[i].Add(g.by[i].Quantile(0.5), 1)
 		}
@@ -109,7 +103,7 @@ func (o *outliers) compareFamily(family []*group, d int, judged map[*group]bool)
 	median := medians.Quantile(0.5)
 	mad := medians.Deviation(median)
 	for _, g := range family {
-		value := o.center[g][0]
+		value := g.median
 		z := score(value, median, mad)
 		done := judged[g]
 		judged[g] = true
@@ -153,41 +147,29 @@ func (o *outliers) add(r *Record, groups []*group) {
 		return
 	}
 	for _, g := range groups {
-		median, mad := o.center[g][0], o.center[g][1]
-		z := score(value, median, mad)
+		z := score(value, g.median, g.mad)
 		if g.values == nil || g.ratios.Total() < minOfGroup || z < zThreshold {
 			continue
 		}
 		g.outliers++
 		o.n++
-		x := o.outlier("trace", g.values, value, median, mad, r.Ps.RunningNs)
+		x := o.outlier("trace", g.values, value, g.median, g.mad, r.Ps.RunningNs)
 		x.Score, x.Peers, x.PeerN, x.FleetTrace = z, "group", g.ratios.Total(), traceOf(r)
 		x.Cause, x.CauseNs = excess(func(i int) (int64, int64) {
 			part, _ := ratio(r.User.Causes[i], r.Ps.RunningNs)
 			return part, g.by[i].Quantile(0.5)
 		}, r.Ps.RunningNs)
-		x.Finding, x.Class = firstFinding(r), firstClass(r)
+		if i := slices.IndexFunc(r.Findings, func(f Finding) bool { return serious(&f) }); i >= 0 {
+			x.Finding = r.Findings[i].ID
+		}
+		if len(r.Classes) > 0 && r.Classes[0].Waits.TotalNs != 0 {
+			x.Class = className(r, r.Classes[0].Name)
+		}
 		o.traces = append(o.traces, x)
 		if len(o.traces) > 2*maxOutliers {
 			o.cut()
 		}
 	}
-}
-
-func firstFinding(r *Record) string {
-	for i := range r.Findings {
-		if serious(&r.Findings[i]) {
-			return r.Findings[i].ID
-		}
-	}
-	return ""
-}
-
-func firstClass(r *Record) string {
-	if len(r.Classes) == 0 || r.Classes[0].Waits.TotalNs == 0 {
-		return ""
-	}
-	return className(r, r.Classes[0].Name)
 }
 
 // cut keeps the first traces.
