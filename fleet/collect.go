@@ -160,7 +160,7 @@ func collectSummaries(ctx context.Context, name string, from io.Reader, o *Optio
 	case o.Anonymize:
 		return nil, nil
 	}
-	return boundedProblems(r.Unread()), nil
+	return boundedProblems(r.unread), nil
 }
 
 // boundedProblems cuts what a file says that need not be trusted.

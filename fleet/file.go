@@ -78,15 +78,10 @@ func (w *Writer) Close(unread []Problem) error {
 	return w.z.Close()
 }
 
-// Errors of a Reader, for errors.Is.
 var (
-	// ErrNotSummaries reports that the input is no file of summaries.
-	ErrNotSummaries = errors.New("not a file of summaries")
-	// ErrNewer reports that a later version of gmpscope wrote the file.
-	ErrNewer = errors.New("the summaries were written by a later version of gmpscope")
-	// ErrTruncated reports that the end of the file is missing. The records before it are
-	// valid.
-	ErrTruncated = errors.New("the file of summaries is truncated")
+	errNotSummaries = errors.New("not a file of summaries")
+	errNewer        = errors.New("the summaries were written by a later version of gmpscope")
+	errTruncated    = errors.New("the file of summaries is truncated") // the records before its end are valid
 )
 
 // Reader reads the records of a file of summaries, compressed or not, which need not be
@@ -95,7 +90,7 @@ type Reader struct {
 	lines  *bufio.Scanner
 	n      int64
 	err    error
-	unread []Problem
+	unread []Problem // after the end: the inputs that could not be summarized when the file was made
 }
 
 // NewReader returns a Reader of r.
@@ -105,7 +100,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if p, _ := br.Peek(4); files.Compression(p) == "gzip" {
 		z, err := gzip.NewReader(br)
 		if err != nil {
-			return nil, ErrNotSummaries
+			return nil, errNotSummaries
 		}
 		from = z
 	}
@@ -113,17 +108,13 @@ func NewReader(r io.Reader) (*Reader, error) {
 	out.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	var h header
 	if !out.lines.Scan() || json.Unmarshal(out.lines.Bytes(), &h) != nil || h.Schema < 1 {
-		return nil, ErrNotSummaries
+		return nil, errNotSummaries
 	}
 	if h.Schema > Schema {
-		return nil, fmt.Errorf("%w: schema %d, and this one knows %d", ErrNewer, h.Schema, Schema)
+		return nil, fmt.Errorf("%w: schema %d, and this one knows %d", errNewer, h.Schema, Schema)
 	}
 	return out, nil
 }
-
-// Unread returns, after the end, the inputs that could not be summarized when the file
-// was made.
-func (r *Reader) Unread() []Problem { return r.unread }
 
 // Next returns the next record, or io.EOF after the last. After another error the records
 // before it are valid.
@@ -136,13 +127,13 @@ func (r *Reader) Next() (rec *Record, err error) {
 		if err := r.lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 			return nil, fmt.Errorf("record %d has more than %d MiB", r.n+1, maxLine>>20)
 		}
-		return nil, fmt.Errorf("%w after %d records", ErrTruncated, r.n)
+		return nil, fmt.Errorf("%w after %d records", errTruncated, r.n)
 	}
 	line := r.lines.Bytes()
 	var end footer
 	if bytes.HasPrefix(line, []byte(footerStart)) && json.Unmarshal(line, &end) == nil && end.Records != nil {
 		if *end.Records != r.n {
-			return nil, fmt.Errorf("%w: %d records of %d", ErrTruncated, r.n, *end.Records)
+			return nil, fmt.Errorf("%w: %d records of %d", errTruncated, r.n, *end.Records)
 		}
 		r.unread = end.Unread
 		return nil, io.EOF
@@ -150,7 +141,7 @@ func (r *Reader) Next() (rec *Record, err error) {
 	rec = &Record{}
 	if err := json.Unmarshal(line, rec); err != nil {
 		if !r.lines.Scan() { // it was the last line
-			return nil, fmt.Errorf("%w after %d records", ErrTruncated, r.n)
+			return nil, fmt.Errorf("%w after %d records", errTruncated, r.n)
 		}
 		return nil, fmt.Errorf("record %d is damaged: %w", r.n+1, err)
 	}
@@ -175,7 +166,7 @@ func cached(ctx context.Context, cache files.Cache, name string) (*Record, error
 		return nil, err
 	}
 	if _, err := r.Next(); !errors.Is(err, io.EOF) {
-		return nil, ErrTruncated
+		return nil, errTruncated
 	}
 	return rec, nil
 }
@@ -183,10 +174,7 @@ func cached(ctx context.Context, cache files.Cache, name string) (*Record, error
 func putCached(ctx context.Context, cache files.Cache, name string, rec *Record) error {
 	var content bytes.Buffer
 	w := NewWriter(&content)
-	if err := w.Write(rec); err != nil {
-		return err
-	}
-	if err := w.Close(nil); err != nil {
+	if err := errors.Join(w.Write(rec), w.Close(nil)); err != nil {
 		return err
 	}
 	return cache.Put(ctx, name, content.Bytes())

@@ -457,7 +457,7 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		defer set.Close()
-		rep, err := Aggregate(set.All, boundedProblems(r.Unread()), Grouping{By: DefaultGrouping()})
+		rep, err := Aggregate(set.All, boundedProblems(r.unread), Grouping{By: DefaultGrouping()})
 		if err != nil {
 			t.Fatal(err)
 		}

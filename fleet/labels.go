@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -143,10 +144,9 @@ func joinLabels(lists ...[]Label) ([]Label, error) {
 		return nil, fmt.Errorf("it has more than %d labels", maxLabels)
 	}
 	var out []Label
-	for n, v := range of {
-		out = append(out, Label{Name: n, Value: v})
+	for _, n := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, Label{Name: n, Value: of[n]})
 	}
-	slices.SortFunc(out, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 

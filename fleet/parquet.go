@@ -104,8 +104,7 @@ func rowOf(r *Record) Row {
 		row.Labels[l.Name] = l.Value
 	}
 	if r.Trace.WallUnix > 0 {
-		at := time.Unix(r.Trace.WallUnix, 0).UTC()
-		row.Start = &at
+		row.Start = new(time.Unix(r.Trace.WallUnix, 0).UTC())
 	}
 	for i := range r.Classes {
 		k := &r.Classes[i]
