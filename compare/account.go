@@ -261,9 +261,7 @@ func renames(cs []ClassChange) []Rename {
 // base is a function's name without its package, and without the numbers of
 // function literals.
 func base(name string) string {
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	if _, rest, ok := strings.Cut(name, "."); ok {
 		name = rest
 	}

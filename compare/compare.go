@@ -71,16 +71,13 @@ func sideOf(rs []*analyze.Result) Side {
 		durations = append(durations, r.RecordedNs())
 		runs = append(runs, running(r))
 		starts = append(starts, r.Reconstruction.Starts)
-		if !slices.Contains(s.GOMAXPROCS, r.Trace.GOMAXPROCS) {
-			s.GOMAXPROCS = append(s.GOMAXPROCS, r.Trace.GOMAXPROCS)
-		}
-		if !slices.Contains(s.GoVersions, r.Trace.GoVersion) {
-			s.GoVersions = append(s.GoVersions, r.Trace.GoVersion)
-		}
+		s.GOMAXPROCS = append(s.GOMAXPROCS, r.Trace.GOMAXPROCS)
+		s.GoVersions = append(s.GoVersions, r.Trace.GoVersion)
 		s.Rules = analyze.AddRules(s.Rules, r.Trace.Rules)
 	}
 	slices.Sort(s.GOMAXPROCS)
 	slices.Sort(s.GoVersions)
+	s.GOMAXPROCS, s.GoVersions = slices.Compact(s.GOMAXPROCS), slices.Compact(s.GoVersions)
 	s.DurationNs, s.RunningNs, s.Starts = middle(durations), middle(runs), middle(starts)
 	return s
 }
@@ -116,10 +113,7 @@ func caveats(r *Result, before, after []*analyze.Result) []string {
 	if r.Machine.Busy && len(r.Machine.Differs) == 0 {
 		say("Threads seem to have lacked CPUs in at least one trace: programs differ more from one run to the next then, which is allowed for.")
 	}
-	damaged := func(rs []*analyze.Result) bool {
-		return slices.ContainsFunc(rs, func(r *analyze.Result) bool { return r.Trace.Incomplete || r.Trace.LostBytes > 0 })
-	}
-	if damaged(before) || damaged(after) {
+	if slices.ContainsFunc(slices.Concat(before, after), func(r *analyze.Result) bool { return r.Trace.Incomplete || r.Trace.LostBytes > 0 }) {
 		say("At least one trace is incomplete or damaged; what is missing is not compared.")
 	}
 	reduced := func(rs []*analyze.Result) bool {

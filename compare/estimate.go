@@ -113,20 +113,13 @@ func metricOf(m metric, before, after sample, prior variance, turns bool) (Metri
 	x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Primary: true}
 	for i, s := range []sample{before, after} {
 		mid, half := quantity.Mean(s.values), o.half(o.sides[i])
-		e := Estimate{Value: from(mid)}
-		lo, hi := from(mid-half), from(mid+half)
-		e.Lo, e.Hi = &lo, &hi
-		*[...]*Estimate{&x.Before, &x.After}[i] = e
+		*[...]*Estimate{&x.Before, &x.After}[i] = Estimate{Value: from(mid), Lo: new(from(mid - half)), Hi: new(from(mid + half))}
 	}
 	x.Delta = x.After.Value - x.Before.Value
-	r, p := quantity.Ratio(x.After.Value, x.Before.Value), o.p(0)
-	if m.unit != "share" {
-		r = exp(o.delta)
-	}
-	x.Ratio, x.P = &r, &p
+	x.Ratio, x.P = new(quantity.Ratio(x.After.Value, x.Before.Value)), new(o.p(0))
 	if m.unit != "share" {
 		half := o.half(o.deviation)
-		x.RatioCI = &[2]float64{exp(o.delta - half), exp(o.delta + half)}
+		x.Ratio, x.RatioCI = new(exp(o.delta)), &[2]float64{exp(o.delta - half), exp(o.delta + half)}
 	}
 	return x, o
 }
@@ -152,15 +145,13 @@ func decide(ds []*decision, slower float64) {
 		order[i] = i
 		level := alpha * d.weight / total
 		d.machine = d.machine && *d.P < level
-		least := exp(d.detectable(level))
-		d.Detectable = &least
+		d.Detectable = new(exp(d.detectable(level)))
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ps[i]/ds[i].weight, ps[j]/ds[j].weight) })
 	most := 0.0
 	for _, i := range order {
 		most = max(most, min(1, ps[i]*total/ds[i].weight))
 		total -= ds[i].weight
-		adjusted := most
-		ds[i].PAdjusted, ds[i].Significant = &adjusted, adjusted < alpha
+		ds[i].PAdjusted, ds[i].Significant = new(most), most < alpha
 	}
 }

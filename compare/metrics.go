@@ -57,8 +57,7 @@ func (m *metric) describe(before, after []*analyze.Result) Metric {
 	x := Metric{Name: m.name, Title: m.title, Unit: m.unit, Better: m.better, Before: value(before), After: value(after)}
 	x.Delta = x.After.Value - x.Before.Value
 	if x.Before.Value != 0 {
-		r := x.After.Value / x.Before.Value
-		x.Ratio = &r
+		x.Ratio = new(x.After.Value / x.Before.Value)
 	}
 	return x
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -442,20 +443,15 @@ func first(x, y bool) int {
 // shifts returns how the parts of a unit's time changed.
 func shifts(b, a *kindSum) []PartShift {
 	out := []PartShift{}
-	seen := map[part]bool{}
-	for _, parts := range []map[part]*partSum{b.parts, a.parts} {
-		for p := range parts {
-			if seen[p] {
-				continue
-			}
-			seen[p] = true
-			x, y := cmp.Or(b.parts[p], &partSum{}), cmp.Or(a.parts[p], &partSum{})
-			s := PartShift{What: p.what, Where: p.where, BeforeNs: x.ns / b.count, AfterNs: y.ns / a.count, BeforeSlowNs: x.slow / b.count, AfterSlowNs: y.slow / a.count, By: x.by, Who: x.who}
-			if s.BeforeNs < s.AfterNs {
-				s.By, s.Who = y.by, y.who
-			}
-			out = append(out, s)
+	all := maps.Clone(b.parts)
+	maps.Copy(all, a.parts)
+	for p := range all {
+		x, y := cmp.Or(b.parts[p], &partSum{}), cmp.Or(a.parts[p], &partSum{})
+		s := PartShift{What: p.what, Where: p.where, BeforeNs: x.ns / b.count, AfterNs: y.ns / a.count, BeforeSlowNs: x.slow / b.count, AfterSlowNs: y.slow / a.count, By: x.by, Who: x.who}
+		if s.BeforeNs < s.AfterNs {
+			s.By, s.Who = y.by, y.who
 		}
+		out = append(out, s)
 	}
 	slices.SortFunc(out, func(x, y PartShift) int {
 		return cmp.Or(cmp.Compare(abs(y.AfterNs-y.BeforeNs), abs(x.AfterNs-x.BeforeNs)), strings.Compare(x.What, y.What), strings.Compare(x.Where, y.Where))
