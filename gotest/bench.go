@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
@@ -72,13 +73,7 @@ func (s *series) add(x span) {
 		s.bin = int64(100 * time.Microsecond)
 	}
 	for x.to/s.bin >= maxIntervals {
-		for i := range (len(s.sums) + 1) / 2 {
-			s.sums[i] = s.sums[2*i]
-			if 2*i+1 < len(s.sums) {
-				s.sums[i] += s.sums[2*i+1]
-			}
-		}
-		s.sums = s.sums[:(len(s.sums)+1)/2]
+		s.sums = histogram.Halve(s.sums, func(x, y int64) int64 { return x + y })
 		s.bin *= 2
 	}
 	for x.from < x.to {

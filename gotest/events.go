@@ -41,9 +41,6 @@ type Test struct {
 	out           output
 }
 
-// Output returns what the test printed: if it was much, the beginning and the end.
-func (t *Test) Output() string { return t.out.String() }
-
 // output keeps the beginning and the end of a text.
 type output struct{ head, tail []byte }
 
@@ -188,10 +185,10 @@ func (l *log) testEnded(p *packageLog, t *Test, e *event) {
 	t.Outcome, t.ended, t.elapsed = e.Action, e.Time, int64(e.Elapsed*1e9)
 	if t.Outcome == "fail" {
 		if !l.verbose {
-			l.print(framed(t.Output()))
+			l.print(framed(t.out.String()))
 		}
-		if parent, _, ok := cutLast(t.Name, "/"); ok && p.under[parent] != nil {
-			p.under[parent].nested = true
+		if i := strings.LastIndexByte(t.Name, '/'); i >= 0 && p.under[t.Name[:i]] != nil {
+			p.under[t.Name[:i]].nested = true
 		}
 	}
 	switch {
@@ -218,7 +215,7 @@ func (l *log) ended(p *packageLog, e *event) {
 		t.ended = e.Time
 		p.keep(t)
 		if p.failed && !l.verbose {
-			l.print(framed(t.Output()))
+			l.print(framed(t.out.String()))
 		}
 	}
 	clear(p.under)
@@ -245,12 +242,4 @@ func linesBut(s string, out func(line string) bool) string {
 func lastLine(s string) string {
 	s = strings.TrimRight(s, "\n")
 	return s[strings.LastIndexByte(s, '\n')+1:] + "\n"
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

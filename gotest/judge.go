@@ -26,7 +26,7 @@ type Judged struct {
 	Ns      int64              // duration of the run, ns
 	Found   bool               // the trace shows the test; if not, its time is that of go test's output
 	Path    []jsondoc.TestPart // what its time consists of, the most first
-	Wait    Wait               // waiting of the one of its goroutines that waited longest
+	Wait    jsondoc.TestWait   // waiting of the one of its goroutines that waited longest
 	Machine Machine            // CPU time that its process got and lacked while it ran
 	Timed   bool               // a timer woke one of its goroutines
 
@@ -40,10 +40,6 @@ type Judged struct {
 	lastLateNs int64 // by which the last one that woke the test itself may have been: often what ends its patience
 	quietNs    int64 // before its last long wait ended, for which no other of its goroutines ran or was runnable, and Ps were idle
 }
-
-// Wait is the time, in ns, that one goroutine of a test was runnable, and how much of it is
-// due to the machine.
-type Wait = jsondoc.TestWait
 
 // A test is starved if what it lacked is at least so much of its time; a single lack may be less of it,
 // if it is as long as two time slices.
@@ -72,7 +68,7 @@ func (t *Judged) judge(runs comparison) {
 	if t.Outcome == "pass" || t.Outcome == "skip" {
 		return
 	}
-	out := t.Output()
+	out := t.out.String()
 	if m := faults.FindString(out); m != "" {
 		t.Verdict, t.Basis, t.Why = NotScheduling, "certain", "its output has an error that no delay makes: "+m
 		return
@@ -133,7 +129,7 @@ func (t *Judged) lacks() (machine, program lack) {
 	machine = lack{ns: int64(float64(m.DelayNs) / atOnce), longest: m.LongestNs, basis: "certain", why: "its threads waited for a CPU"}
 	if t.Found {
 		// The machine delays only who has something to do, and timers.
-		out := withoutFrames(t.Output())
+		out := withoutFrames(t.out.String())
 		hurt := t.workNs + t.lateNs + m.childNs
 		if measured.MatchString(out) && !patience.MatchString(out) {
 			hurt += t.lastLateNs

@@ -3,6 +3,8 @@ package gotest
 import (
 	"testing"
 	"time"
+
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 func TestJudge(t *testing.T) {
@@ -17,10 +19,10 @@ func TestJudge(t *testing.T) {
 		basis        string
 	}{
 		{"the machine", "took 90ms", Judged{Ns: 100 * ms, Machine: counted(40, 60, 20), workNs: 100 * ms}, StarvedByMachine, "certain"},
-		{"nobody counts, Ps idle", "timed out", Judged{Ns: 100 * ms, Wait: Wait{Ns: 60 * ms, LongestNs: 60 * ms, MachineNs: 60 * ms}}, StarvedByMachine, "suspected"},
+		{"nobody counts, Ps idle", "timed out", Judged{Ns: 100 * ms, Wait: jsondoc.TestWait{Ns: 60 * ms, LongestNs: 60 * ms, MachineNs: 60 * ms}}, StarvedByMachine, "suspected"},
 		{"stopped by a signal", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, StoppedNs: 50 * ms}}, StarvedByMachine, "certain"},
 		{"the quota", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, ThrottledNs: 50 * ms}}, StarvedByMachine, "certain"},
-		{"other goroutines", "timed out", Judged{Ns: 100 * ms, Machine: counted(190, 2, 1), Wait: Wait{Ns: 60 * ms, LongestNs: 10 * ms}, workNs: 100 * ms}, StarvedByProgram, "certain"},
+		{"other goroutines", "timed out", Judged{Ns: 100 * ms, Machine: counted(190, 2, 1), Wait: jsondoc.TestWait{Ns: 60 * ms, LongestNs: 10 * ms}, workNs: 100 * ms}, StarvedByProgram, "certain"},
 		{"its own threads", "timed out", Judged{Ns: 100 * ms, Machine: counted(195, 600, 20), workNs: 700 * ms, cpus: 2}, StarvedByProgram, "certain"},
 		{"one long lack in a long test", "missed a heartbeat", Judged{Ns: 1000 * ms, Machine: counted(100, 55, 55), workNs: 500 * ms}, StarvedByMachine, "certain"},
 		{"a long test that lacked little", "timed out", Judged{Ns: 10_000 * ms, Machine: counted(100, 200, 25), workNs: 500 * ms}, NotScheduling, "certain"},

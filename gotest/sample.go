@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"bytes"
 	"cmp"
 	"os"
 	"path/filepath"
@@ -130,8 +131,8 @@ func schedstat(file string) (c counted, ok bool) {
 // stopped reports whether a signal has stopped a process.
 func stopped(proc string) bool {
 	text, _ := os.ReadFile(filepath.Join(proc, "stat"))
-	_, rest, ok := cutLast(string(text), ") ")
-	return ok && strings.HasPrefix(rest, "T")
+	name := bytes.LastIndex(text, []byte(") "))
+	return name >= 0 && bytes.HasPrefix(text[name:], []byte(") T"))
 }
 
 // Machine is the CPU time that a process got and lacked during an interval. Times are ns.

@@ -293,7 +293,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, 
 	if u != nil {
 		test = u.G
 	}
-	by := map[int64]*Wait{}
+	by := map[int64]*jsondoc.TestWait{}
 	var others []span // what other goroutines than the test's did
 	w.waits.within(from, to, func(x *interval, ns int64) {
 		if !w.worksFor(x.g, test, tests) {
@@ -301,7 +301,7 @@ func (t *Judged) add(w *watcher, u *work.Unit, zero, from, to int64, procs int, 
 		}
 		s := by[x.g]
 		if s == nil {
-			s = &Wait{G: x.g, Who: w.lookup.Class(x.class)}
+			s = &jsondoc.TestWait{G: x.g, Who: w.lookup.Class(x.class)}
 			by[x.g] = s
 		}
 		s.Ns += ns

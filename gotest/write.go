@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,14 +18,6 @@ const (
 	shownParts = 3  // of a test's time
 	shownSlow  = 10 // tests of a package that were slow
 )
-
-// outcome is how a test ended, in words.
-func (t *Judged) outcome() string {
-	if t.Outcome == "" {
-		return "ended the process"
-	}
-	return t.Outcome
-}
 
 // InWords returns the verdict in words; for a test that did not fail, what it waited for.
 func (t *Judged) InWords() string {
@@ -212,7 +205,7 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			pkg.Traces = p.Traces
 		}
 		for _, t := range p.Tests {
-			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: t.outcome(), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: append([]jsondoc.TestPart{}, t.Path...)}
+			x := jsondoc.Test{Name: t.Name, Run: t.Run, Outcome: cmp.Or(t.Outcome, "ended the process"), Ns: t.Ns, Verdict: string(t.Verdict), Basis: t.Basis, Why: t.Why, Path: append([]jsondoc.TestPart{}, t.Path...)}
 			if t.Wait.Ns > 0 {
 				x.Wait = &t.Wait
 			}
