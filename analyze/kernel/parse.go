@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"errors"
+	"strconv"
 )
 
 // A line is that of ftrace,
@@ -77,19 +78,11 @@ func (p *parser) parse(line []byte) (r Record, ok bool, err error) {
 // and whether that is what it looks like.
 func eventHead(b []byte) (head []byte, ok bool) {
 	b = bytes.TrimRight(bytes.TrimSuffix(b, []byte("sched:")), " \t")
-	if i := bytes.LastIndexAny(b, " \t"); i >= 0 && allDigits(b[i+1:]) { // the period, with perf script -F period
+	notDigit := func(r rune) bool { return r < '0' || r > '9' }
+	if i := bytes.LastIndexAny(b, " \t"); i >= 0 && !bytes.ContainsFunc(b[i+1:], notDigit) { // the period, with perf script -F period
 		b = bytes.TrimRight(b[:i], " \t")
 	}
 	return bytes.TrimSuffix(b, []byte(":")), bytes.HasSuffix(b, []byte(":"))
-}
-
-func allDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(b) > 0
 }
 
 // head reads what stands before the name of the event: thread, CPU, flags, time.
@@ -154,17 +147,11 @@ func (p *parser) time(b []byte) (ns int64, ok bool) {
 
 // number reads a number below limit.
 func number(b []byte, limit int32) (int32, bool) {
-	if len(b) == 0 || len(b) > 10 {
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	if err != nil || len(b) > 10 {
 		return 0, false
 	}
-	var n int64
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return int32(n), n < int64(limit)
+	return int32(n), n < uint64(limit)
 }
 
 func (p *parser) body(r Record, k Kind, b []byte) (Record, bool, error) {
@@ -199,13 +186,14 @@ func (p *parser) body(r Record, k Kind, b []byte) (Record, bool, error) {
 // cutSwitch cuts what follows sched_switch at its arrow.
 func cutSwitch(b []byte) (left, right []byte, ok bool) {
 	const arrow = " ==> "
-	if i := bytes.LastIndex(b, []byte(arrow+"next_comm=")); i >= 0 {
-		return b[:i], b[i+len(arrow):], true
+	i := bytes.LastIndex(b, []byte(arrow+"next_comm="))
+	if i < 0 {
+		i = bytes.LastIndex(b, []byte(arrow))
 	}
-	if i := bytes.LastIndex(b, []byte(arrow)); i >= 0 {
-		return b[:i], b[i+len(arrow):], true
+	if i < 0 {
+		return nil, nil, false
 	}
-	return nil, nil, false
+	return b[:i], b[i+len(arrow):], true
 }
 
 // thread reads "comm=NAME pid=N" or "NAME:N [", and returns what follows.
