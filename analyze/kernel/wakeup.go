@@ -26,15 +26,6 @@ const (
 	CauseMissedKernel  IdleCause = "idle-p-available/kernel"  // a thread had been woken for a P, and was on no CPU yet
 )
 
-// Indices of what is split, in the order of the constants.
-const (
-	iWakingRuntime = iota
-	iWakingKernel
-	iMissedRuntime
-	iMissedKernel
-	numSplit
-)
-
 // Places of p-waking-up and idle-p-available in waits.EndedWait.
 var (
 	atWaking = slices.Index(waits.Causes(), waits.CausePWakingUp)
@@ -67,7 +58,8 @@ type idling struct {
 	ns    int64            // for how long there were both
 	ready ids.Parts[int64] // by slot: ns when its goroutine became runnable
 	given []given          // by P
-	split [numSplit]int64
+
+	wakingRuntime, wakingKernel, missedRuntime, missedKernel int64 // ns by [IdleCause]
 }
 
 // given is a P that a thread gave up, or that was retaken.
@@ -199,28 +191,28 @@ func (m *Accumulator) divide(w *waits.EndedWait, slot int32, k *task) {
 	if w.Kind != waits.KindUser {
 		return
 	}
-	s := &m.idling.split
+	s := &m.idling
 	waking, missed := w.Causes[atWaking], w.Causes[atMissed]
 	kernel := int64(0)
 	if waking > 0 && k.fresh && k.lackNs > 0 {
 		kernel = max(0, min(waking, k.lackNs, k.lacked.to-max(k.lacked.from, w.From)))
 	}
-	s[iWakingKernel] += kernel
-	s[iWakingRuntime] += waking - kernel
+	s.wakingKernel += kernel
+	s.wakingRuntime += waking - kernel
 	if missed != 0 {
 		m.tick(m.now)
-		kernel = max(0, min(missed, m.idling.ns-*m.idling.ready.At(slot)))
-		s[iMissedKernel] += kernel
-		s[iMissedRuntime] += missed - kernel
+		kernel = max(0, min(missed, s.ns-*s.ready.At(slot)))
+		s.missedKernel += kernel
+		s.missedRuntime += missed - kernel
 	}
 }
 
 func (m *Accumulator) idleWaits() []IdleWait {
-	out := []IdleWait{}
-	for i, c := range [numSplit]IdleCause{CauseWakingRuntime, CauseWakingKernel, CauseMissedRuntime, CauseMissedKernel} {
-		out = append(out, IdleWait{Cause: c, Ns: m.idling.split[i]})
+	s := &m.idling
+	return []IdleWait{
+		{CauseWakingRuntime, s.wakingRuntime}, {CauseWakingKernel, s.wakingKernel},
+		{CauseMissedRuntime, s.missedRuntime}, {CauseMissedKernel, s.missedKernel},
 	}
-	return out
 }
 
 // Ways on which a woken thread came to run a goroutine.

@@ -113,16 +113,13 @@ func followWakeups(t *testing.T, o Options) *Machine {
 func TestIdleWaits(t *testing.T) {
 	for _, tc := range []struct {
 		o    Options
-		want [numSplit]int64
+		want []IdleWait
 	}{
-		{Options{}, [...]int64{iWakingRuntime: 13_000, iWakingKernel: 10_000, iMissedRuntime: 5_000, iMissedKernel: 32_000}},
-		{Options{From: 50_000}, [...]int64{iWakingRuntime: 21_000, iWakingKernel: 2_000, iMissedRuntime: 33_000, iMissedKernel: 4_000}},
+		{Options{}, []IdleWait{{CauseWakingRuntime, 13_000}, {CauseWakingKernel, 10_000}, {CauseMissedRuntime, 5_000}, {CauseMissedKernel, 32_000}}},
+		{Options{From: 50_000}, []IdleWait{{CauseWakingRuntime, 21_000}, {CauseWakingKernel, 2_000}, {CauseMissedRuntime, 33_000}, {CauseMissedKernel, 4_000}}},
 	} {
-		m := followWakeups(t, tc.o)
-		for i, w := range m.IdleWaits {
-			if w.Ns != tc.want[i] {
-				t.Errorf("from %d: %s: %d, want %d", tc.o.From, w.Cause, w.Ns, tc.want[i])
-			}
+		if m := followWakeups(t, tc.o); !slices.Equal(m.IdleWaits, tc.want) {
+			t.Errorf("from %d: %v, want %v", tc.o.From, m.IdleWaits, tc.want)
 		}
 	}
 }
