@@ -261,7 +261,7 @@ func (s *steps) clock(resolution int64) Clock {
 	if zero := s.count(0); zero >= most-max(minBetter, int(zeroSlack*float64(s.points))) {
 		shift, good = 0, min(good, zero)
 	}
-	from, to := s.plateau(shift, good)
+	from, to := s.plateau(good)
 	if shift != 0 {
 		from, to = s.all(good)
 		shift = s.steps[at].at + s.width(at)/2
@@ -296,11 +296,9 @@ func (s *steps) all(good int) (from, to int64) {
 	return from, to
 }
 
-// plateau returns the shifts around one with at least good points inside.
-func (s *steps) plateau(around int64, good int) (from, to int64) {
-	n := 0
-	from, to = around, around
-	open := false
+// plateau returns the shifts around none with at least good points inside.
+func (s *steps) plateau(good int) (from, to int64) {
+	n, open := 0, false
 	for i, x := range s.steps {
 		n += x.by
 		if i+1 < len(s.steps) && s.steps[i+1].at == x.at {
@@ -308,17 +306,13 @@ func (s *steps) plateau(around int64, good int) (from, to int64) {
 		}
 		switch {
 		case n >= good && !open:
-			open = true
-			if x.at <= around {
-				from = x.at
-			}
+			open, from = true, min(x.at, 0)
 		case n < good && open:
-			open = false
-			if x.at > around {
-				return from, max(around, x.at-1)
+			if x.at > 0 {
+				return from, x.at - 1
 			}
-			from = around
+			open, from = false, 0
 		}
 	}
-	return from, to
+	return from, 0
 }
