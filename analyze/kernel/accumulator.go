@@ -42,7 +42,6 @@ type Accumulator struct {
 	points []Point
 	every  int // of them one is kept
 	passed int
-	start  int64 // raw trace time of the first event
 	known  map[int32]bool
 
 	backlog []Record // that were read to compare the clocks
@@ -61,8 +60,8 @@ type Accumulator struct {
 	runs    ids.Parts[*task] // by slot: the thread that the goroutine runs on
 	sums    ids.Parts[part]  // by slot
 	slots   int32
-	class   []account // by the ledger's index of the class
-	ps      []part    // by P: of goroutines of the program
+	class   []part          // by the ledger's index of the class
+	ps      ids.Parts[part] // by P: of goroutines of the program
 	off     OffBy
 	stops   Stops
 	wakes   Wakeups
@@ -87,11 +86,6 @@ type part struct{ off, unknown int64 }
 func (p *part) add(q part) {
 	p.off += q.off
 	p.unknown += q.unknown
-}
-
-type account struct {
-	part
-	runtime bool
 }
 
 type cpu struct {
@@ -166,7 +160,7 @@ func (m *Accumulator) Sample(at, thread int64) {
 // Start compares the clocks. start is the raw trace time of the first event, in ns. The
 // error tells why the records cannot be used.
 func (m *Accumulator) Start(start int64) error {
-	m.start, m.base = start, start
+	m.base = start
 	if err := m.readAhead(start); err != nil {
 		return err
 	}
@@ -620,7 +614,7 @@ func (m *Accumulator) turn(b *ledger.Block, d *reference.Decision, n *ledger.Not
 		m.tick(m.now)
 		*m.idling.ready.At(n.G) = m.idling.ns
 	case ledger.Unseen:
-		m.fold(d.G, n.G, n.Class, n.Flags)
+		m.fold(d.G, n.G, n.Class)
 	}
 	if n.Changed&ledger.Returned != 0 || n.Was == ledger.InSyscall && n.Now == ledger.Runnable {
 		m.leavesCall(d)
@@ -707,10 +701,7 @@ func (m *Accumulator) over(k *task) {
 	k.run.unknown = min(k.run.unknown, m.counted(k.from, m.now)-k.run.off)
 	m.sums.At(k.slot).add(k.run)
 	if k.p >= 0 && k.p < ledger.MaxPs {
-		for int(k.p) >= len(m.ps) {
-			m.ps = append(m.ps, part{})
-		}
-		m.ps[k.p].add(k.run)
+		m.ps.Make(k.p).add(k.run)
 	}
 	*m.runs.At(k.slot) = nil
 	k.runs = false
@@ -729,7 +720,7 @@ func (m *Accumulator) uncovered(from, to int64) int64 {
 }
 
 // fold adds goroutine g, which is over, to its class.
-func (m *Accumulator) fold(g int64, slot, of int32, f reference.Flags) {
+func (m *Accumulator) fold(g int64, slot, of int32) {
 	s := m.sums.At(slot)
 	sum := *s
 	*s = part{}
@@ -738,8 +729,7 @@ func (m *Accumulator) fold(g int64, slot, of int32, f reference.Flags) {
 	}
 	of = min(of, maxClasses)
 	for int(of) >= len(m.class) {
-		m.class = append(m.class, account{})
+		m.class = append(m.class, part{})
 	}
 	m.class[of].add(sum)
-	m.class[of].runtime = m.class[of].runtime || !f.OfProgram()
 }

@@ -195,7 +195,7 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		if k := *m.runs.At(o.Slot); k != nil {
 			m.over(k)
 		}
-		m.fold(o.G, o.Slot, o.Class, o.Flags)
+		m.fold(o.G, o.Slot, o.Class)
 	}
 	seen := m.inside[0] + m.inside[1]
 	share := float64(m.inside[0]) / float64(max(1, seen))
@@ -215,8 +215,8 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		IdleWaits: m.idleWaits(), WakePaths: m.wakePaths(),
 	}
 	var off part
-	for i := range m.class {
-		off.add(m.class[i].part)
+	for _, p := range m.class {
+		off.add(p)
 	}
 	out.OnOff = split(f.Breakdown.Program.RunningNs+f.Breakdown.Runtime.RunningNs, off)
 	if f.RecordedNs > 0 {
@@ -226,8 +226,8 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 	for i := range f.Procs.Ps {
 		p := &f.Procs.Ps[i]
 		var of part
-		if int(p.P) < len(m.ps) {
-			of = m.ps[p.P]
+		if x := m.ps.Find(p.P); x != nil {
+			of = *x
 		}
 		out.Ps = append(out.Ps, POnOff{P: p.P, OnOff: split(p.RunningNs, of)})
 	}
@@ -260,12 +260,12 @@ func (m *Accumulator) finishCPUs() []CPUUse {
 
 func (m *Accumulator) classes(b *breakdown.Result) []ClassOnOff {
 	of := map[int32]part{}
-	for i := range m.class {
+	for i, p := range m.class {
 		id := breakdown.ClassOthers
 		if i < maxClasses {
 			id = m.handles[i]
 		}
-		of[id] = m.class[i].part
+		of[id] = p
 	}
 	out := []ClassOnOff{}
 	for i := range b.Classes {
