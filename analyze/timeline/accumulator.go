@@ -107,13 +107,10 @@ type lane struct {
 
 // New returns an empty Accumulator.
 func New(o Options) *Accumulator {
-	if o.MaxBins == 0 {
-		o.MaxBins = DefaultMaxBins
-	}
 	return &Accumulator{
 		from:    max(0, o.From),
 		shift:   firstShift,
-		maxBins: max(minBins, o.MaxBins),
+		maxBins: max(minBins, cmp.Or(o.MaxBins, DefaultMaxBins)),
 		history: newHistory(o.Brief),
 	}
 }
@@ -410,10 +407,7 @@ func (l *lane) add(bin int, state ledger.State, ns uint64) {
 	if col == colNone {
 		return
 	}
-	for bin >= len(l.shares) {
-		l.shares = append(l.shares, shares{})
-	}
-	l.shares[bin][col] += ns
+	at(&l.shares, bin)[col] += ns
 }
 
 // flush puts the time until now into the bins.

@@ -34,12 +34,17 @@ func (s *series) settle(shift uint) {
 }
 
 func (s *series) add(bin int, sum uint64, level int64) {
-	for bin >= len(s.sum) {
-		s.sum = append(s.sum, 0)
-		s.peak = append(s.peak, 0)
+	total, peak := at(&s.sum, bin), at(&s.peak, bin)
+	*total = addProduct(*total, sum, 1)
+	*peak = max(*peak, int32(min(level, math.MaxInt32)))
+}
+
+// at returns element i of s, which it creates if need be.
+func at[S ~[]T, T any](s *S, i int) *T {
+	if i >= len(*s) {
+		*s = append(*s, make(S, i+1-len(*s))...)
 	}
-	s.sum[bin] = addProduct(s.sum[bin], sum, 1)
-	s.peak[bin] = max(s.peak[bin], int32(min(level, math.MaxInt32)))
+	return &(*s)[i]
 }
 
 // flush puts the level that held until now into the bins.
@@ -112,11 +117,7 @@ func (s shares) plus(o shares) shares {
 type counter []int32
 
 func (c *counter) add(now int64, shift uint) {
-	bin := int(now >> shift)
-	for bin >= len(*c) {
-		*c = append(*c, 0)
-	}
-	(*c)[bin]++
+	*at(c, int(now>>shift))++
 }
 
 func (c counter) result(bins int) []int32 {

@@ -155,11 +155,9 @@ func (m *machine) lacked(p int32) *sums {
 	if p < 0 || p >= maxLanes {
 		return nil
 	}
-	for int(p) >= len(m.lacking) {
-		m.lacking = append(m.lacking, nil)
-	}
+	s := at(&m.lacking, int(p))
 	m.bound()
-	return &m.lacking[p]
+	return s
 }
 
 // bound keeps lanes x bins small.
@@ -181,10 +179,7 @@ func (m *machine) add(s *sums, from, to int64) {
 	for from < to {
 		bin := int(from >> m.shift)
 		end := min(to, int64(bin+1)<<m.shift)
-		for bin >= len(*s) {
-			*s = append(*s, 0)
-		}
-		(*s)[bin] += uint64(end - from)
+		*at(s, bin) += uint64(end - from)
 		from = end
 	}
 }

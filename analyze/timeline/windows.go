@@ -254,17 +254,12 @@ func (a *Accumulator) Mark(from, to int64, title string) {
 		return gone
 	})
 	if len(a.marks) == maxWindows {
-		i := 0
-		for j, o := range a.marks {
-			if o.length() < a.marks[i].length() {
-				i = j
-			}
-		}
-		if a.marks[i].length() >= m.length() {
+		least := slices.MinFunc(a.marks, func(x, y *mark) int { return cmp.Compare(x.length(), y.length()) })
+		if least.length() >= m.length() {
 			return
 		}
-		a.forget(a.marks[i])
-		a.marks = slices.Delete(a.marks, i, i+1)
+		a.forget(least)
+		a.marks = slices.DeleteFunc(a.marks, func(o *mark) bool { return o == least })
 	}
 	a.marks = append(a.marks, m)
 	a.schedule()
@@ -462,10 +457,7 @@ const (
 )
 
 func (x piece) compare(y piece) int {
-	if x.from != y.from {
-		return cmp.Compare(x.from, y.from)
-	}
-	return cmp.Compare(x.p, y.p)
+	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.p, y.p))
 }
 
 // window cuts [lo, hi] out of the history; lo rises if there is no more of it,
