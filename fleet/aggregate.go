@@ -91,7 +91,10 @@ func (a *aggregator) add(r *Record) {
 	for i := range r.Worst {
 		a.worst = append(a.worst, longWaitOf(r, &r.Worst[i]))
 	}
-	a.worst = longestWaits(a.worst)
+	slices.SortFunc(a.worst, func(x, y jsondoc.FleetWait) int {
+		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), strings.Compare(x.Key, y.Key), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
+	})
+	a.worst = a.worst[:min(len(a.worst), maxWorst)]
 	if r.Conflict {
 		a.conflictN++
 		if len(a.conflicts) < maxReportConflicts {
@@ -127,13 +130,6 @@ func longWaitOf(r *Record, s *LongWait) jsondoc.FleetWait {
 	t := traceOf(r)
 	t.FromNs, t.ToNs = s.FromNs, add(s.FromNs, s.WaitNs)
 	return jsondoc.FleetWait{FleetTrace: t, G: s.G, Class: className(r, s.Class), WaitNs: s.WaitNs, Source: s.Source, Cause: s.Causes.largest()}
-}
-
-func longestWaits(list []jsondoc.FleetWait) []jsondoc.FleetWait {
-	slices.SortFunc(list, func(x, y jsondoc.FleetWait) int {
-		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), strings.Compare(x.Key, y.Key), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
-	})
-	return list[:min(len(list), maxWorst)]
 }
 
 func (a *aggregator) document(found *outliers, problems []Problem) *Report {

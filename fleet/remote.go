@@ -54,13 +54,11 @@ func (in *Remote) collect(ctx context.Context, o *Options, add func(*Record)) ([
 	if err != nil {
 		return nil, err
 	}
-	r, err := summarize(ctx, "-", input.Options{Stdin: f, StdinName: in.Path}, o)
-	if err != nil {
-		return nil, err
+	r, err := summarize(ctx, "-", input.Options{Stdin: f, StdinName: in.Path}, source, o)
+	if err == nil {
+		add(r)
 	}
-	r.Sources = []Source{source}
-	add(r)
-	return nil, nil
+	return nil, err
 }
 
 func (in *Remote) source(o *Options) (Source, error) {

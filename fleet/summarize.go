@@ -43,19 +43,18 @@ type Options struct {
 // Summarize analyses a trace, by its path or URL, and returns its record. The trace is
 // read once, or, with Options.Cache, once to see whether it is known.
 func Summarize(ctx context.Context, name string, o Options) (*Record, error) {
-	source, err := sourceOf(ctx, name, &o)
+	labels, err := labelsOf(ctx, name, o.Labels, o.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	source, err := newSource(name, nameOf(name, &o), labels, &o)
 	if err != nil {
 		return nil, err
 	}
 	if o.Cache != "" && name != "-" && !strings.Contains(name, "://") {
 		return summarizeCached(ctx, name, source, &o)
 	}
-	r, err := summarize(ctx, name, input.Options{Stdin: o.Stdin}, &o)
-	if err != nil {
-		return nil, err
-	}
-	r.Sources = []Source{source}
-	return r, nil
+	return summarize(ctx, name, input.Options{Stdin: o.Stdin}, source, &o)
 }
 
 // summarizeCached is Summarize with a cache. Where that cannot be read or written the
@@ -68,10 +67,9 @@ func summarizeCached(ctx context.Context, name string, source Source, o *Options
 	cache, entry := files.Cache(o.Cache), filepath.Join(key[:2], key+"-"+o.digest(ctx, name)+".sum")
 	r, err := cached(ctx, cache, entry)
 	if err != nil || r.Key != key {
-		if r, err = summarize(ctx, name, input.Options{}, o); err != nil {
+		if r, err = summarize(ctx, name, input.Options{}, Source{Name: "trace"}, o); err != nil {
 			return nil, err
 		}
-		r.Sources = []Source{{Name: "trace"}}
 		if r.Key == key { // the file has not changed meanwhile
 			_ = putCached(ctx, cache, entry, r)
 		}
@@ -90,8 +88,8 @@ func (o *Options) digest(ctx context.Context, name string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// summarize makes the record of a trace, without its source.
-func summarize(ctx context.Context, name string, from input.Options, o *Options) (*Record, error) {
+// summarize makes the record of a trace that has one source.
+func summarize(ctx context.Context, name string, from input.Options, source Source, o *Options) (*Record, error) {
 	hash := sha256.New()
 	from.MaxMemory, from.Copy = o.Analyze.MaxMemory, hash
 	src, err := input.Open(ctx, name, from)
@@ -116,7 +114,7 @@ func summarize(ctx context.Context, name string, from input.Options, o *Options)
 	if o.Finish != nil {
 		o.Finish(res, opts.Anonymize)
 	}
-	r := &Record{Key: hex.EncodeToString(hash.Sum(nil)), Content: contentOf(res)}
+	r := &Record{Key: hex.EncodeToString(hash.Sum(nil)), Sources: []Source{source}, Content: contentOf(res)}
 	r.Anonymous, r.OwnNames = o.Anonymize, o.Anonymize && o.Key == nil
 	return r, nil
 }
@@ -145,15 +143,6 @@ func nameOf(name string, o *Options) string {
 		shown = filepath.Base(shown)
 	}
 	return cut(shown)
-}
-
-// sourceOf is what a trace is called, and its labels.
-func sourceOf(ctx context.Context, name string, o *Options) (Source, error) {
-	labels, err := labelsOf(ctx, name, o.Labels, o.Pattern)
-	if err != nil {
-		return Source{}, err
-	}
-	return newSource(name, nameOf(name, o), labels, o)
 }
 
 // newSource is the source with a name and labels, which may have to be replaced.
