@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -52,10 +53,7 @@ func (r *Recorder) OnSlow(ctx context.Context, limit time.Duration) (done func()
 				return
 			}
 			was.LimitNs = int64(limit)
-			name := was.Name
-			if name == "" {
-				name = "a request"
-			}
+			name := cmp.Or(was.Name, "a request")
 			took := time.Duration(was.Ns).Round(time.Millisecond / 10)
 			select {
 			case r.slow <- incident{fmt.Sprintf("%s %s %v; the limit is %v", name, has, took, limit), &was}:
