@@ -91,10 +91,7 @@ type server struct {
 func Handler(r *capture.Recorder, o Options) http.Handler { return handler(r, o) }
 
 func handler(r recorder, o Options) *server {
-	if o.MaxMemory == 0 {
-		o.MaxMemory = 256 << 20
-	}
-	o.MaxMemory = max(o.MaxMemory, analyze.MinMemory)
+	o.MaxMemory = max(cmp.Or(o.MaxMemory, 256<<20), analyze.MinMemory)
 	if !(o.CPU > 0) {
 		o.CPU = 0.5
 	}
