@@ -10,7 +10,7 @@ import (
 func TestJudge(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	counted := func(cpu, delay, longest int64) Machine {
-		return Machine{Counted: true, CPUNs: cpu * ms, DelayNs: delay * ms, LongestNs: longest * ms}
+		return Machine{Counted: true, TestMachine: jsondoc.TestMachine{CPUNs: cpu * ms, DelayNs: delay * ms, LongestNs: longest * ms}}
 	}
 	for _, tt := range []struct {
 		name, output string
@@ -20,8 +20,8 @@ func TestJudge(t *testing.T) {
 	}{
 		{"the machine", "took 90ms", Judged{Ns: 100 * ms, Machine: counted(40, 60, 20), workNs: 100 * ms}, StarvedByMachine, "certain"},
 		{"nobody counts, Ps idle", "timed out", Judged{Ns: 100 * ms, Wait: jsondoc.TestWait{Ns: 60 * ms, LongestNs: 60 * ms, MachineNs: 60 * ms}}, StarvedByMachine, "suspected"},
-		{"stopped by a signal", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, StoppedNs: 50 * ms}}, StarvedByMachine, "certain"},
-		{"the quota", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, ThrottledNs: 50 * ms}}, StarvedByMachine, "certain"},
+		{"stopped by a signal", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, TestMachine: jsondoc.TestMachine{StoppedNs: 50 * ms}}}, StarvedByMachine, "certain"},
+		{"the quota", "took 90ms", Judged{Ns: 100 * ms, Machine: Machine{Counted: true, TestMachine: jsondoc.TestMachine{ThrottledNs: 50 * ms}}}, StarvedByMachine, "certain"},
 		{"other goroutines", "timed out", Judged{Ns: 100 * ms, Machine: counted(190, 2, 1), Wait: jsondoc.TestWait{Ns: 60 * ms, LongestNs: 10 * ms}, workNs: 100 * ms}, StarvedByProgram, "certain"},
 		{"its own threads", "timed out", Judged{Ns: 100 * ms, Machine: counted(195, 600, 20), workNs: 700 * ms, cpus: 2}, StarvedByProgram, "certain"},
 		{"one long lack in a long test", "missed a heartbeat", Judged{Ns: 1000 * ms, Machine: counted(100, 55, 55), workNs: 500 * ms}, StarvedByMachine, "certain"},
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 func TestBetween(t *testing.T) {
 	samples := []sample{{At: 0}, {At: 100, CPU: 50}, {At: 200, CPU: 10, Delays: []int64{80, 150}, Stopped: true}, {At: 300, CPU: 100, Throttled: 40}}
 	m := between(samples, 100, 100, 250)
-	want := Machine{Counted: true, CPUNs: 10 + 50, DelayNs: 80 + 100, LongestNs: 100, ThrottledNs: 20, StoppedNs: 100}
+	want := Machine{Counted: true, TestMachine: jsondoc.TestMachine{CPUNs: 10 + 50, DelayNs: 80 + 100, LongestNs: 100, ThrottledNs: 20, StoppedNs: 100}}
 	if got := m; got.delays == nil || got.CPUNs != want.CPUNs || got.DelayNs != want.DelayNs || got.LongestNs != want.LongestNs || got.ThrottledNs != want.ThrottledNs || got.StoppedNs != want.StoppedNs || !got.Counted {
 		t.Errorf("%+v, want %+v", got, want)
 	}

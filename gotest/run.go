@@ -40,7 +40,6 @@ type Result struct {
 type Package struct {
 	Path    string    // import path
 	Failed  bool      // it failed, by the output of go test
-	Output  string    // what it printed outside of tests
 	Tests   []*Judged // tests that failed or were slow
 	Benches []Bench   // benchmarks, in the order of go test
 	Traces  []string  // files with its traces; none if it wrote none
@@ -140,7 +139,7 @@ func (r *Result) collect(dir string, l *log) error {
 		return err
 	}
 	for _, name := range l.order {
-		p := Package{Path: name, Failed: l.packages[name].failed, Output: l.packages[name].out.String(), log: l.packages[name]}
+		p := Package{Path: name, Failed: l.packages[name].failed, log: l.packages[name]}
 		for _, x := range ran {
 			if x.Package == name || x.Package == "" {
 				p.ran = append(p.ran, x)

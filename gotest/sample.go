@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
+	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
 
 const (
@@ -137,16 +138,12 @@ func stopped(proc string) bool {
 
 // Machine is the CPU time that a process got and lacked during an interval. Times are ns.
 type Machine struct {
-	Counted     bool  // by the kernel; if not, the rest is not known
-	CPUNs       int64 // on a CPU, of all threads, and of processes that it started
-	DelayNs     int64 // time that threads were ready but had no CPU, summed
-	LongestNs   int64 // longest such time, approximately
-	ThrottledNs int64 // time throttled by the CPU quota
-	StoppedNs   int64 // time stopped by a signal
-	PausedNs    int64 // time in which neither the process nor gmpscope, which watches it, ran, and both resumed together
-	childNs     int64 // processes that it started had or wanted a CPU
-	delays      []span
-	pauses      []span // what PausedNs may be made of
+	Counted             bool  // by the kernel; if not, the rest is not known
+	jsondoc.TestMachine       // CPUNs is that of processes that it started, too
+	PausedNs            int64 // time in which neither the process nor gmpscope, which watches it, ran, and both resumed together
+	childNs             int64 // processes that it started had or wanted a CPU
+	delays              []span
+	pauses              []span // what PausedNs may be made of
 }
 
 // between returns what was counted from one time to another, ns since 1970. What a thread waited for is

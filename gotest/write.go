@@ -209,8 +209,8 @@ func (r *Result) WriteJSON(w io.Writer, tool string, kept bool) error {
 			if t.Wait.Ns > 0 {
 				x.Wait = &t.Wait
 			}
-			if m := t.Machine; m.Counted {
-				x.Machine = &jsondoc.TestMachine{CPUNs: m.CPUNs, DelayNs: m.DelayNs, LongestNs: m.LongestNs, ThrottledNs: m.ThrottledNs, StoppedNs: m.StoppedNs}
+			if t.Machine.Counted {
+				x.Machine = &t.Machine.TestMachine
 			}
 			pkg.Tests = append(pkg.Tests, x)
 		}
