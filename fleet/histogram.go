@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"strconv"
 
 	"github.com/gmpscope/gmpscope/analyze/histogram"
 )
@@ -107,17 +106,11 @@ func (h Histogram) Deviation(v int64) int64 {
 
 // MarshalJSON writes a list of bucket, count, bucket, count, …
 func (h Histogram) MarshalJSON() ([]byte, error) {
-	out := make([]byte, 0, 2+8*len(h))
-	out = append(out, '[')
-	for i, b := range h {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = strconv.AppendInt(out, int64(b.At), 10)
-		out = append(out, ',')
-		out = strconv.AppendInt(out, b.Count, 10)
+	flat := make([]int64, 0, 2*len(h))
+	for _, b := range h {
+		flat = append(flat, int64(b.At), b.Count)
 	}
-	return append(out, ']'), nil
+	return json.Marshal(flat)
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.
