@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +48,10 @@ func unfit(r rune) bool {
 }
 
 // Pattern reads labels of a trace from the end of its path.
-type Pattern struct{ re *regexp.Regexp }
+type Pattern struct {
+	re    *regexp.Regexp
+	names []string // of the labels, in the order of its groups
+}
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}|\*`)
 
@@ -75,7 +77,7 @@ func ParsePattern(s string) (*Pattern, error) {
 		if slices.Contains(names, name) {
 			return nil, fmt.Errorf("%q: has {%s} twice", s, name)
 		}
-		fmt.Fprintf(&b, "(?P<n%x>[^/]+?)", name) // a group's name has letters and digits only
+		b.WriteString("([^/]+?)")
 		names = append(names, name)
 	}
 	b.WriteString(regexp.QuoteMeta(s[from:]) + "$")
@@ -86,7 +88,7 @@ func ParsePattern(s string) (*Pattern, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", s, err)
 	}
-	return &Pattern{re}, nil
+	return &Pattern{re, names}, nil
 }
 
 // labels returns those in a path; none if it does not match.
@@ -94,14 +96,9 @@ func (p *Pattern) labels(path string) (out []Label) {
 	if p == nil {
 		return nil
 	}
-	found := p.re.FindStringSubmatch(filepath.ToSlash(path))
-	for i, group := range p.re.SubexpNames() {
-		if found == nil || group == "" {
-			continue
-		}
-		name, err := hex.DecodeString(group[1:])
-		if err == nil {
-			out = append(out, Label{Name: string(name), Value: cut(found[i])})
+	if found := p.re.FindStringSubmatch(filepath.ToSlash(path)); found != nil {
+		for i, name := range p.names {
+			out = append(out, Label{Name: name, Value: cut(found[i+1])})
 		}
 	}
 	return out
