@@ -68,8 +68,28 @@ func (p *Snapshot) rare(d *reference.Decision, n *ledger.Note) {
 		p.assist[d.G] = *d
 	case reference.KindAssistEnd:
 		delete(p.assist, d.G)
-	default:
-		p.world(d)
+	case reference.KindProcs:
+		p.resize(d)
+	case reference.KindGCBegin:
+		p.marks = new(*d)
+	case reference.KindGCEnd:
+		p.marks = nil
+	case reference.KindSTWBegin:
+		p.stw = new(*d)
+	case reference.KindSTWEnd:
+		p.stw = nil
+		for id, x := range p.ps {
+			if x.Why == reference.WhySTW && x.Kind == reference.KindPStop {
+				x.Why = reference.WhyIdle
+				p.ps[id] = x
+			}
+		}
+	case reference.KindLost:
+		clear(p.ps)
+		clear(p.on)
+		clear(p.active)
+		clear(p.assist)
+		p.marks, p.stw = nil, nil
 	}
 }
 
@@ -94,34 +114,6 @@ func (p *Snapshot) turns(d *reference.Decision) {
 			delete(p.active, slot)
 		}
 		delete(p.on, d.P)
-	}
-}
-
-// world processes what concerns all.
-func (p *Snapshot) world(d *reference.Decision) {
-	switch d.Kind {
-	case reference.KindProcs:
-		p.resize(d)
-	case reference.KindGCBegin:
-		p.marks = new(*d)
-	case reference.KindGCEnd:
-		p.marks = nil
-	case reference.KindSTWBegin:
-		p.stw = new(*d)
-	case reference.KindSTWEnd:
-		p.stw = nil
-		for id, x := range p.ps {
-			if x.Why == reference.WhySTW && x.Kind == reference.KindPStop {
-				x.Why = reference.WhyIdle
-				p.ps[id] = x
-			}
-		}
-	case reference.KindLost:
-		clear(p.ps)
-		clear(p.on)
-		clear(p.active)
-		clear(p.assist)
-		p.marks, p.stw = nil, nil
 	}
 }
 
