@@ -575,30 +575,27 @@ func (m *Accumulator) Add(b *ledger.Block, ended []waits.EndedWait) error {
 		for of < len(ended) && int(ended[of].At) == i {
 			of++
 		}
-		m.follow(b, d, n, ended[:of])
+		switch {
+		case n.Changed&ledger.Turned != 0:
+			m.turn(b, d, n, ended[:of])
+		case d.Kind == reference.KindPStart:
+			m.getsP(d)
+		case d.Kind == reference.KindPStop, d.Kind == reference.KindRetake:
+			m.losesP(d)
+		case d.Kind == reference.KindHandoff:
+			if g := m.givenP(d.P); g != nil && g.at != never {
+				g.handed = true
+			}
+		}
 		ended = ended[of:]
 		if n.Changed&ledger.Counts != 0 {
-			m.count(&b.Ps[ps])
+			m.tick(m.now)
+			m.idling.idle = b.Ps[ps].Idle
 			ps++
 		}
 	}
 	m.addOpen()
 	return nil
-}
-
-func (m *Accumulator) follow(b *ledger.Block, d *reference.Decision, n *ledger.Note, ended []waits.EndedWait) {
-	if n.Changed&ledger.Turned != 0 {
-		m.turn(b, d, n, ended)
-		return
-	}
-	switch d.Kind {
-	case reference.KindPStart:
-		m.getsP(d)
-	case reference.KindPStop, reference.KindRetake:
-		m.losesP(d)
-	case reference.KindHandoff:
-		m.handsP(d)
-	}
 }
 
 // turn ends what the goroutine of a decision did until then.
@@ -616,8 +613,11 @@ func (m *Accumulator) turn(b *ledger.Block, d *reference.Decision, n *ledger.Not
 	case ledger.Unseen:
 		m.fold(d.G, n.G, n.Class)
 	}
-	if n.Changed&ledger.Returned != 0 || n.Was == ledger.InSyscall && n.Now == ledger.Runnable {
-		m.leavesCall(d)
+	if n.Changed&ledger.Returned != 0 || n.Was == ledger.InSyscall && n.Now == ledger.Runnable { // from a system call
+		if k := m.acting(d); k != nil {
+			k.inCall = false
+			m.watch(k, m.now)
+		}
 	}
 }
 
@@ -653,7 +653,8 @@ func (m *Accumulator) begin(d *reference.Decision, n *ledger.Note, ended []waits
 }
 
 func (m *Accumulator) noteOnCPU(k *task) {
-	if !m.covered(m.now) || k.on == unknown || !k.recorded {
+	covered := m.begun && m.now >= m.first && !(m.ended && m.now > m.last)
+	if !covered || k.on == unknown || !k.recorded {
 		return
 	}
 	switch {
@@ -666,10 +667,6 @@ func (m *Accumulator) noteOnCPU(k *task) {
 		m.inside[1]++
 		m.seenOn(k, k.cpu, m.now)
 	}
-}
-
-func (m *Accumulator) covered(t int64) bool {
-	return m.begun && t >= m.first && !(m.ended && t > m.last)
 }
 
 func (m *Accumulator) end(b *ledger.Block, d *reference.Decision, n *ledger.Note) {

@@ -166,34 +166,25 @@ func (p *parser) body(r Record, k Kind, b []byte) (Record, bool, error) {
 		r.CPU = target(rest)
 		return r, r.TID != 0, nil
 	}
-	left, right, ok := cutSwitch(b)
-	if !ok {
-		return r, false, errSwitch
-	}
-	var rest []byte
-	if r.Comm, r.TID, rest, ok = p.thread(left, "prev_comm=", " prev_pid="); ok {
-		r.State, ok = state(rest)
-	}
-	if ok {
-		r.Into, r.Next, _, ok = p.thread(right, "next_comm=", " next_pid=")
-	}
-	if !ok {
-		return r, false, errSwitch
-	}
-	return r, true, nil
-}
-
-// cutSwitch cuts what follows sched_switch at its arrow.
-func cutSwitch(b []byte) (left, right []byte, ok bool) {
 	const arrow = " ==> "
 	i := bytes.LastIndex(b, []byte(arrow+"next_comm="))
 	if i < 0 {
 		i = bytes.LastIndex(b, []byte(arrow))
 	}
 	if i < 0 {
-		return nil, nil, false
+		return r, false, errSwitch
 	}
-	return b[:i], b[i+len(arrow):], true
+	var rest []byte
+	if r.Comm, r.TID, rest, ok = p.thread(b[:i], "prev_comm=", " prev_pid="); ok {
+		r.State, ok = state(rest)
+	}
+	if ok {
+		r.Into, r.Next, _, ok = p.thread(b[i+len(arrow):], "next_comm=", " next_pid=")
+	}
+	if !ok {
+		return r, false, errSwitch
+	}
+	return r, true, nil
 }
 
 // thread reads "comm=NAME pid=N" or "NAME:N [", and returns what follows.

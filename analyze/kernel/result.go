@@ -279,14 +279,20 @@ func (m *Accumulator) classes(b *breakdown.Result) []ClassOnOff {
 }
 
 func (m *Accumulator) processes(called func(string) string) []ProcessUse {
-	own := m.program()
+	// A thread is one of the program if it ran goroutines, or is of the same process as one that did.
+	groups := map[int32]bool{}
+	for _, k := range m.tasks {
+		if k.ours && k.group != 0 {
+			groups[k.group] = true
+		}
+	}
 	byName := map[string]*ProcessUse{}
 	for _, k := range m.tasks {
 		if k.cpuNs == 0 && k.insteadNs == 0 {
 			continue
 		}
 		name, key := processName(m.r.Name(k.comm)), ""
-		if !own(k) {
+		if !k.ours && !groups[k.group] {
 			key = name
 		}
 		p := byName[key]
@@ -328,18 +334,6 @@ func (m *Accumulator) processes(called func(string) string) []ProcessUse {
 		out = append(out, others)
 	}
 	return out
-}
-
-// program returns whether a thread is one of the program: it ran goroutines, or is of the
-// same process as one that did.
-func (m *Accumulator) program() func(*task) bool {
-	groups := map[int32]bool{}
-	for _, k := range m.tasks {
-		if k.ours && k.group != 0 {
-			groups[k.group] = true
-		}
-	}
-	return func(k *task) bool { return k.ours || groups[k.group] }
 }
 
 // processName is the name of a thread without what tells the threads of the kernel on

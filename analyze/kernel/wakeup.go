@@ -113,11 +113,6 @@ func (m *Accumulator) lacks(k *task, from, to int64) {
 	k.lackNs += m.counted(from, to)
 }
 
-func (m *Accumulator) count(p *ledger.Ps) {
-	m.tick(m.now)
-	m.idling.idle = p.Idle
-}
-
 func (m *Accumulator) getsP(d *reference.Decision) {
 	k := m.acting(d)
 	if k == nil {
@@ -145,20 +140,6 @@ func (m *Accumulator) losesP(d *reference.Decision) {
 		if d.Why != reference.WhyIdle && d.Why != reference.WhySTW {
 			g.at = m.now
 		}
-	}
-}
-
-func (m *Accumulator) handsP(d *reference.Decision) {
-	if g := m.givenP(d.P); g != nil && g.at != never {
-		g.handed = true
-	}
-}
-
-// leavesCall is for the thread of a goroutine that comes back from a system call.
-func (m *Accumulator) leavesCall(d *reference.Decision) {
-	if k := m.acting(d); k != nil {
-		k.inCall = false
-		m.watch(k, m.now)
 	}
 }
 
