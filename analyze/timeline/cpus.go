@@ -85,7 +85,7 @@ type machine struct {
 	maxBins int   // as of now: falls as lanes are added
 	lanes   []cpuLane
 	byCPU   map[int32]int
-	lacking []sums // by P
+	lacking []sums // by P: how long it ran goroutines without a CPU
 	omitted map[int32]bool
 }
 
@@ -125,8 +125,10 @@ func (a *Accumulator) ObserveCPUs(c *ledger.CPUs) {
 	for i := range c.Off {
 		x := &c.Off[i]
 		*m.off.next() = *x
-		if s := m.lacked(x.P); s != nil {
-			m.add(s, x.From, x.To)
+		if x.P >= 0 && x.P < maxLanes {
+			lacking := at(&m.lacking, int(x.P))
+			m.bound()
+			m.add(lacking, x.From, x.To)
 		}
 	}
 	m.nowOn, m.nowOff = append(m.nowOn[:0], c.OpenOn...), append(m.nowOff[:0], c.OpenOff...)
@@ -148,16 +150,6 @@ func (m *machine) lane(cpu int32) *cpuLane {
 	m.lanes = append(m.lanes, cpuLane{cpu: cpu, at: m.calls})
 	m.bound()
 	return &m.lanes[len(m.lanes)-1]
-}
-
-// lacked returns how long P p ran goroutines without a CPU; nil if it has no lane.
-func (m *machine) lacked(p int32) *sums {
-	if p < 0 || p >= maxLanes {
-		return nil
-	}
-	s := at(&m.lacking, int(p))
-	m.bound()
-	return s
 }
 
 // bound keeps lanes x bins small.
