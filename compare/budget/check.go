@@ -44,17 +44,16 @@ func ReadDocument(r io.Reader, name string) (Document, error) {
 // Only returns the small part of a document that [Check], with these rules, and [Propose]
 // need, so that many documents fit in memory.
 func (d Document) Only(rules []Rule) Document {
-	paths := make([][]step, 0, len(rules)+len(proposed)+len(proposedOfKinds))
+	var paths [][]step
 	for i := range rules {
 		paths = append(paths, rules[i].path)
 	}
-	for _, p := range proposed {
-		if path, err := parsePath(p); err == nil {
-			paths = append(paths, path)
-		}
+	texts := append(slices.Clone(proposed), "work.kinds[*].entry")
+	for _, k := range proposedOfKinds {
+		texts = append(texts, "work.kinds[*]."+k.path)
 	}
-	for _, p := range append(proposedOfKinds, kindNumber{path: "entry"}) {
-		if path, err := parsePath("work.kinds[*]." + p.path); err == nil {
+	for _, text := range texts {
+		if path, err := parsePath(text); err == nil {
 			paths = append(paths, path)
 		}
 	}
@@ -251,8 +250,6 @@ func (r *Rule) holds(v, bound float64) bool {
 	}
 }
 
-func (r *Rule) upper() bool { return r.op[0] == '<' }
-
 // show writes a value in the unit of its path.
 func (r *Rule) show(v float64) string {
 	if strings.HasSuffix(r.path[len(r.path)-1].key, "ns") {
@@ -273,7 +270,7 @@ func (r *Rule) value1(docs []Document) (v float64, why string) {
 			}
 			return 0, why
 		}
-		if r.upper() {
+		if r.op[0] == '<' { // it is an upper bound
 			vs = append(vs, slices.Max(found))
 		} else {
 			vs = append(vs, slices.Min(found))
