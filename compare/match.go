@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -91,14 +92,9 @@ func match(before, after map[kindKey]*kindSum) []pair {
 }
 
 func sorted(m map[kindKey]*kindSum) []*kindSum {
-	out := make([]*kindSum, 0, len(m))
-	for _, s := range m {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(x, y *kindSum) int {
+	return slices.SortedFunc(maps.Values(m), func(x, y *kindSum) int {
 		return cmp.Or(cmp.Compare(y.ns, x.ns), strings.Compare(x.key.name, y.key.name), strings.Compare(x.key.how, y.key.how))
 	})
-	return out
 }
 
 // alikeRates reports whether there were about as many units a second.
