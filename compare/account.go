@@ -19,12 +19,11 @@ const alike = 0.2
 // the programs ran for as long in each trace, the same load if they ran for as
 // long in each second.
 func basisOf(before, after *Side) Basis {
-	same := func(x, y float64) bool { return math.Abs(x-y) <= alike*max(x, y) }
 	b, a := float64(before.RunningNs), float64(after.RunningNs)
 	switch {
-	case same(b, a):
+	case !far(b, a):
 		return PerTrace
-	case same(quantity.Ratio(b, float64(before.DurationNs)), quantity.Ratio(a, float64(after.DurationNs))):
+	case !far(quantity.Ratio(b, float64(before.DurationNs)), quantity.Ratio(a, float64(after.DurationNs))):
 		return PerSecond
 	}
 	return PerRunning
@@ -161,14 +160,6 @@ func accountOf(rs []*analyze.Result, basis Basis, whole map[string]bool) account
 	a.causes, a.classes = causes.rounded(a.total), classes.rounded(a.total)
 	a.keys = classes.keys
 	return a
-}
-
-func causesOf(b, a *account) []CauseChange {
-	var out []CauseChange
-	for _, c := range waits.Causes() {
-		out = append(out, CauseChange{Cause: string(c), BeforeNs: b.causes[c], AfterNs: a.causes[c], DeltaNs: a.causes[c] - b.causes[c]})
-	}
-	return out
 }
 
 // classesOf lists the classes' parts in the change, the largest first.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -48,7 +49,9 @@ func Compare(before, after []*analyze.Result) (*Result, error) {
 	whole := plain(slices.Concat(before, after))
 	b, a := accountOf(before, r.Basis, whole), accountOf(after, r.Basis, whole)
 	r.Waiting = Waiting{BeforeNs: b.total, AfterNs: a.total, DeltaNs: a.total - b.total}
-	r.Causes = causesOf(&b, &a)
+	for _, c := range waits.Causes() {
+		r.Causes = append(r.Causes, CauseChange{Cause: string(c), BeforeNs: b.causes[c], AfterNs: a.causes[c], DeltaNs: a.causes[c] - b.causes[c]})
+	}
 	r.Classes = classesOf(&b, &a)
 	r.Distribution = distribution(before, after)
 	r.Renames = renames(r.Classes)

@@ -117,13 +117,6 @@ func fixedTime(before, after []*analyze.Result) bool {
 	return float64(slices.Max(lengths)) <= within*float64(slices.Min(lengths))
 }
 
-// sameTime reports whether all traces were recorded for a given time, and on one side the programs ran for
-// longer in it: how long they took says nothing then.
-func sameTime(before, after []*analyze.Result) bool {
-	b, a := sideOf(before), sideOf(after)
-	return fixedTime(before, after) && far(float64(b.RunningNs), float64(a.RunningNs))
-}
-
 func user(f func(s *waits.Summary) float64) func(r *analyze.Result) float64 {
 	return func(r *analyze.Result) float64 { return f(&r.Waits.User) }
 }

@@ -94,7 +94,9 @@ func (r *Result) decisions(before, after []*analyze.Result, cs []*candidate) []*
 			}
 		}
 	}
-	if (r.Basis == PerTrace || finished(before, after)) && !sameTime(before, after) && min(r.Before.DurationNs, r.After.DurationNs) > 0 {
+	// Where all were recorded for a given time, and on one side the programs ran for longer in it, how long they took says nothing.
+	sameTime := fixedTime(before, after) && far(float64(r.Before.RunningNs), float64(r.After.RunningNs))
+	if (r.Basis == PerTrace || finished(before, after)) && !sameTime && min(r.Before.DurationNs, r.After.DurationNs) > 0 {
 		add(durationMetric, durationMetric.sample(before), durationMetric.sample(after), "whole", nil, 0.5)
 	}
 	decide(out, math.Log(r.Machine.Slower))
