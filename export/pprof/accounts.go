@@ -49,8 +49,6 @@ type accounts struct {
 // everybody is the key of what has no account of its class.
 var everybody = key{class: waits.ClassOthers, place: others}
 
-func newAccounts(most int) *accounts { return &accounts{most: most, index: map[key]int32{}} }
-
 // at returns the account of a key. The pointer is good until the next call.
 func (a *accounts) at(k key) *account {
 	if i, ok := a.index[k]; ok {

@@ -38,7 +38,7 @@ type Writer struct {
 	out      io.Writer
 	opt      Options
 	lookup   analyze.Lookup
-	accounts *accounts
+	accounts accounts
 	gap      int64 // when the trace had one last, ns; -1 if it had none
 }
 
@@ -47,7 +47,7 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	if o.Accounts <= 0 {
 		o.Accounts = 1 << 13
 	}
-	return &Writer{out: out, opt: o, accounts: newAccounts(o.Accounts), gap: -1}
+	return &Writer{out: out, opt: o, accounts: accounts{most: o.Accounts, index: map[key]int32{}}, gap: -1}
 }
 
 // Begin stores the functions that resolve handles. It implements [analyze.Observer].
@@ -122,7 +122,10 @@ func newBuilder(l analyze.Lookup, res *analyze.Result, count, value string) *bui
 // add adds the samples of an account, one for each cause.
 func (b *builder) add(k *key, a *account) {
 	locations := b.locationsOf(stackOf{k.stack, k.place})
-	class, source, waker := b.label(b.Class(k.class)), b.label(k.source.String()), b.label(b.waker(k))
+	class, source, waker := b.label(b.Class(k.class)), b.label(k.source.String()), b.label(export.NoWaker(k.why))
+	if k.byGoroutine {
+		waker = b.label(b.Class(k.waker))
+	}
 	if k.place == others {
 		source, waker = b.label("(others)"), b.label("(others)")
 	}
@@ -145,13 +148,6 @@ func (b *builder) add(k *key, a *account) {
 		}
 		sample(cause, 0, 0, a.blocks, a.blockedNs)
 	}
-}
-
-func (b *builder) waker(k *key) string {
-	if k.byGoroutine {
-		return b.Class(k.waker)
-	}
-	return export.NoWaker(k.why)
 }
 
 // label returns a value of a label, which samples share.
