@@ -61,7 +61,7 @@ func Exec(counts, traces string, args []string, stdin io.Reader, stdout, stderr 
 		}
 	}()
 	s := newSampler(cmd.Process.Pid)
-	r.CPUs = s.cpus()
+	r.CPUs = s.process.CPUs
 	err = s.until(ended)
 	r.Samples, r.Every = s.samples, int64(s.every)
 	text, _ := json.Marshal(r) // numbers and texts

@@ -44,8 +44,6 @@ func newSampler(pid int) *sampler {
 	return s
 }
 
-func (s *sampler) cpus() int { return s.process.CPUs }
-
 // until samples until ended has an error, which it returns.
 func (s *sampler) until(ended <-chan error) error {
 	runtime.LockOSThread() // for good: where it may, its thread goes before those that are watched

@@ -81,8 +81,6 @@ func (k *kept) within(from, to int64, f func(x *interval, ns int64)) {
 	}
 }
 
-func newWatcher() *watcher { return &watcher{creator: map[int64]int64{}} }
-
 // Begin implements [analyze.Observer].
 func (w *watcher) Begin(l analyze.Lookup) { w.lookup = l }
 
@@ -201,7 +199,7 @@ func byName(tests []*Judged) map[string][]*Judged {
 }
 
 func (p *Package) analyze(ctx context.Context, r *ran) {
-	w := newWatcher()
+	w := &watcher{creator: map[int64]int64{}}
 	res, err := analyze.File(ctx, r.Trace, analyze.Options{Observer: w, OnUnit: w.unit, NoTimeline: true})
 	for _, t := range slices.Concat(p.Tests, p.passed) {
 		t.Machine = between(r.Samples, r.Every, t.began.UnixNano(), t.ended.UnixNano())
