@@ -335,7 +335,10 @@ func (r *Recorder) watch() {
 			continue
 		}
 		_, err := r.captureFor(why)
-		next = now.Add(r.o.pause(err))
+		next = now.Add(r.o.Cooldown)
+		if err != nil { // a disk may have room again, or a folder be there, long before the end of the cooldown
+			next = now.Add(min(r.o.Cooldown, 10*r.o.Interval))
+		}
 		if err != nil && !errors.Is(err, ErrStopped) && r.o.OnError != nil {
 			r.o.OnError(err)
 		}
@@ -352,13 +355,4 @@ func (o *Options) signal() Signal {
 		all = append(all, o.Signal)
 	}
 	return Any(all...)
-}
-
-// pause returns how long no trace is captured after one that ended in err: a disk
-// may have room again, or a folder be there, long before the end of the cooldown.
-func (o *Options) pause(err error) time.Duration {
-	if err == nil {
-		return o.Cooldown
-	}
-	return min(o.Cooldown, 10*o.Interval)
 }
