@@ -89,7 +89,9 @@ func (a *aggregator) add(r *Record) {
 	a.trend.add(r, values)
 	a.work.add(r, a.trend.own(values))
 	for i := range r.Worst {
-		a.worst = append(a.worst, longWaitOf(r, &r.Worst[i]))
+		s, t := &r.Worst[i], traceOf(r)
+		t.FromNs, t.ToNs = s.FromNs, add(s.FromNs, s.WaitNs)
+		a.worst = append(a.worst, jsondoc.FleetWait{FleetTrace: t, G: s.G, Class: className(r, s.Class), WaitNs: s.WaitNs, Source: s.Source, Cause: s.Causes.largest()})
 	}
 	slices.SortFunc(a.worst, func(x, y jsondoc.FleetWait) int {
 		return cmp.Or(cmp.Compare(y.WaitNs, x.WaitNs), strings.Compare(x.Key, y.Key), cmp.Compare(x.FromNs, y.FromNs), cmp.Compare(x.G, y.G))
@@ -124,12 +126,6 @@ func (a *aggregator) groupsFor(list [][]string) []*group {
 		}
 	}
 	return out
-}
-
-func longWaitOf(r *Record, s *LongWait) jsondoc.FleetWait {
-	t := traceOf(r)
-	t.FromNs, t.ToNs = s.FromNs, add(s.FromNs, s.WaitNs)
-	return jsondoc.FleetWait{FleetTrace: t, G: s.G, Class: className(r, s.Class), WaitNs: s.WaitNs, Source: s.Source, Cause: s.Causes.largest()}
 }
 
 func (a *aggregator) document(found *outliers, problems []Problem) *Report {
