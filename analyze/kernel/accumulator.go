@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/ids"
 	"github.com/gmpscope/gmpscope/analyze/ledger"
 	"github.com/gmpscope/gmpscope/analyze/waits"
@@ -150,10 +151,7 @@ func (m *Accumulator) Sample(at, thread int64) {
 	}
 	m.points = append(m.points, Point{at, int32(thread)})
 	if len(m.points) == maxSampled {
-		for i := range maxSampled / 2 {
-			m.points[i] = m.points[2*i+1]
-		}
-		m.points, m.every = m.points[:maxSampled/2], 2*m.every
+		m.points, m.every = histogram.Halve(m.points, func(_, y Point) Point { return y }), 2*m.every
 	}
 }
 

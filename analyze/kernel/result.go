@@ -212,7 +212,11 @@ func (m *Accumulator) Finish(f Facts) (*Machine, error) {
 		ShiftNs: m.clock.ShiftNs, ErrorNs: m.clock.ErrorNs, ResolutionNs: m.r.ResolutionNs(), InsideShare: share, Mapped: len(m.clock.Threads),
 		FromNs: m.first, ToNs: m.last, Records: m.r.records, Missing: m.missing, Lost: m.lost, Off: m.off, Wakeups: m.wakes, Stops: m.stops,
 		CPUs: m.finishCPUs(), ByProcess: m.processes(f.Process), Classes: m.classes(f.Breakdown), Ps: []POnOff{},
-		IdleWaits: m.idleWaits(), WakePaths: m.wakePaths(),
+		IdleWaits: []IdleWait{
+			{CauseWakingRuntime, m.idling.wakingRuntime}, {CauseWakingKernel, m.idling.wakingKernel},
+			{CauseMissedRuntime, m.idling.missedRuntime}, {CauseMissedKernel, m.idling.missedKernel},
+		},
+		WakePaths: m.wakePaths(),
 	}
 	var off part
 	for _, p := range m.class {

@@ -188,14 +188,6 @@ func (m *Accumulator) divide(w *waits.EndedWait, slot int32, k *task) {
 	}
 }
 
-func (m *Accumulator) idleWaits() []IdleWait {
-	s := &m.idling
-	return []IdleWait{
-		{CauseWakingRuntime, s.wakingRuntime}, {CauseWakingKernel, s.wakingKernel},
-		{CauseMissedRuntime, s.missedRuntime}, {CauseMissedKernel, s.missedKernel},
-	}
-}
-
 // Ways on which a woken thread came to run a goroutine.
 const (
 	pathAll = iota
