@@ -73,11 +73,8 @@ func (s *sum[K]) rounded(total int64) map[K]int64 {
 	each, extra := left/int64(len(byRest)), left%int64(len(byRest))
 	for j, k := range byRest {
 		d := each
-		switch {
-		case extra > 0 && int64(j) < extra:
-			d++
-		case extra < 0 && int64(j) < -extra:
-			d--
+		if int64(j) < abs(extra) {
+			d += extra / abs(extra) // one more, or less
 		}
 		out[k] += d
 	}
