@@ -130,7 +130,7 @@ func underOneKey(b []byte) (int, []byte) { return 0, b }
 type expandFn struct{ Settings Settings }
 
 func (f *expandFn) ProcessElement(ctx context.Context, pattern string, found func(string), problem func([]byte)) error {
-	if !hasMeta(pattern) { // whether it is there, to open it tells
+	if !strings.ContainsAny(pattern, special) { // whether it is there, to open it tells
 		found(pattern)
 		return nil
 	}
@@ -152,9 +152,6 @@ func (f *expandFn) ProcessElement(ctx context.Context, pattern string, found fun
 	}
 	return f.Settings.missing(ctx, pattern, problem)
 }
-
-// hasMeta reports whether a path is a pattern.
-func hasMeta(path string) bool { return strings.ContainsAny(path, special) }
 
 // special are the characters that are not themselves in a pattern.
 const special = `*?[\`
