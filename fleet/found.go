@@ -43,17 +43,12 @@ func newFoundSet(g Grouping) foundSet {
 	return foundSet{Grouping: g, version: slices.Index(g.By, versionLabel), found: map[string]*found{}, families: map[string]map[string]bool{}}
 }
 
-// split returns the version of a group, and the others of its labels.
-func (s *foundSet) split(values []string) (version string, rest []string) {
-	if s.version < 0 {
-		return "", values
-	}
-	return values[s.version], slices.Delete(slices.Clone(values), s.version, s.version+1)
-}
-
 func (s *foundSet) add(r *Record, groups [][]string) {
 	for _, values := range groups {
-		version, rest := s.split(values)
+		version, rest := "", values
+		if s.version >= 0 {
+			version, rest = values[s.version], slices.Delete(slices.Clone(values), s.version, s.version+1)
+		}
 		family := keyed(rest)
 		if s.families[family] == nil {
 			if len(s.families) >= maxGroups {
