@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gmpscope/gmpscope/analyze/histogram"
 	"github.com/gmpscope/gmpscope/analyze/sidecar"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 )
@@ -102,16 +103,14 @@ func (s *sampler) look() {
 
 // halve puts each two samples together, and has half as many taken from now on.
 func (s *sampler) halve() {
-	for i := range maxSamples / 2 {
-		x, y := s.samples[2*i], s.samples[2*i+1]
+	s.samples = histogram.Halve(s.samples, func(x, y sample) sample {
 		y.CPU += x.CPU
 		y.Child += x.Child
 		y.Throttled += x.Throttled
 		y.Stopped = y.Stopped || x.Stopped
 		y.Delays = append(x.Delays, y.Delays...)
-		s.samples[i] = y
-	}
-	s.samples = s.samples[:maxSamples/2]
+		return y
+	})
 	s.every *= 2
 }
 
