@@ -75,12 +75,7 @@ func writeWork(w io.Writer, analysis func(analyze.Options) (*analyze.Result, err
 // ours reports whether a function is one of those that answer, which are no work of the program.
 func ours(function string) bool {
 	const module = "github.com/gmpscope/gmpscope/"
-	for _, p := range []string{"live.", "analyze", "export/", "report"} {
-		if strings.HasPrefix(function, module+p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"live.", "analyze", "export/", "report"}, func(p string) bool { return strings.HasPrefix(function, module+p) })
 }
 
 func writeWait(w io.Writer, analysis func(analyze.Options) (*analyze.Result, error)) error {
