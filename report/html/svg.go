@@ -161,17 +161,14 @@ func part(recorded []float64, from, to int) []float64 {
 
 // meanOf is the mean of bins of which so many ns are recorded; nil: all of them.
 func meanOf(s []float32, recorded []float64) float64 {
-	sum, whole := 0.0, float64(len(s))
-	if recorded == nil {
-		for _, v := range s {
-			sum += finite(float64(v))
-		}
-		return sum / whole
-	}
-	whole = 0
+	sum, whole := 0.0, 0.0
 	for i, v := range s {
-		sum += finite(float64(v)) * recorded[i]
-		whole += recorded[i]
+		weight := 1.0
+		if recorded != nil {
+			weight = recorded[i]
+		}
+		sum += finite(float64(v)) * weight
+		whole += weight
 	}
 	return sum / max(1, whole)
 }
