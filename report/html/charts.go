@@ -25,9 +25,6 @@ import (
 // heatCells bounds the cells of an interactive heat map; ECharts slows down beyond.
 const heatCells = 8_000
 
-// chartPoints is the number of points of an interactive curve.
-const chartPoints = 1_000
-
 // chart is an island for charts.js.
 type chart struct {
 	Kind   string         `json:"kind"`

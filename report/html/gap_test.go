@@ -9,7 +9,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -99,7 +98,7 @@ func TestGapHasNoMean(t *testing.T) {
 		t.Errorf("means %v, want %v", got, want)
 	}
 	ls := timeLines(r.Timeline, 4)
-	if svg := string(linesSVG(ls[:1], scaleOf(ls), axisOf(r.Timeline), r.Timeline.NotRecorded, "", quantity.Number)); strings.Count(svg, "<polyline") != 2 {
+	if svg := string(linesSVG(ls[:1], scaleOf(ls), &r.Timeline)); strings.Count(svg, "<polyline") != 2 {
 		t.Errorf("the curve is drawn through the gap: %s", svg)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // scale is the upright axis of curves: from 0 to top; or, where their values
@@ -19,6 +21,9 @@ const (
 	spread  = 100
 	decades = 5
 )
+
+// scalePoints is by how many points of each curve the axis is chosen, more than are drawn.
+const scalePoints = 1_000
 
 func scaleOf(ls []line) scale {
 	var above []float64
@@ -66,9 +71,9 @@ func (s scale) ticks() []float64 {
 }
 
 // note warns the reader of a logarithmic axis; "" for a linear one.
-func (s scale) note(value func(float64) string) string {
+func (s scale) note() string {
 	if s.floor == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The axis is logarithmic: each line is ten times the one below, and what is under %s lies on the lowest.", value(s.floor))
+	return fmt.Sprintf("The axis is logarithmic: each line is ten times the one below, and what is under %s lies on the lowest.", quantity.Number(s.floor))
 }

@@ -173,37 +173,8 @@ func meanOf(s []float32, recorded []float64) float64 {
 	return sum / max(1, whole)
 }
 
-// inGap reports whether a time is in a gap.
-func inGap(gaps []timeline.Span, at int64) bool {
-	return slices.ContainsFunc(gaps, func(s timeline.Span) bool { return s.From <= at && at < s.To })
-}
-
-// gaps hatches what is not recorded of a plot over time.
-func (d *drawing) gaps(gaps []timeline.Span, over axis, y, height float64) {
-	for _, s := range gaps {
-		x := over.share(s.From)
-		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(over.share(s.To)-x), y, height, gapTitle(s))
-	}
-}
-
-// axis is what a plot over time shows, ns: the trace, or a window of it.
-type axis struct{ from, to int64 }
-
-func axisOf(t timeline.Result) axis { return axis{t.FromNs, t.EndNs} }
-
-// share is where on it an instant lies, from 0 to 1.
-func (a axis) share(at int64) float64 { return quantity.Ratio(at-a.from, a.to-a.from) }
-
-// at is the instant at a share.
-func (a axis) at(share float64) int64 { return a.from + int64(share*float64(a.to-a.from)) }
-
-// gapTitle is the tooltip of a gap.
-func gapTitle(s timeline.Span) string {
-	return fmt.Sprintf("not recorded: %s from %s on", quantity.Duration(s.To-s.From), quantity.Instant(s.From))
-}
-
-func timeAxis(d *drawing, y float64, over axis) {
-	d.quarters(y, func(i int64) string { return quantity.Duration(over.from + (over.to-over.from)/4*i) })
+func timeAxis(d *drawing, y float64, t *timeline.Result) {
+	d.quarters(y, func(i int64) string { return quantity.Duration(t.FromNs + (t.EndNs-t.FromNs)/4*i) })
 }
 
 // quarters labels an axis at its quarters; narrow windows show its ends and its middle only.
@@ -335,31 +306,31 @@ func timeLines(t timeline.Result, n int) []line {
 	return slices.DeleteFunc(out, func(l line) bool { return len(l.Values) == 0 })
 }
 
-// seriesScale is the axis of the chart over time, the same for its drawing and
-// its interactive form, which has more points.
-func seriesScale(t timeline.Result) scale { return scaleOf(timeLines(t, chartPoints)) }
-
-// linesSVG draws curves over time, and where nothing is recorded; label says what they
-// are, and value how to write one.
-func linesSVG(ls []line, s scale, over axis, gaps []timeline.Span, label string, value func(float64) string) template.HTML {
+// linesSVG draws curves over time, and where nothing is recorded.
+func linesSVG(ls []line, s scale, t *timeline.Result) template.HTML {
 	if s.top == 0 {
 		return ""
 	}
 	const top, height = 8.0, 170.0
-	d := newDrawing("chart", label, 206)
+	d := newDrawing("chart", "Runnable goroutines, queues and idle Ps over time", 206)
 	for _, at := range s.ticks() {
 		y := top + height*(1-s.place(at))
 		d.rect("f-grid", leftMargin, plotWidth, y, 1, "")
-		d.text(leftMargin-0.008, y+4, "end", value(at))
+		d.text(leftMargin-0.008, y+4, "end", quantity.Number(at))
 	}
-	d.gaps(gaps, over, top, height)
+	whole := t.EndNs - t.FromNs
+	for _, g := range t.NotRecorded {
+		x, to := quantity.Ratio(g.From-t.FromNs, whole), quantity.Ratio(g.To-t.FromNs, whole)
+		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(to-x), top, height, fmt.Sprintf("not recorded: %s from %s on", quantity.Duration(g.To-g.From), quantity.Instant(g.From)))
+	}
 	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
 	for _, l := range ls {
 		open := false
 		for i, v := range l.Values {
 			at := (float64(i) + 0.5) / float64(len(l.Values))
+			ns := t.FromNs + int64(at*float64(whole))
 			switch {
-			case inGap(gaps, over.at(at)):
+			case slices.ContainsFunc(t.NotRecorded, func(g timeline.Span) bool { return g.From <= ns && ns < g.To }):
 				if open {
 					d.b.WriteString(`"/>`)
 				}
@@ -378,7 +349,7 @@ func linesSVG(ls []line, s scale, over axis, gaps []timeline.Span, label string,
 		}
 	}
 	d.closePlot()
-	timeAxis(d, top+height+18, over)
+	timeAxis(d, top+height+18, t)
 	return d.end()
 }
 
@@ -440,7 +411,7 @@ func lanesSVG(t timeline.Result) template.HTML {
 	for i := 0; i < len(lanes); i += every {
 		d.text(leftMargin-0.008, h*float64(i)+h/2+4, "end", fmt.Sprintf("P%d", lanes[i].P))
 	}
-	timeAxis(d, h*float64(len(lanes))+16, axisOf(t))
+	timeAxis(d, h*float64(len(lanes))+16, &t)
 	return d.end()
 }
 

@@ -48,9 +48,8 @@ func newTime(r *analyze.Result) *timeView {
 	}
 	v.Blocked = []legendItem{{"lock", "lock or WaitGroup"}, {"channel", "channel or select"}, {"sync", "Cond"}, {"network", "network"}, {"sleep", "sleep"}, {"gc", "garbage collector"}, {"notknown", "other"}}
 	ls := timeLines(t, 300)
-	s := seriesScale(t)
-	v.SeriesSVG = linesSVG(ls, s, axisOf(t), t.NotRecorded, "Runnable goroutines, queues and idle Ps over time", quantity.Number)
-	v.SeriesNote = s.note(quantity.Number)
+	s := scaleOf(timeLines(t, scalePoints))
+	v.SeriesSVG, v.SeriesNote = linesSVG(ls, s, &t), s.note()
 	for _, l := range ls {
 		v.Legend = append(v.Legend, legendItem{l.Key, l.Title})
 	}
