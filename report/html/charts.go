@@ -98,7 +98,7 @@ func series(title, colour, stack string, values []float64) charts.SingleSeries {
 // columns is a chart of columns, of which a part can be chosen on the slider below it.
 func columns(kind, xName, yName string, xs []string, list ...charts.SingleSeries) *chart {
 	c := charts.NewBar()
-	c.SetGlobalOptions(options(kind, opts.XAxis{Type: "category", Name: xName}, yName)...)
+	c.SetGlobalOptions(options(opts.XAxis{Type: "category", Name: xName}, yName)...)
 	c.SetXAxis(xs)
 	c.MultiSeries = list
 	c.Validate()
@@ -106,10 +106,9 @@ func columns(kind, xName, yName string, xs []string, list ...charts.SingleSeries
 }
 
 // options are those of a chart with a legend, and a slider below it.
-func options(id string, x opts.XAxis, yName string) []charts.GlobalOpts {
+func options(x opts.XAxis, yName string) []charts.GlobalOpts {
 	x.NameLocation, x.NameGap = "middle", 28
 	return []charts.GlobalOpts{
-		base(id),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "scroll", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 14}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 		charts.WithXAxisOpts(x),
@@ -152,15 +151,10 @@ func latencyChart(k *work.UnitKind) *chart {
 // stumbles over, with positions of our own.
 func option(j map[string]any, grid map[string]any) map[string]any {
 	delete(j, "toolbox")
-	delete(j, "title")
 	j["title"] = []any{}
 	j["grid"] = grid
 	j["animation"] = false
 	return j
-}
-
-func base(id string) charts.GlobalOpts {
-	return charts.WithInitializationOpts(opts.Initialization{ChartID: id})
 }
 
 // queuesChart is the heat map of queue lengths, P × time.
@@ -191,29 +185,21 @@ func queuesChart(t timeline.Result) *chart {
 	for i := range times {
 		times[i] = quantity.Duration(t.FromNs + (t.EndNs-t.FromNs)/int64(n)*int64(i))
 	}
-	c := heat("queues", times, labels, cells, most, "time since the trace began", "")
-	out := &chart{Kind: "queues", End: t.EndNs - t.FromNs}
-	c.SetGlobalOptions(charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}))
-	c.Validate()
-	out.Option = option(c.JSON(), map[string]any{"left": 8, "right": 16, "top": 54, "bottom": 84, "containLabel": true})
-	return out
-}
-
-// heat makes a heat map. Its categories must go through the axis options: SetXAxis has no effect on it.
-func heat(id string, xs, ys []string, cells [][3]any, most float64, xName, yName string) *charts.HeatMap {
 	c := charts.NewHeatMap()
-	c.SetGlobalOptions(base(id),
+	c.SetGlobalOptions( // categories, too: SetXAxis has no effect on a heat map
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: xs, Name: xName, NameLocation: "middle", NameGap: 28}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: ys, Name: yName, Inverse: opts.Bool(true)}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: times, Name: "time since the trace began", NameLocation: "middle", NameGap: 28}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: labels, Inverse: opts.Bool(true)}),
 		charts.WithVisualMapOpts(opts.VisualMap{
 			Calculable: opts.Bool(true), Max: float32(most), Orient: "horizontal", Top: "0", Right: "0",
 			InRange: &opts.VisualMapInRange{Color: []string{"@heat1", "@heat2", "@heat3", "@heat4", "@heat5", "@heat6", "@heat7"}},
 		}),
+		charts.WithDataZoomOpts(opts.DataZoom{Type: "inside"}, opts.DataZoom{Type: "slider"}),
 	)
-	c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{Name: id, Type: "heatmap", Data: cells})
-	return c
+	c.MultiSeries = append(c.MultiSeries, charts.SingleSeries{Name: "queues", Type: "heatmap", Data: cells})
+	c.Validate()
+	return &chart{Kind: "queues", End: t.EndNs - t.FromNs, Option: option(c.JSON(), map[string]any{"left": 8, "right": 16, "top": 54, "bottom": 84, "containLabel": true})}
 }
 
 // round keeps so many decimals, and is finite.
@@ -248,7 +234,7 @@ func causeTimeChart(r *analyze.Result) *chart {
 	}
 	end := r.EndNs() - r.BeginNs()
 	c := charts.NewLine()
-	c.SetGlobalOptions(options("causetime", opts.XAxis{Type: "value", Name: "time since the trace began", Max: end}, "goroutines waiting, mean")...)
+	c.SetGlobalOptions(options(opts.XAxis{Type: "value", Name: "time since the trace began", Max: end}, "goroutines waiting, mean")...)
 	for _, l := range ls {
 		d := make([][2]float64, 0, len(l.Values)+1)
 		for i, v := range l.Values {
