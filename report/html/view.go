@@ -33,9 +33,7 @@ type view struct {
 	Lines    []string
 	Nav      []navItem
 
-	HasResult bool
-	Gaps      bool // something is not recorded, or not kept
-	Procs     string
+	Gaps bool // something is not recorded, or not kept
 
 	Work, Findings                        *sectionView
 	Waits, Ps                             *sectionView
@@ -109,9 +107,6 @@ func newView(doc *report.Document, o Options) *view {
 	}
 	v.Try = words.Cut(words.Visible(doc.Verdict.Try), 1200)
 	v.Lines = sentences(slices.DeleteFunc(slices.Clone(doc.Verdict.Lines), func(l string) bool { return l == doc.Verdict.Detail || l == doc.Verdict.Try }))
-	if doc.Result != nil {
-		v.Origin = doc.Result.Timeline.FromNs
-	}
 	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
 	v.Badge = words.Visible(cmp.Or(doc.Verdict.Label, status.Title))
 	if !ok {
@@ -124,7 +119,7 @@ func newView(doc *report.Document, o Options) *view {
 	if r == nil {
 		return v
 	}
-	v.HasResult = true
+	v.Origin = r.Timeline.FromNs
 	names := doc.Names()
 	if r.Trace.Name != "" {
 		v.Title = words.Cut(wholeName(r.Trace.Name).Short, 60) + " – scheduling report"
