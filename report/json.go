@@ -128,19 +128,17 @@ func writeValue(w *bufio.Writer, v any) error {
 		_, err = w.Write(b)
 		return err
 	}
+	before := "[\n"
 	for i := range rv.Len() {
-		if i == 0 {
-			w.WriteString("[\n")
-		} else {
-			w.WriteString(",\n")
-		}
 		b, err := encode(rv.Index(i).Interface())
 		if err != nil {
 			return err
 		}
+		w.WriteString(before)
 		if _, err := w.Write(b); err != nil {
 			return err
 		}
+		before = ",\n"
 	}
 	_, err := w.WriteString("\n]")
 	return err
