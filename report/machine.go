@@ -153,11 +153,11 @@ func offCauses(o *kernel.OffBy) string {
 	for _, c := range causes {
 		whole += c.ns
 	}
-	causes = slices.DeleteFunc(causes, func(c cause) bool { return 100*c.ns < whole || c.ns == 0 })
-	slices.SortStableFunc(causes, func(x, y cause) int { return cmp.Compare(y.ns, x.ns) })
 	var parts []string
-	for _, c := range causes {
-		parts = append(parts, "for "+quantity.Duration(c.ns)+" "+c.what)
+	for _, c := range words.Largest(causes, func(c cause) int64 { return c.ns }) {
+		if 100*c.ns >= whole {
+			parts = append(parts, "for "+quantity.Duration(c.ns)+" "+c.what)
+		}
 	}
 	if len(parts) == 0 {
 		return ""
