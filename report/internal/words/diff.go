@@ -7,21 +7,17 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// The words for a change from one number to another that is none, and for one from 0, of which
-// there is no ratio.
-const (
-	NoChange = "none"
-	FromZero = "from 0"
-)
+// noChange stands for a change from one number to another that is none.
+const noChange = "none"
 
 // MetricChange returns, in words, how much a metric changed, and the confidence interval of
 // that, both in per cent or both as factors; interval is "" if there is none.
 func MetricChange(m *compare.Metric) (change, interval string) {
 	switch {
 	case compare.Value(m.Before.Value, m.Unit) == compare.Value(m.After.Value, m.Unit):
-		change = NoChange
+		change = noChange
 	case m.Ratio == nil:
-		return FromZero, ""
+		return "from 0", "" // of which there is no ratio
 	default:
 		change = quantity.Change(*m.Ratio)
 	}
@@ -32,12 +28,12 @@ func MetricChange(m *compare.Metric) (change, interval string) {
 	write := quantity.Factor
 	if hi < 2 && (lo == 0 || lo >= quantity.LeastLeft) {
 		write = func(r float64) string {
-			if s := quantity.Change(r); s != NoChange {
+			if s := quantity.Change(r); s != noChange {
 				return s
 			}
 			return "0 %"
 		}
-	} else if change != NoChange {
+	} else if change != noChange {
 		change = write(*m.Ratio)
 	}
 	if a, b := write(lo), write(hi); a != b {
@@ -65,7 +61,7 @@ func Difference(before, after int64) string {
 	d := quantity.Duration(after - before)
 	switch {
 	case quantity.Duration(before) == quantity.Duration(after):
-		return NoChange
+		return noChange
 	case strings.HasPrefix(d, "-"):
 		return d
 	}
