@@ -49,7 +49,9 @@ func WriteReplayText(w io.Writer, r *replay.Result, o TextOptions) error {
 	}
 	t.replayObserved(r)
 	t.replaySimulation(r)
-	t.warningList(r.Trace.Warnings)
+	if ws := r.Trace.Warnings; len(ws) > 0 {
+		t.section(&doc.Section{Title: "Warnings", Blocks: []doc.Block{doc.List{Items: warnings(ws)}}})
+	}
 	return t.w.Flush()
 }
 
@@ -221,13 +223,6 @@ func (t *text) replayObserved(r *replay.Result) {
 		quantity.Duration(o.Waits.TimeWeighted.P50), steals)
 	t.table(2, tb)
 	t.hang("  rules       ", 14, words.AllRules([]analyze.RulesApplied{r.Trace.Rules}))
-}
-
-func (t *text) warningList(ws []string) {
-	if len(ws) == 0 {
-		return
-	}
-	t.section(&doc.Section{Title: "Warnings", Blocks: []doc.Block{doc.List{Items: warnings(ws)}}})
 }
 
 // replaySimulation shows a simulation of the work: the trace's own scheduler first, which says
