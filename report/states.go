@@ -47,9 +47,8 @@ var blockedKeys = map[string]string{
 	breakdown.ReasonSuspended.String():   "gc",
 }
 
-// ClassesByWaiting returns the classes with a life, the program's before the runtime's, by
-// waiting for a P, then by life, longest first.
-func ClassesByWaiting(r *analyze.Result) []breakdown.Class {
+// classesByWaiting are the classes with a life, the program's before the runtime's, by waiting for a P.
+func classesByWaiting(r *analyze.Result) []breakdown.Class {
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
 		return cmp.Or(falseFirst(x.Runtime, y.Runtime), cmp.Compare(y.RunnableNs, x.RunnableNs))
@@ -68,23 +67,9 @@ func falseFirst(x, y bool) int {
 	return -1
 }
 
-// BlockedInWords returns the main reasons for blocking with their shares of the life: no
-// more than most of them, and after the first only those of at least 1 %.
-func BlockedInWords(s *breakdown.TimeByState, most int) string {
-	var parts []string
-	by := BlockedBySize(s)
-	for i, b := range by[:min(len(by), most)] {
-		if i > 0 && 100*b.Ns < s.LifeNs() {
-			break
-		}
-		parts = append(parts, words.Title(vocabulary.Blocked, b.Reason.String())+" "+quantity.Part(b.Ns, s.LifeNs()))
-	}
-	return words.List(parts)
-}
-
 // StatesSection returns the section about the time in each state, by class; nil if unknown.
 func StatesSection(r *analyze.Result) *doc.Section {
-	cs := ClassesByWaiting(r)
+	cs := classesByWaiting(r)
 	if len(cs) == 0 {
 		return nil
 	}
@@ -101,14 +86,19 @@ func StatesSection(r *analyze.Result) *doc.Section {
 		for _, p := range by {
 			row.Cells = append(row.Cells, doc.Share(p.Ns, whole))
 		}
-		t.Rows = append(t.Rows, doc.Row{Dim: row.Dim, Cells: append(row.Cells, doc.Cell{Text: cmp.Or(BlockedInWords(&c.TimeByState, 1), "-")})})
+		most := doc.Cell{Text: "-"}
+		if by := BlockedBySize(&c.TimeByState); len(by) > 0 {
+			most.Text = words.Title(vocabulary.Blocked, by[0].Reason.String()) + " " + quantity.Part(by[0].Ns, whole)
+		}
+		row.Cells = append(row.Cells, most)
+		t.Rows = append(t.Rows, row)
 	}
-	return &doc.Section{ID: "lives", Title: "Time breakdown", Blocks: []doc.Block{doc.Para{Text: StatesLead(r)}, doc.Fold{Title: "By goroutine group", Note: quantity.Count(int64(len(cs))),
+	return &doc.Section{ID: "lives", Title: "Time breakdown", Blocks: []doc.Block{doc.Para{Text: statesLead(r)}, doc.Fold{Title: "By goroutine group", Note: quantity.Count(int64(len(cs))),
 		Blocks: []doc.Block{doc.Legend(states(&breakdown.TimeByState{})), t}}}}
 }
 
-// StatesLead returns a sentence about the share of their life that goroutines of the program waited for a P.
-func StatesLead(r *analyze.Result) string {
+// statesLead reports for which share of their life goroutines of the program waited for a P.
+func statesLead(r *analyze.Result) string {
 	s := &r.Breakdown.Program
 	if s.LifeNs() == 0 {
 		return "The trace does not show what goroutines of the program did."
