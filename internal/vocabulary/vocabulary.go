@@ -99,12 +99,12 @@ func Find(name string) []Term {
 	}
 	var exact, alias, tail []Term
 	for _, t := range Terms() {
-		switch _, last, dotted := cut(t.Name); {
+		switch last := t.Name[strings.LastIndexByte(t.Name, '.')+1:]; {
 		case norm(t.Name) == n:
 			exact = append(exact, t)
 		case norm(t.Title) == n, slices.ContainsFunc(t.Aliases, func(a string) bool { return norm(a) == n }):
 			alias = append(alias, t)
-		case dotted && norm(last) == n, strings.TrimSuffix(norm(last), "-ns") == n:
+		case norm(last) == n, strings.TrimSuffix(norm(last), "-ns") == n:
 			tail = append(tail, t)
 		}
 	}
@@ -127,15 +127,6 @@ func basis(name string) (terms []Term) {
 		terms = append(terms, term)
 	}
 	return terms
-}
-
-// cut splits a path before its last part.
-func cut(s string) (before, last string, ok bool) {
-	i := strings.LastIndexByte(s, '.')
-	if i < 0 {
-		return "", s, false
-	}
-	return s[:i], s[i+1:], true
 }
 
 func norm(s string) string {
