@@ -126,7 +126,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 
 // echarts finds the source of ECharts; nil if there is none to be had.
 func (a *app) echarts(ctx context.Context, noFetch bool) html.Script {
-	js, _, err := echarts.Find(ctx, echarts.Options{
+	js, err := echarts.Find(ctx, echarts.Options{
 		NoFetch: noFetch,
 		Now:     time.Now,
 		Client:  &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}},

@@ -58,11 +58,11 @@ func TestFailedFetch(t *testing.T) {
 		}
 		asked = 0
 		announced := false
-		_, from, err := Find(t.Context(), Options{
+		_, err := Find(t.Context(), Options{
 			CacheDir: dir, Registry: srv.URL, Now: func() time.Time { return start.Add(c.at) },
 			Announce: func(string) error { announced = true; return nil },
 		})
-		if from != FromNowhere || err == nil || errors.Is(err, ErrFailedLately) == c.tries || (asked == 1) != c.tries || announced != c.tries {
+		if err == nil || errors.Is(err, ErrFailedLately) == c.tries || (asked == 1) != c.tries || announced != c.tries {
 			t.Errorf("%s: asked %d times, announced: %v; %v", c.what, asked, announced, err)
 		}
 		if !strings.Contains(err.Error(), "remove "+file) {
@@ -76,7 +76,7 @@ func TestFailedFetch(t *testing.T) {
 	}
 	for range 2 {
 		asked = 0
-		if _, _, err := Find(t.Context(), Options{CacheDir: notDir, Registry: srv.URL, Now: time.Now}); asked != 1 || err == nil || strings.Contains(err.Error(), "not tried again") {
+		if _, err := Find(t.Context(), Options{CacheDir: notDir, Registry: srv.URL, Now: time.Now}); asked != 1 || err == nil || strings.Contains(err.Error(), "not tried again") {
 			t.Errorf("asked %d times: %v", asked, err)
 		}
 	}
@@ -100,17 +100,17 @@ func TestSilentRegistry(t *testing.T) {
 		cancel()
 	}()
 	o.silent = time.Hour
-	if _, _, err := Find(ctx, o); !errors.Is(err, context.Canceled) {
+	if _, err := Find(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, failedName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it is remembered: %v", err)
 	}
 	o.silent = time.Millisecond
-	if _, _, err := Find(t.Context(), o); err == nil || !strings.Contains(err.Error(), "nothing came from the registry for 1ms; not tried again for a day") {
+	if _, err := Find(t.Context(), o); err == nil || !strings.Contains(err.Error(), "nothing came from the registry for 1ms; not tried again for a day") {
 		t.Error(err)
 	}
-	if _, _, err := Find(t.Context(), o); !errors.Is(err, ErrFailedLately) {
+	if _, err := Find(t.Context(), o); !errors.Is(err, ErrFailedLately) {
 		t.Error(err)
 	}
 }

@@ -47,17 +47,6 @@ const (
 // ErrFailedLately is the error of Find if there was no fetch because one failed within the last day.
 var ErrFailedLately = errors.New("not fetched: that failed within the last 24 hours")
 
-// Origin specifies from where [Find] got the source of ECharts.
-type Origin string
-
-// The origins, in the order in which [Find] tries them.
-const (
-	FromBuild   Origin = "embedded" // built into the program
-	FromCache   Origin = "cache"    // in the user's cache
-	FromNetwork Origin = "fetched"  // fetched from the registry
-	FromNowhere Origin = "none"     // not found
-)
-
 // Options say where [Find] looks for ECharts, and whether it may use the network.
 type Options struct {
 	// CacheDir is the folder of the cache. Empty means gmpscope in the user's cache folder.
@@ -81,9 +70,9 @@ type Options struct {
 // Find returns the source of ECharts: what the program was built with, else what the user's cache holds,
 // else, once, what the npm registry holds. All is checked against pinned hashes. The error says why there is
 // none; a report can be written without it.
-func Find(ctx context.Context, o Options) (script []byte, from Origin, err error) {
+func Find(ctx context.Context, o Options) (script []byte, err error) {
 	if js, ok := Embedded(); ok {
-		return js, FromBuild, nil
+		return js, nil
 	}
 	dir := o.CacheDir
 	if dir == "" {
@@ -94,20 +83,20 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 	cache := files.Cache(dir)
 	if dir != "" {
 		if js, err := cache.Get(ctx, cacheName, scriptSize); err == nil && pinned(js) {
-			return js, FromCache, nil
+			return js, nil
 		}
 	}
 	if o.NoFetch {
-		return nil, FromNowhere, errors.New("echarts: neither embedded nor in the cache, and fetching is not allowed")
+		return nil, errors.New("echarts: neither embedded nor in the cache, and fetching is not allowed")
 	}
 	remembers := dir != "" && o.Now != nil
 	failed := filepath.Join(dir, failedName)
 	if remembers && failedLately(ctx, cache, o.Now()) {
-		return nil, FromNowhere, fmt.Errorf("echarts: %w: remove %s to have it tried", ErrFailedLately, failed)
+		return nil, fmt.Errorf("echarts: %w: remove %s to have it tried", ErrFailedLately, failed)
 	}
 	if o.Announce != nil {
 		if err := o.Announce(official.URL(o.registry())); err != nil {
-			return nil, FromNowhere, fmt.Errorf("echarts: %w", err)
+			return nil, fmt.Errorf("echarts: %w", err)
 		}
 	}
 	js, err := fetch(ctx, o)
@@ -119,9 +108,9 @@ func Find(ctx context.Context, o Options) (script []byte, from Origin, err error
 		err = fmt.Errorf("%w; not tried again for a day, unless you remove %s", err, failed)
 	}
 	if err != nil {
-		return nil, FromNowhere, fmt.Errorf("echarts: %w", err)
+		return nil, fmt.Errorf("echarts: %w", err)
 	}
-	return js, FromNetwork, nil
+	return js, nil
 }
 
 // failedLately reports whether a fetch failed within the last day, by what the
