@@ -55,7 +55,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 		c.from, c.to = max(t.FromNs, min(mid-wide/2, t.EndNs-wide)), min(t.EndNs, max(mid+wide/2, t.FromNs+wide))
 		c.around = true
 	}
-	causes := classesOf(r, f, findings.Cause)
+	causes := causesOf(r, f)
 	lanes := c.choose(f)
 	waits := c.waits(f)
 
@@ -93,7 +93,7 @@ func newPicture(r *analyze.Result, f *findings.Finding) *picture {
 	for i, l := range lanes {
 		y := top + step*float64(i)
 		d.text(leftMargin-0.008, y+markH+laneH/2+4, "end", fmt.Sprintf("P%d", t.Lanes[l].P))
-		d.plot(leftMargin, plotWidth, y, markH+laneH+depthH+2, pictureCols, 100)
+		d.plot(y, markH+laneH+depthH+2, pictureCols, 100)
 		scale := 100 / (markH + laneH + depthH + 2)
 		fmt.Fprintf(&d.b, `<rect class="f-idle" width="%d" y="%s" height="%s"/>`, pictureCols, px(markH*scale), px(laneH*scale))
 		gaps := c.shares(d, l, markH*scale, laneH*scale, seen)
@@ -166,16 +166,14 @@ type canvas struct {
 	around   bool // wider than the finding's window
 }
 
-// x is where a time is in the drawing, as a share of its width.
-func (c *canvas) x(at int64) float64 {
-	f := float64(at-c.from) / float64(c.to-c.from)
-	return leftMargin + plotWidth*min(max(f, 0), 1)
+// share is where a time is in the picture, from 0 to 1.
+func (c *canvas) share(at int64) float64 {
+	return min(max(float64(at-c.from)/float64(c.to-c.from), 0), 1)
 }
 
-// col is where a time is in the plot of a lane.
-func (c *canvas) col(at int64) float64 {
-	return min(max(float64(at-c.from)/float64(c.to-c.from), 0), 1) * pictureCols
-}
+// x is where a time is in the drawing, as a share of its width; col is where it is in the plot of a lane.
+func (c *canvas) x(at int64) float64   { return leftMargin + plotWidth*c.share(at) }
+func (c *canvas) col(at int64) float64 { return c.share(at) * pictureCols }
 
 // choose picks lanes: of Ps that have a part, of the Ps on which the victims ran in the end, then those with
 // the longest queues; in the order of the timeline. Ps that do not exist during all of it are left out.
@@ -418,12 +416,11 @@ func steps(v []float64, y, scale float64) string {
 	return b.String()
 }
 
-// classesOf are the classes of a finding's actors in one role.
-func classesOf(r *analyze.Result, f *findings.Finding, role string) []int32 {
-	var out []int32
+// causesOf are the classes of the actors that cause a finding.
+func causesOf(r *analyze.Result, f *findings.Finding) (out []int32) {
 	for _, a := range f.Actors {
 		for _, c := range r.Waits.Classes {
-			if a.Role == role && words.IsOf(&a, c.Name, c.Creator) {
+			if a.Role == findings.Cause && words.IsOf(&a, c.Name, c.Creator) {
 				out = append(out, c.ID)
 			}
 		}

@@ -59,9 +59,9 @@ func (d *drawing) text(x float64, y float64, anchor, s string) {
 	fmt.Fprintf(&d.b, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, pct(x), px(y), anchor, template.HTMLEscapeString(s))
 }
 
-// plot opens a nested drawing whose coordinates are w × h units, stretched over the given part of the width.
-func (d *drawing) plot(x, width float64, y, height float64, w, h int) {
-	fmt.Fprintf(&d.b, `<svg x="%s" width="%s" y="%s" height="%s" viewBox="0 0 %d %d" preserveAspectRatio="none">`, pct(x), pct(width), px(y), px(height), w, h)
+// plot opens a nested drawing between the margins, whose coordinates are w × h units.
+func (d *drawing) plot(y, height float64, w, h int) {
+	fmt.Fprintf(&d.b, `<svg x="%s" width="%s" y="%s" height="%s" viewBox="0 0 %d %d" preserveAspectRatio="none">`, pct(leftMargin), pct(plotWidth), px(y), px(height), w, h)
 }
 
 func (d *drawing) closePlot() { d.b.WriteString("</svg>") }
@@ -323,7 +323,7 @@ func linesSVG(ls []line, s scale, t *timeline.Result) template.HTML {
 		x, to := quantity.Ratio(g.From-t.FromNs, whole), quantity.Ratio(g.To-t.FromNs, whole)
 		d.rect("f-gap", leftMargin+plotWidth*x, plotWidth*(to-x), top, height, fmt.Sprintf("not recorded: %s from %s on", quantity.Duration(g.To-g.From), quantity.Instant(g.From)))
 	}
-	d.plot(leftMargin, plotWidth, top, height, 1000, 1000)
+	d.plot(top, height, 1000, 1000)
 	for _, l := range ls {
 		open := false
 		for i, v := range l.Values {
@@ -368,7 +368,7 @@ func lanesSVG(t timeline.Result) template.HTML {
 		h = 15
 	}
 	d := newDrawing("chart", "What each P did over time", int(h)*len(lanes)+24)
-	d.plot(leftMargin, plotWidth, 0, h*float64(len(lanes)), cols*4, len(lanes)*20)
+	d.plot(0, h*float64(len(lanes)), cols*4, len(lanes)*20)
 	fmt.Fprintf(&d.b, `<rect class="f-idle" width="%d" height="%d"/>`, cols*4, len(lanes)*20)
 	keys := []string{"user", "system", "gc", "syscall", "sched", "stopped", "gap"}
 	paths := make([]strings.Builder, len(keys))
