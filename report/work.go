@@ -362,16 +362,6 @@ func lost(k *work.UnitKind) int64 {
 	return max(0, all.MoreNs()) * k.Count
 }
 
-// SlowKinds returns the kinds whose slow units are explained: the first that begin from outside.
-func SlowKinds(kinds []*work.UnitKind) (out []*work.UnitKind) {
-	for _, k := range kinds {
-		if k.Entry && len(out) < slowKinds {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
 // KindName returns the name of a kind as reports show it.
 func KindName(names *words.Names, k *work.UnitKind) string {
 	if k.How == work.Task.String() || k.How == work.Region.String() {

@@ -52,10 +52,14 @@ func (l *Label) judge(ctx context.Context, t *runner.Take, from runner.Source) (
 	j := &Judgement{Score: score(truth, found, pairs), Unknown: unknown(truth, kinds)}
 	if k := l.kind(truth, found, pairs, kinds); k != nil {
 		j.Cause = l.cause(k)
-		j.Place = 1 + slices.Index(report.SlowKinds(report.WorkKinds(&work.Units{Kinds: kinds})), k)
+		entries := slices.DeleteFunc(report.WorkKinds(&work.Units{Kinds: kinds}), func(k *work.UnitKind) bool { return !k.Entry })
+		j.Place = 1 + slices.Index(entries[:min(len(entries), explained)], k)
 	}
 	return j, nil
 }
+
+// explained is of how many kinds, those that begin from outside, the report explains slow units.
+const explained = 3
 
 // analyzed returns the units of a recording, and their kinds.
 func analyzed(ctx context.Context, x *runner.Recording) (found []work.Unit, kinds []work.UnitKind, err error) {
