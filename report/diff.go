@@ -225,7 +225,7 @@ func KindInWords(names *words.Names, k *compare.KindChange) string {
 // DiffFindings returns the section about what became of the findings of both sides.
 func DiffFindings(c *compare.Result, names *words.Names) *doc.Section {
 	s := &doc.Section{ID: "findings", Title: "Findings"}
-	suppressed := Suppressed(names, c.Suppressed)
+	suppressed := suppressedBlocks(names, c.Suppressed)
 	list := doc.Outcomes{Most: textFindingChanges}
 	for i := range c.Findings {
 		f := &c.Findings[i]

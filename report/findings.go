@@ -25,7 +25,7 @@ const (
 func FindingsSection(d *Document) *doc.Section {
 	r, names := d.Result, d.Names()
 	s := &doc.Section{ID: "findings", Title: "Findings"}
-	suppressed := Suppressed(names, r.Suppressed)
+	suppressed := suppressedBlocks(names, r.Suppressed)
 	if len(r.Findings) == 0 {
 		none := "No detector found anything."
 		if len(suppressed) > 0 {
@@ -64,9 +64,8 @@ func FindingsSection(d *Document) *doc.Section {
 	return detectorsThatRan(s, r)
 }
 
-// Suppressed returns the part of a section that lists the suppressed findings; nil if there
-// are none.
-func Suppressed(names *words.Names, list []findings.Suppressed) []doc.Block {
+// suppressedBlocks list the suppressed findings; nil if there are none.
+func suppressedBlocks(names *words.Names, list []findings.Suppressed) []doc.Block {
 	if line, items := names.Suppressed(list); line != "" {
 		return []doc.Block{doc.Para{Text: line}, doc.List{Items: items}}
 	}
@@ -180,7 +179,7 @@ func actorOf(r *analyze.Result, names *words.Names, x *findings.Actor) doc.Actor
 		a.Where = fmt.Sprintf("P%d", *x.P)
 	}
 	if c := words.ClassOf(r, x); c != nil {
-		a.Stacks = StacksHref(r, c.ID)
+		a.Stacks = stacksHref(r, c.ID)
 	}
 	return a
 }

@@ -133,7 +133,7 @@ func groupFold(r *analyze.Result, names *words.Names, c *waits.Class) *doc.Fold 
 		}
 	}
 	f.Blocks = append(f.Blocks, held(names, c.Held)...)
-	if href := StacksHref(r, c.ID); href != "" {
+	if href := stacksHref(r, c.ID); href != "" {
 		f.Blocks = append(f.Blocks, doc.Para{Text: "Where they had stopped before they waited", Href: href})
 	}
 	if c.Name != "" && names.Function(c.Name) != c.Name {

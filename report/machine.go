@@ -30,7 +30,7 @@ func MachineSection(r *analyze.Result) *doc.Section {
 		return nil
 	}
 	s := &doc.Section{ID: "machine", Title: "The machine"}
-	for _, text := range MachineLead(k) {
+	for _, text := range machineLead(k) {
 		s.Blocks = append(s.Blocks, doc.Para{Text: text})
 	}
 	processes := doc.Table{Most: textProcesses, One: "more process", Many: "more processes", Columns: []doc.Column{{Title: "who had the CPUs", Left: true}, {Title: "threads"}, {Title: "on a CPU"}, {Title: "while the program waited for that CPU"}}}
@@ -101,9 +101,8 @@ func processName(p *kernel.ProcessUse) string {
 	return name
 }
 
-// MachineLead returns sentences about how much of the time goroutines had a CPU, by the
-// kernel's records.
-func MachineLead(k *kernel.Machine) []string {
+// machineLead reports in sentences how much of the time goroutines had a CPU.
+func machineLead(k *kernel.Machine) []string {
 	out := []string{fmt.Sprintf("By the kernel's records, goroutines had a CPU for %s of the %s for which they ran by the trace, %s of %s; for %s (%s) their thread had none.",
 		quantity.Duration(k.OnCPUNs), quantity.Duration(k.RunningNs), quantity.Number(k.HadCPUs), quantity.Amount(k.NeededCPUs, "CPU", "CPUs"), quantity.Duration(k.OffCPUNs), quantity.Percent(k.OffShare()))}
 	if s := offCauses(&k.Off); s != "" {

@@ -144,7 +144,7 @@ func TestSplitLines(t *testing.T) {
 	s := split()
 	check := func(wants ...string) {
 		t.Helper()
-		out := strings.Join(SplitLines(s), "\n")
+		out := strings.Join(splitLines(s), "\n")
 		for _, w := range wants {
 			if !strings.Contains(out, w) {
 				t.Errorf("%q is missing in\n%s", w, out)

@@ -12,9 +12,8 @@ import (
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// SplitLines returns sentences about a split of the waiting: the unavoidable part, the
-// part of the scheduler's rules, the rest, and how far that can be trusted.
-func SplitLines(s *replay.Decomposition) []string {
+// splitLines reports the parts of a split of the waiting, and how far they can be trusted.
+func splitLines(s *replay.Decomposition) []string {
 	p := s.Total
 	if p.ObservedNs == 0 {
 		return []string{"Nobody waited, so that there is nothing to hold against the reference."}
@@ -67,7 +66,7 @@ func SplitSection(s *replay.Decomposition) *doc.Section {
 		return nil
 	}
 	out := &doc.Section{ID: "reference", Title: "Against the reference"}
-	for _, l := range SplitLines(s) {
+	for _, l := range splitLines(s) {
 		out.Blocks = append(out.Blocks, doc.Para{Text: words.Ended(words.Sentence(words.Cut(words.Visible(l), 1200)))})
 	}
 	if s.Untrusted != "" {

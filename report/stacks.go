@@ -75,8 +75,8 @@ func frameLines(frames []stacks.Frame) (out []string) {
 	return out
 }
 
-// StacksHref returns a link to the stacks of one class; "" if there are none.
-func StacksHref(r *analyze.Result, class int32) string {
+// stacksHref returns a link to the stacks of one class; "" if there are none.
+func stacksHref(r *analyze.Result, class int32) string {
 	for i := range r.Stacks.Rows {
 		if row := &r.Stacks.Rows[i]; row.Class == class && row.WaitNs > 0 {
 			return fmt.Sprintf("#f=%d,all,waiting", class)

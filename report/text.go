@@ -18,10 +18,8 @@ import (
 // Width is the number of columns, or characters, that lines of text are laid out for.
 const Width = 100
 
-// Bounds on what the text shows; what is left out is said.
-const (
-	textFindings = 12 // in full; notes and further ones take a line each
-)
+// textFindings is how many findings text shows in full; notes and further ones take a line each.
+const textFindings = 12
 
 // TextOptions select what [WriteText] and the other writers of text show.
 type TextOptions struct {

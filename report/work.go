@@ -32,8 +32,8 @@ const (
 	waterKinds = 6  // of which the slowest units are drawn
 )
 
-// WorkLead returns the sentences at the head of the section about units of work.
-func WorkLead(kinds []*work.UnitKind) string {
+// workLead returns the sentences at the head of the section about units of work.
+func workLead(kinds []*work.UnitKind) string {
 	lead := "Requests, jobs and tests, as the trace shows them: those that lose most first. A unit lasts from when its goroutine becomes runnable to its end. " +
 		"A typical unit is the mean between p40 and p60, a slow one the mean above p95."
 	if slices.ContainsFunc(kinds, func(k *work.UnitKind) bool { return k.Unnamed > 0 }) {
@@ -70,14 +70,14 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 	s.Blocks = append(s.Blocks, table, doc.Legend(legend.sorted()))
 	for i, k := range kinds[:min(len(kinds), OpenKinds)] {
 		lead, items := SlowInWords(names, k)
-		held := HeldInWords(names, &r.Work, k)
+		held := heldInWords(names, &r.Work, k)
 		if k.Entry && i < slowKinds {
 			s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
 			if held != "" {
 				s.Blocks = append(s.Blocks, doc.Para{Text: held, Where: doc.Text})
 			}
 			if k.How == work.Task.String() && len(k.Slowest) > 0 {
-				lead, items := TaskInWords(&k.Slowest[0])
+				lead, items := taskInWords(&k.Slowest[0])
 				s.Blocks = append(s.Blocks, doc.Para{Text: lead, Where: doc.Text}, doc.List{Items: items, Where: doc.Text})
 			}
 		}
@@ -88,7 +88,7 @@ func WorkSection(r *analyze.Result, names *words.Names, link string) *doc.Sectio
 		}
 		s.Blocks = append(s.Blocks, doc.Fold{ID: fmt.Sprintf("kind-%d", i+1), Title: title, Where: doc.Page, Blocks: opened})
 	}
-	s.Blocks = append(s.Blocks, doc.Para{Text: WorkLead(kinds), Small: true})
+	s.Blocks = append(s.Blocks, doc.Para{Text: workLead(kinds), Small: true})
 	return s
 }
 
@@ -133,7 +133,7 @@ func kindBlocks(names *words.Names, k *work.UnitKind, at int, link string) (out 
 		}
 		cell := func(ns int64) doc.Cell {
 			c := doc.Duration(ns)
-			c.Bars, c.Whole = [][]doc.Part{{{Key: WorkKey(b.What()), Title: activities[b.What()].doing, Ns: max(ns, 0)}}}, whole
+			c.Bars, c.Whole = [][]doc.Part{{{Key: workKey(b.What()), Title: activities[b.What()].doing, Ns: max(ns, 0)}}}, whole
 			return c
 		}
 		side.Rows = append(side.Rows, doc.Row{Cells: []doc.Cell{{Text: bucketInWords(names, b.Chief)}, cell(b.TypicalNs), cell(b.SlowNs), doc.Duration(b.MoreNs())}})
@@ -158,7 +158,7 @@ func kindBlocks(names *words.Names, k *work.UnitKind, at int, link string) (out 
 				out = append(out, w)
 			}
 			if k.How == work.Task.String() {
-				_, items := TaskInWords(&k.Slowest[i])
+				_, items := taskInWords(&k.Slowest[i])
 				out = append(out, doc.List{Items: items})
 				if id := traceID(&k.Slowest[i]); id != "" && link != "" {
 					out = append(out, doc.Facts{{Term: "trace ID", Value: doc.Cell{Text: id, Href: strings.ReplaceAll(link, TraceIDPlace, id)}}})
@@ -242,11 +242,11 @@ func Waterfall(names *words.Names, k *work.UnitKind, u *work.Slow) (doc.Waterfal
 	for i := range u.Segments {
 		s := &u.Segments[i]
 		if s.Via == nil {
-			add(&w.Lanes[0], WorkKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
+			add(&w.Lanes[0], workKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
 		} else {
-			add(&w.Lanes[0], WorkKey(s.Via.What), doingIn(names, s.Via.What, s.Via.Site), s.Ns)
+			add(&w.Lanes[0], workKey(s.Via.What), doingIn(names, s.Via.What, s.Via.Site), s.Ns)
 			if served(s) {
-				add(&w.Lanes[lane[s.Who]], WorkKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
+				add(&w.Lanes[lane[s.Who]], workKey(s.What), doingIn(names, s.What, s.Where)+causeOf(&s.Leaf), s.Ns)
 			}
 		}
 		at += s.Ns
@@ -281,7 +281,7 @@ func (p *parts) add(what string, ns int64) {
 	if *p == nil {
 		*p = parts{}
 	}
-	key := WorkKey(what)
+	key := workKey(what)
 	if (*p)[key] == nil {
 		(*p)[key] = &doc.Part{Key: key, Title: workKeys[key]}
 	}
@@ -302,8 +302,8 @@ func (p parts) sorted() (out []doc.Part) {
 // taskNotes is how many regions of a task are shown, and how many log messages.
 const taskNotes = 6
 
-// TaskInWords returns, in words, the time of a task, its regions and its log messages.
-func TaskInWords(s *work.Slow) (lead string, items []string) {
+// taskInWords returns, in words, the time of a task, its regions and its log messages.
+func taskInWords(s *work.Slow) (lead string, items []string) {
 	from, to := quantity.Window(s.BeginNs, s.EndNs)
 	lead = fmt.Sprintf("The slowest, task %d, took %s, from %s to %s, and ended on goroutine %d.", s.Task, quantity.Duration(s.EndNs-s.BeginNs), from, to, s.G)
 	for _, r := range s.Regions[:min(len(s.Regions), taskNotes)] {
@@ -449,8 +449,8 @@ var activities = map[string]activity{
 	"rest":      {"many other things", "notknown", ""},
 }
 
-// WorkKey returns the key by which the page colours what goroutines did in the time of a unit.
-func WorkKey(what string) string { return cmp.Or(activities[what].key, "notknown") }
+// workKey returns the key by which the page colours what goroutines did in the time of a unit.
+func workKey(what string) string { return cmp.Or(activities[what].key, "notknown") }
 
 // workKeys has what the colours are called.
 var workKeys = map[string]string{
@@ -483,9 +483,8 @@ func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	return quantity.Part(p.Ns, k.TotalNs) + " " + doingIn(names, p.What, p.Where)
 }
 
-// HeldInWords returns, in words, the holders of the resource on which slow units of a kind spend at
-// least a fifth of their time; "" if there is none.
-func HeldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
+// heldInWords reports who holds what slow units of a kind spend a fifth of their time on; "" if nobody.
+func heldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 	buckets, all := k.Buckets()
 	for i := range buckets {
 		b := &buckets[i]

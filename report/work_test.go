@@ -46,11 +46,11 @@ func TestHeldInWords(t *testing.T) {
 		{Via: &work.Via{What: "select", Site: "database/sql.(*DB).conn"}, SlowNs: 2},
 		{Leaf: work.Leaf{What: "running"}, SlowNs: 8},
 	}}
-	if got, want := HeldInWords(nil, u, k), "While others stand in line in sql.(*DB).conn, it is held by main.report 60 % (600 µs each) and main.order 40 % (200 µs each)."; got != want {
+	if got, want := heldInWords(nil, u, k), "While others stand in line in sql.(*DB).conn, it is held by main.report 60 % (600 µs each) and main.order 40 % (200 µs each)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	k.Path[1].SlowNs = 9
-	if got := HeldInWords(nil, u, k); got != "" {
+	if got := heldInWords(nil, u, k); got != "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestSlowAddsUp(t *testing.T) {
 // Where some units have no handler, the text says what that does to those that have one.
 func TestWorkLead(t *testing.T) {
 	named, some := &work.UnitKind{}, &work.UnitKind{Unnamed: 1}
-	if WorkLead([]*work.UnitKind{named}) == WorkLead([]*work.UnitKind{named, some}) {
+	if workLead([]*work.UnitKind{named}) == workLead([]*work.UnitKind{named, some}) {
 		t.Error("nothing said")
 	}
 }
