@@ -39,7 +39,7 @@ type diffPage struct {
 	Causes               []row
 	Distribution         []blockView
 	Primary, Others      []diffMetric
-	Classes              []diffClass
+	Classes              []classRow
 	MoreClasses          int
 	Kinds, OtherKinds    []diffKind
 	Renames              []diffRename
@@ -64,9 +64,11 @@ type diffMetric struct {
 	Picture             template.HTML
 }
 
-type diffClass struct {
+// classRow is a class in a table of classes, also in the report about many traces.
+type classRow struct {
 	Name, Creator Name
-	In            string
+	In            string        // in a comparison: the sides that have it
+	Bar           template.HTML // of many traces: its waiting by cause
 	Cells         []cell
 }
 
@@ -105,13 +107,14 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 		doc  *report.Document
 	}{{"before", before}, {"after", after}} {
 		if s.doc != nil && s.doc.Result != nil {
-			d := newDiffDoc(s.side, s.doc)
 			var text strings.Builder
 			if err := report.WriteText(&text, s.doc, report.TextOptions{AllFindings: true}); err != nil {
 				return fmt.Errorf("html: %w", err)
 			}
-			d.Text = text.String()
-			p.Docs = append(p.Docs, d)
+			p.Docs = append(p.Docs, diffDoc{
+				Side: s.side, Name: wholeName(s.doc.Result.Trace.Name), Headline: words.Cut(words.Visible(s.doc.Verdict.Headline), 1200), Lines: sentences(s.doc.Verdict.Lines),
+				Findings: newBlocks([]doc.Block{report.InShort(s.doc, sideFindings)}, s.doc.Names()), Text: text.String(),
+			})
 		}
 	}
 	var err error
@@ -162,7 +165,7 @@ func newDiffPage(c *compare.Result, tool string, names *words.Names) *diffPage {
 	p.MoreClasses = max(0, len(c.Classes)-maxDiffClasses)
 	for i := range c.Classes[:len(c.Classes)-p.MoreClasses] {
 		x := &c.Classes[i]
-		p.Classes = append(p.Classes, diffClass{Name: name(orUnnamed(x.Name), names), Creator: name(x.Creator, names), In: x.In, Cells: []cell{
+		p.Classes = append(p.Classes, classRow{Name: name(orUnnamed(x.Name), names), Creator: name(x.Creator, names), In: x.In, Cells: []cell{
 			intCell(quantity.Count(x.BeforeGoroutines), x.BeforeGoroutines), intCell(quantity.Count(x.AfterGoroutines), x.AfterGoroutines), lasting(x.BeforeRunningNs), lasting(x.AfterRunningNs),
 			lasting(x.BeforeNs), lasting(x.AfterNs), {Text: words.Difference(x.BeforeNs, x.AfterNs), Sort: strconv.FormatInt(x.DeltaNs, 10)},
 			lasting(x.BeforeP99Ns), lasting(x.AfterP99Ns),
@@ -198,13 +201,6 @@ func orUnnamed(s string) string {
 }
 
 func lasting(ns int64) cell { return intCell(quantity.Duration(ns), ns) }
-
-func newDiffDoc(side string, of *report.Document) diffDoc {
-	return diffDoc{
-		Side: side, Name: wholeName(of.Result.Trace.Name), Headline: words.Cut(words.Visible(of.Verdict.Headline), 1200), Lines: sentences(of.Verdict.Lines),
-		Findings: newBlocks([]doc.Block{report.InShort(of, sideFindings)}, of.Names()),
-	}
-}
 
 func newDiffMetric(m *compare.Metric) diffMetric {
 	x := diffMetric{Title: m.Title, Path: words.Visible(m.Name),

@@ -32,9 +32,9 @@ const (
 	maxFleetUnread   = 50
 )
 
-// fleetPage is what fleet.tmpl gets.
 type keyFigure struct{ Value, Label, Note string }
 
+// fleetPage is what fleet.tmpl gets.
 type fleetPage struct {
 	sources
 
@@ -53,7 +53,7 @@ type fleetPage struct {
 	Findings             *sectionView
 	Kinds                []fleetKind
 	Trends               []fleetTrend
-	Classes              []fleetClass
+	Classes              []classRow
 	Waits                []fleetWait
 	Unread               []jsondoc.FleetUnread
 	MoreUnread           int
@@ -99,12 +99,6 @@ type fleetTrendRow struct {
 	Name  string
 	Bar   template.HTML
 	Cells []cell
-}
-
-type fleetClass struct {
-	Name, Creator Name
-	Bar           template.HTML
-	Cells         []cell
 }
 
 type fleetWait struct {
@@ -328,7 +322,7 @@ func (p *fleetPage) kinds(f *jsondoc.Fleet, names *words.Names) {
 func (p *fleetPage) classes(f *jsondoc.Fleet, names *words.Names) {
 	for i := range f.Classes[:min(len(f.Classes), maxFleetClasses)] {
 		c := &f.Classes[i]
-		p.Classes = append(p.Classes, fleetClass{
+		p.Classes = append(p.Classes, classRow{
 			Name: name(cmp.Or(c.Name, words.Unknown), names), Creator: name(orUnnamed(c.Creator), names),
 			Bar: causesBar(c.Causes, c.WaitingNs, quantity.Ratio(c.WaitingNs, f.Classes[0].WaitingNs), "waiting by cause"),
 			Cells: []cell{intCell(quantity.Count(c.Traces), c.Traces), intCell(quantity.Count(c.Goroutines), c.Goroutines), lasting(c.RunningNs), intCell(quantity.Count(c.Waits), c.Waits),
