@@ -77,8 +77,11 @@ func glossaries() []glossaryPart {
 		Title: "Detectors",
 		Intro: "What each one looks for. `gmpscope explain NAME` says how, when it is wrong, and what to do.",
 	}
+	plain := strings.NewReplacer("`", "", "**", "", "\n", " ")
 	for _, d := range all.Docs() {
-		detectors.Terms = append(detectors.Terms, term{"d-" + d.ID, d.ID, firstParagraph(d.Text)})
+		text, _ := findings.Section(d.Text, "What")
+		text, _, _ = strings.Cut(text, "\n\n")
+		detectors.Terms = append(detectors.Terms, term{"d-" + d.ID, d.ID, words.WithoutLinks(plain.Replace(text))})
 	}
 	return []glossaryPart{
 		part("Words", "", vocabulary.Of(vocabulary.Word), explained),
@@ -96,12 +99,4 @@ func glossaries() []glossaryPart {
 		part("Measures", "", measured, explained),
 		detectors,
 	}
-}
-
-// firstParagraph reports what a detector looks for, as plain text.
-func firstParagraph(doc string) string {
-	text, _ := findings.Section(doc, "What")
-	text, _, _ = strings.Cut(text, "\n\n")
-	text = strings.NewReplacer("`", "", "**", "", "\n", " ").Replace(text)
-	return words.WithoutLinks(text)
 }
