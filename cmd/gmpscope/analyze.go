@@ -84,7 +84,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
 			if err != nil {
 				return err
 			}
-			a.warn(res.Trace.Warnings)
+			a.warn(res.Trace.Warnings...)
 			a.noteUnused()
 			return interrupted(ctx, res)
 		}),

@@ -285,7 +285,7 @@ func (a *app) anonymous() *analyze.Pseudonyms {
 	return a.names
 }
 
-func (a *app) warn(warnings []string) { a.say("warning", warnings) }
+func (a *app) warn(lines ...string) { a.say("warning", lines) }
 
 func (a *app) say(kind string, lines []string) {
 	for i, l := range lines {

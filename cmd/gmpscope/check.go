@@ -203,7 +203,7 @@ func (a *app) documents(ctx context.Context, names []string, r readFlags, rules 
 		if err != nil {
 			return nil, nil, err
 		}
-		a.warn(res.Trace.Warnings)
+		a.warn(res.Trace.Warnings...)
 		var buf bytes.Buffer
 		if err := report.WriteJSON(&buf, report.Build(res, tool()), report.JSONOptions{}); err != nil {
 			return nil, nil, err

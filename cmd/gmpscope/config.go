@@ -66,7 +66,7 @@ func (a *app) configure(ctx context.Context, r readFlags) (*config.Config, error
 	for _, s := range expired {
 		warnings = append(warnings, fmt.Sprintf("the suppression of %s expired on %s: renew or remove it", ofClass(s), s.Until))
 	}
-	a.warn(warnings)
+	a.warn(warnings...)
 	return c, nil
 }
 

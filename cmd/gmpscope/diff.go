@@ -105,11 +105,11 @@ gmpscope check.`,
 			if err != nil {
 				return err
 			}
-			a.warn(warnings)
+			a.warn(warnings...)
 			a.noteUnused()
 			if open {
 				if err := openBrowser(target); err != nil {
-					a.warn([]string{fmt.Sprintf("the comparison could not be opened in a browser: %v", err)})
+					a.warn(fmt.Sprintf("the comparison could not be opened in a browser: %v", err))
 				}
 			}
 			return gateOf(c.Verdict, fail.value)

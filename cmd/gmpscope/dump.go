@@ -106,7 +106,7 @@ and the JSON Schema docs/schema/units.json.`,
 			return err
 		}
 		if res != nil {
-			a.warn(res.Trace.Warnings)
+			a.warn(res.Trace.Warnings...)
 		}
 		return nil
 	})

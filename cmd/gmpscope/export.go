@@ -119,7 +119,7 @@ func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to expo
 	if err := to.Finish(res); err != nil {
 		return fmt.Errorf("exporting: %w", err)
 	}
-	a.warn(res.Trace.Warnings)
+	a.warn(res.Trace.Warnings...)
 	return nil
 }
 

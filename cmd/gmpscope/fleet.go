@@ -213,7 +213,7 @@ func (a *app) gather(ctx context.Context, args []string, g *gatherFlags, sums bo
 		return err
 	}
 	a.wrote(g.output, g.quiet)
-	a.warn(warnings)
+	a.warn(warnings...)
 	a.noteUnused()
 	return nil
 }

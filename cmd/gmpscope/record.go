@@ -288,15 +288,10 @@ func (a *app) savedURL(ctx context.Context, u string, r recording, saved input.S
 	case saved.Cut == nil:
 		return fmt.Errorf("recording %s: the answer ends early: kept the %d bytes that came %s", input.ShownName(u), saved.Bytes, part)
 	case errors.Is(ctx.Err(), context.Canceled):
-		a.warnCut(saved.Bytes, part)
+		a.warn(fmt.Sprintf("interrupted: kept the %d bytes that came %s", saved.Bytes, part))
 		return context.Cause(ctx)
 	case errors.Is(saved.Cut, input.ErrTooLarge):
 		return fmt.Errorf("recording: %w of --max-size %v: kept the first %d bytes %s", saved.Cut, r.maxSize, saved.Bytes, part)
 	}
 	return fmt.Errorf("recording %s: %w: kept the %d bytes that came %s", input.ShownName(u), saved.Cut, saved.Bytes, part)
-}
-
-// warnCut reports what an interrupt left of a trace.
-func (a *app) warnCut(bytes int64, part string) {
-	a.warn([]string{fmt.Sprintf("interrupted: kept the %d bytes that came %s", bytes, part)})
 }

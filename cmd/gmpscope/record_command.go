@@ -150,7 +150,7 @@ func (a *app) keepTrace(ctx context.Context, out *files.Output, file string, ran
 	part := fmt.Sprintf("in %s, an incomplete trace%s", name, beside(asked, r))
 	switch {
 	case ctx.Err() != nil:
-		a.warnCut(st.Size(), part)
+		a.warn(fmt.Sprintf("interrupted: kept the %d bytes that came %s", st.Size(), part))
 		return context.Cause(ctx)
 	case ran.err != nil && asked:
 		return fmt.Errorf("recording: %s (%w); the trace is %s", ran.failed(), ran.err, name)

@@ -26,7 +26,7 @@ func (a *app) recordWithProfile(ctx context.Context, u string, r recording) erro
 	}
 	err = a.recordURL(ctx, u, r)
 	if failed := end(); failed != nil && err == nil {
-		a.warn([]string{fmt.Sprintf("no CPU profile could be had, so the trace may have no CPU samples: %v", failed)})
+		a.warn(fmt.Sprintf("no CPU profile could be had, so the trace may have no CPU samples: %v", failed))
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func (k *kernelRecording) finish(err error) error {
 		return failed
 	}
 	if failed != nil {
-		k.a.warn([]string{failed.Error()})
+		k.a.warn(failed.Error())
 	}
 	return err
 }
@@ -93,13 +93,13 @@ func (k *kernelRecording) commit() error {
 		return err
 	}
 	if stats.Full {
-		k.a.warn([]string{fmt.Sprintf("%s ends at --max-size %v: what the kernel's scheduler did later is not in it", k.name, k.maxSize)})
+		k.a.warn(fmt.Sprintf("%s ends at --max-size %v: what the kernel's scheduler did later is not in it", k.name, k.maxSize))
 	}
 	if stats.Lost > 0 {
-		k.a.warn([]string{fmt.Sprintf("the kernel had no room for %d events: lines with LOST in %s say where", stats.Lost, k.name)})
+		k.a.warn(fmt.Sprintf("the kernel had no room for %d events: lines with LOST in %s say where", stats.Lost, k.name))
 	}
 	if stats.Left != nil {
-		k.a.warn([]string{fmt.Sprintf("the kernel's instance is still there: %v", stats.Left)})
+		k.a.warn(fmt.Sprintf("the kernel's instance is still there: %v", stats.Left))
 	}
 	st, err := os.Stat(k.name)
 	if err != nil || !st.Mode().IsRegular() {

@@ -112,7 +112,7 @@ func (a *app) writeMeta(ctx context.Context, trace string, asked bool, d *descri
 		err = d.write()
 	}
 	if err != nil {
-		a.warn([]string{fmt.Sprintf("nothing of the machine is kept with the trace: %v", err)})
+		a.warn(fmt.Sprintf("nothing of the machine is kept with the trace: %v", err))
 	}
 }
 

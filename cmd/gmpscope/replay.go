@@ -109,7 +109,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
 			if err != nil {
 				return err
 			}
-			a.warn(out.Trace.Warnings)
+			a.warn(out.Trace.Warnings...)
 			return nil
 		}),
 	}

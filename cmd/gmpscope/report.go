@@ -108,7 +108,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 		return err
 	}
 	r := doc.Result
-	a.warn(r.Trace.Warnings)
+	a.warn(r.Trace.Warnings...)
 	a.noteUnused()
 	if target == "-" {
 		return interrupted(ctx, r)
@@ -118,7 +118,7 @@ func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) erro
 	}
 	if f.open {
 		if err := openBrowser(target); err != nil {
-			a.warn([]string{fmt.Sprintf("the report could not be opened in a browser: %v", err)})
+			a.warn(fmt.Sprintf("the report could not be opened in a browser: %v", err))
 		}
 	}
 	return interrupted(ctx, r)
@@ -137,7 +137,7 @@ func (a *app) echarts(ctx context.Context, noFetch bool) html.Script {
 	})
 	if err != nil && !noFetch && ctx.Err() == nil && !errors.Is(err, echarts.ErrFailedLately) {
 		why := input.Scrub(err.Error(), a.getenv("HTTP_PROXY"), a.getenv("HTTPS_PROXY"), a.getenv("http_proxy"), a.getenv("https_proxy"))
-		a.warn([]string{"the report has tables instead of interactive charts: " + why})
+		a.warn("the report has tables instead of interactive charts: " + why)
 	}
 	return js
 }
