@@ -126,12 +126,8 @@ func excuse(f *findings.Finding) string {
 
 // Failed reports whether the check fails.
 func (c *Check) Failed() bool {
-	for i := range c.Findings {
-		if c.fails(&c.Findings[i]) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return broken(&o) })
+	return slices.ContainsFunc(c.Findings, func(f findings.Finding) bool { return c.fails(&f) }) ||
+		slices.ContainsFunc(c.Budget, func(o budget.Outcome) bool { return broken(&o) })
 }
 
 // broken reports whether a rule does not hold, and that is the program's doing.
@@ -365,15 +361,11 @@ func WriteCheckJUnit(w io.Writer, c *Check) error {
 	if s.Tests == 0 {
 		add("findings", "none", "", "")
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	b, err := xml.MarshalIndent(s, "", "  ")
+	if err != nil {
 		return err
 	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, b)
 	return err
 }
 
