@@ -164,15 +164,13 @@ func sides(args, before, after []string) (b, f []string, err error) {
 		return nil, nil, usagef("each side needs a trace: name BEFORE and AFTER, or use --before and --after")
 	}
 	stdin := 0
-	for _, list := range [][]string{b, f} {
-		for _, name := range list {
-			switch name {
-			case "":
-				return nil, nil, usagef("the name of a trace is empty")
-			case "-":
-				if stdin++; stdin > 1 {
-					return nil, nil, usagef("standard input can be read only once")
-				}
+	for _, name := range slices.Concat(b, f) {
+		switch name {
+		case "":
+			return nil, nil, usagef("the name of a trace is empty")
+		case "-":
+			if stdin++; stdin > 1 {
+				return nil, nil, usagef("standard input can be read only once")
 			}
 		}
 	}

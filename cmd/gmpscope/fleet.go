@@ -104,7 +104,14 @@ than traces and can be merged; a FILE.sum that is an input, too, is added to. Wi
 				if err != nil {
 					return err
 				}
-				return writeFleet(w, f, as, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: g.full.has("names")}, func() html.Script { return a.echarts(ctx, true) })
+				switch full := g.full.has("names"); as {
+				case "json":
+					return report.WriteFleetJSON(w, f)
+				case "html":
+					return html.WriteFleet(w, f, full, html.Options{ECharts: a.echarts(ctx, true)})
+				default:
+					return report.WriteFleetText(w, f, report.TextOptions{Color: g.output == "-" && term.Color(a.stdout, a.getenv), FullNames: full})
+				}
 			})
 		}),
 	}
@@ -114,18 +121,6 @@ than traces and can be merged; a FILE.sum that is an input, too, is added to. Wi
 	cmd.Flags().StringSliceVar(&by, "group", fleet.DefaultGrouping(), "group traces by these `LABELS`; gomaxprocs and go they have by themselves")
 	cmd.Flags().StringVar(&since, "since", "", "call findings new that no `VERSION` before this one has (default: before the first that has it)")
 	return cmd
-}
-
-// writeFleet writes a report about many traces in a format; HTML takes the script of its charts.
-func writeFleet(w io.Writer, f *fleet.Report, format string, o report.TextOptions, charts func() html.Script) error {
-	switch format {
-	case "json":
-		return report.WriteFleetJSON(w, f)
-	case "html":
-		return html.WriteFleet(w, f, o.FullNames, html.Options{ECharts: charts()})
-	default:
-		return report.WriteFleetText(w, f, o)
-	}
 }
 
 // formatOf is the format that is asked for, or that the name of an output tells.
