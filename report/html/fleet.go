@@ -182,11 +182,11 @@ func causesBar(causes []waits.CauseTime, sum int64, share float64, label string)
 	if sum <= 0 || share <= 0 {
 		return ""
 	}
-	var segs []segment
+	var parts []doc.Part
 	for _, c := range causes {
-		segs = append(segs, segment{report.CauseKey(c.Cause), c.Ns, words.Cause(c.Cause) + ": " + quantity.Part(c.Ns, sum)})
+		parts = append(parts, doc.Part{Key: report.CauseKey(c.Cause), Title: words.Cause(c.Cause) + ": " + quantity.Part(c.Ns, sum), Ns: c.Ns})
 	}
-	return bar(segs, int64(float64(sum)/min(share, 1)), 12, label)
+	return bar(parts, int64(float64(sum)/min(share, 1)), 12, label)
 }
 
 func newFleetOutlier(o *jsondoc.FleetOutlier, open bool, names *words.Names) fleetOutlier {

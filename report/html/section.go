@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 
 	"github.com/gmpscope/gmpscope/internal/doc"
@@ -241,11 +242,12 @@ func newBar(parts []doc.Part, whole int64, height int, label string) template.HT
 		sum += p.Ns
 	}
 	whole = max(cmp.Or(whole, sum), 1)
-	var segments []segment
-	for _, p := range parts {
-		segments = append(segments, segment{p.Key, p.Ns, fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))})
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
+		p.Title = fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))
 	}
-	return bar(segments, whole, height, label)
+	return bar(parts, whole, height, label)
 }
 
 // newWaterfall draws a unit over time.

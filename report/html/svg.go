@@ -9,19 +9,13 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // The drawings in this file are inline SVG, made here, so that they stand without any script. Widths are
 // percentages and heights pixels: a drawing follows the width of the page while its text keeps its size.
 // Colours are classes (f- to fill, l- to draw lines), so that they follow the theme.
-
-// segment is a part of a stacked bar.
-type segment struct {
-	Key   string
-	N     int64
-	Title string
-}
 
 // drawing builds an SVG. Only numbers and escaped text get into it.
 type drawing struct{ b strings.Builder }
@@ -69,15 +63,15 @@ func (d *drawing) closePlot() { d.b.WriteString("</svg>") }
 func px(f float64) string { return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64) }
 
 // bar is a horizontal stacked bar whose full width stands for whole.
-func bar(segs []segment, whole int64, height int, label string) template.HTML {
+func bar(parts []doc.Part, whole int64, height int, label string) template.HTML {
 	d := newDrawing("bar", label, height)
 	x := 0.0
-	for _, s := range segs {
-		if s.N <= 0 {
+	for _, p := range parts {
+		if p.Ns <= 0 {
 			continue
 		}
-		w := float64(s.N) / float64(max(whole, 1))
-		d.rect("f-"+s.Key, x, w, 0, float64(height), s.Title)
+		w := float64(p.Ns) / float64(max(whole, 1))
+		d.rect("f-"+p.Key, x, w, 0, float64(height), p.Title)
 		x += w
 	}
 	return d.end()
