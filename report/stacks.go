@@ -16,7 +16,6 @@ import (
 const (
 	textStacks = 12
 	pageStacks = 20
-	mostFrames = 24
 	frameName  = 240 // runes
 )
 
@@ -66,10 +65,10 @@ func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 }
 
 func frameLines(frames []stacks.Frame) (out []string) {
-	for _, f := range frames[:min(len(frames), mostFrames)] {
+	for _, f := range frames[:min(len(frames), MaxFrames)] {
 		out = append(out, words.Cut(words.Visible(fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)), frameName))
 	}
-	if more := len(frames) - mostFrames; more > 0 {
+	if more := len(frames) - MaxFrames; more > 0 {
 		out = append(out, fmt.Sprintf("… %d more", more))
 	}
 	return out

@@ -64,7 +64,10 @@ func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.WaitDetail) {
 		for i := range list {
 			s := &list[i]
 			inside := s.ToNs > s.FromNs && s.ToNs > f.FromNs && s.FromNs < f.ToNs
-			if inside && isVictim(s, f) && (worst == nil || s.WaitNs > worst.WaitNs) {
+			isVictim := func(a findings.Actor) bool {
+				return a.Role == findings.Victim && (a.G > 0 && a.G == s.G || words.IsOf(&a, s.Name, s.Creator))
+			}
+			if inside && slices.ContainsFunc(f.Actors, isVictim) && (worst == nil || s.WaitNs > worst.WaitNs) {
 				worst = s
 			}
 		}
@@ -74,13 +77,6 @@ func worstWait(w *waits.Result, f *findings.Finding) (worst *waits.WaitDetail) {
 		look(w.Classes[i].Worst)
 	}
 	return worst
-}
-
-// isVictim reports whether f names the goroutine of a wait, or its class, as a victim.
-func isVictim(s *waits.WaitDetail, f *findings.Finding) bool {
-	return slices.ContainsFunc(f.Actors, func(a findings.Actor) bool {
-		return a.Role == findings.Victim && (a.G > 0 && a.G == s.G || words.IsOf(&a, s.Name, s.Creator))
-	})
 }
 
 // draw draws two rows: the goroutine that waits, from waker to start, and the P on which it ran in the end.
