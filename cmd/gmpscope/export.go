@@ -14,7 +14,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/input"
-	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/export/parquet"
 	"github.com/gmpscope/gmpscope/export/perfetto"
 	"github.com/gmpscope/gmpscope/export/pprof"
@@ -49,8 +48,7 @@ docs/export.md says what each holds, and how to open it.`,
 
 type exportFlags struct {
 	readFlags
-	output   string
-	noDetail bool // nothing is written of what analyze.Options.NoDetail leaves out
+	output string
 }
 
 // flags adds the flags of a format, which takes a trace.
@@ -77,26 +75,16 @@ func (a *app) prepare(ctx context.Context, trace string, x *exportFlags) error {
 	return err
 }
 
-// exporter is the writer of a format.
-type exporter interface {
-	// Finish writes what was not written before. An exporter may also be an
-	// [analyze.Observer], and a unitObserver.
-	Finish(*analyze.Result) error
-}
+// finish writes to the end what an export writes of a result.
+type finish = func(*analyze.Result) error
 
-type unitObserver interface{ Unit(work.Unit) }
-
-// exportFunc is an exporter that needs nothing but the result.
-type exportFunc func(*analyze.Result) error
-
-func (f exportFunc) Finish(res *analyze.Result) error { return f(res) }
-
-func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to func(io.Writer) exporter) error {
+// exportFile writes a format, for which begin asks in the options for what it is to see of the analysis.
+func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, begin func(io.Writer, *analyze.Options) finish) error {
 	if err := a.prepare(ctx, trace, &x); err != nil {
 		return err
 	}
 	err := a.output(ctx, "-o", x.output, func(out *files.Output) error {
-		return a.exportTo(ctx, trace, x, to(files.Writer(ctx, out)))
+		return a.exportTo(ctx, trace, x, func(o *analyze.Options) finish { return begin(files.Writer(ctx, out), o) })
 	})
 	if err == nil {
 		a.wrote(x.output, x.quiet)
@@ -104,19 +92,14 @@ func (a *app) exportFile(ctx context.Context, trace string, x exportFlags, to fu
 	return err
 }
 
-func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, to exporter) error {
-	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) {
-		o.Observer, _ = to.(analyze.Observer)
-		o.NoDetail = x.noDetail
-		if u, ok := to.(unitObserver); ok {
-			o.OnUnit = u.Unit
-		}
-	})
+func (a *app) exportTo(ctx context.Context, trace string, x exportFlags, begin func(*analyze.Options) finish) error {
+	var end finish
+	res, err := a.analyze(ctx, trace, x.readFlags, func(_ input.Header, o *analyze.Options) { end = begin(o) })
 	if err != nil {
 		return err
 	}
 	x.name(res)
-	if err := to.Finish(res); err != nil {
+	if err := end(res); err != nil {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	a.warn(res.Trace.Warnings...)
@@ -147,11 +130,13 @@ kind, who, what and where (docs/work.md).`,
 			if (all || blocked) && work {
 				return usagef("--all and --blocked are about waits: leave them out, or --work")
 			}
-			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
+			return a.exportFile(ctx, args[0], x, func(w io.Writer, o *analyze.Options) finish {
 				if work {
-					return exportFunc(func(res *analyze.Result) error { return pprof.WriteWork(w, res) })
+					return func(res *analyze.Result) error { return pprof.WriteWork(w, res) }
 				}
-				return pprof.NewWriter(w, pprof.Options{All: all, Blocked: blocked})
+				p := pprof.NewWriter(w, pprof.Options{All: all, Blocked: blocked})
+				o.Observer = p
+				return p.Finish
 			})
 		}),
 	}
@@ -163,7 +148,7 @@ kind, who, what and where (docs/work.md).`,
 }
 
 func (a *app) exportPerfetto() *cobra.Command {
-	x := exportFlags{noDetail: true}
+	var x exportFlags
 	cmd := &cobra.Command{
 		Use:   "perfetto TRACE -o FILE",
 		Short: "Write what the scheduler did, for the Perfetto UI",
@@ -173,7 +158,11 @@ the run queues, arrows for wake-ups and steals, and the findings.`,
 		Example: `  gmpscope export perfetto trace.out -o trace.perfetto
   gmpscope export perfetto trace.out --from 1.2s --to 1.5s -o window.perfetto`,
 		RunE: a.do(func(ctx context.Context, args []string) error {
-			return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter { return perfetto.NewWriter(w) })
+			return a.exportFile(ctx, args[0], x, func(w io.Writer, o *analyze.Options) finish {
+				p := perfetto.NewWriter(w)
+				o.Observer, o.NoDetail = p, true
+				return p.Finish
+			})
 		}),
 	}
 	x.flags(cmd, "write the trace to `FILE`; - is standard output")
@@ -202,7 +191,7 @@ DuckDB, Polars, pandas, Spark and ClickHouse read them.`,
 }
 
 func (a *app) exportNumbers(format string) *cobra.Command {
-	x := exportFlags{}
+	var x exportFlags
 	cmd := &cobra.Command{Use: format + " TRACE -o FILE"}
 	write := report.WriteBench
 	switch format {
@@ -219,8 +208,8 @@ of units of work, in the text format of OpenMetrics. docs/build.md has more.`
 		cmd.Example = "  gmpscope export openmetrics trace.out -o trace.prom"
 	}
 	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
-		return a.exportFile(ctx, args[0], x, func(w io.Writer) exporter {
-			return exportFunc(func(res *analyze.Result) error { return write(w, report.Build(res, tool())) })
+		return a.exportFile(ctx, args[0], x, func(w io.Writer, _ *analyze.Options) finish {
+			return func(res *analyze.Result) error { return write(w, report.Build(res, tool())) }
 		})
 	})
 	x.flags(cmd, "write the numbers to `FILE`; - is standard output")
@@ -261,7 +250,11 @@ func (a *app) exportTables(ctx context.Context, trace string, x exportFlags) (er
 	if x.anonymize {
 		names = a.anonymous()
 	}
-	if err := a.exportTo(ctx, trace, x, parquet.NewWriter(to, names)); err != nil {
+	tables := parquet.NewWriter(to, names)
+	if err := a.exportTo(ctx, trace, x, func(o *analyze.Options) finish {
+		o.Observer, o.OnUnit = tables, tables.Unit
+		return tables.Finish
+	}); err != nil {
 		return err
 	}
 	for _, out := range outs {
