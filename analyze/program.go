@@ -80,20 +80,27 @@ func (r *Result) mainComputes() bool {
 	})
 }
 
-// asksInRow reports whether main waits for what is outside of the program most of the time, and often: it
-// does not rest.
+// asksInRow reports whether main waits most of the time for child processes, or often for other things outside
+// of the program: it does not rest.
 func (r *Result) asksInRow() bool {
-	var asking, all, times int64
-	for _, k := range r.Work.Run() {
+	var asking, children, all, times int64
+	for i := range r.Work.Kinds {
+		k := &r.Work.Kinds[i]
+		if !k.Entry || k.Class != "main.main" {
+			continue
+		}
 		all += k.TotalNs
 		for i := range k.Path {
-			if p := &k.Path[i]; p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe") {
+			switch p := &k.Path[i]; {
+			case p.What == "child":
+				children += p.Ns
+			case p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe"):
 				asking += p.Ns
 				times = max(times, p.Waits)
 			}
 		}
 	}
-	return times >= manyRequests && 2*asking >= all
+	return times >= manyRequests && 2*asking >= all || children > 0 && 2*children >= all
 }
 
 // manyRequests is how many units of a kind make a server, at least.

@@ -20,6 +20,8 @@ func TestProgramKind(t *testing.T) {
 		k.TotalNs, k.Path = 100*ms, []work.TimePart{{Via: &work.Via{What: "network", Site: "main.upload"}, Waits: times, Ns: 50 * ms}}
 		return k
 	}
+	starts := asks(0)
+	starts.Path = []work.TimePart{{Leaf: work.Leaf{What: "child"}, Ns: 50 * ms}}
 	host := findings.Facts{}
 	host.Waits.Classes = []waits.Class{{Name: "runtime.handleEvent", RunningNs: ms}}
 	for _, c := range []struct {
@@ -38,6 +40,7 @@ func TestProgramKind(t *testing.T) {
 		{"one job", "", findings.Facts{}, nil, 90 * ms, Batch, false},
 		{"at rest", "", findings.Facts{}, nil, ms, Idle, false},
 		{"asks time and again", "", findings.Facts{}, []work.UnitKind{asks(20)}, ms, Batch, false},
+		{"waits for child processes", "", findings.Facts{}, []work.UnitKind{starts}, ms, Batch, false},
 		{"waits for something to do", "", findings.Facts{}, []work.UnitKind{asks(19)}, ms, Idle, false},
 		{"few requests", "", findings.Facts{}, []work.UnitKind{units("main.pack", "run", false)}, 90 * ms, Server, false},
 		{"tests", "", findings.Facts{Tested: "shop"}, []work.UnitKind{units("main.serve", "cycle", true)}, 90 * ms, Tests, false},

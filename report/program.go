@@ -164,7 +164,7 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 		from string
 		ns   int64
 	}
-	ns, callers := map[thing]int64{}, map[thing]caller{} // the caller with most
+	ns, others, callers := map[thing]int64{}, map[thing]int64{}, map[thing]caller{} // others wait for it; the caller with most
 	var order []thing
 	var total int64
 	for _, k := range kinds {
@@ -179,11 +179,11 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 				order = append(order, t)
 			}
 			ns[t] += p.Ns
+			if what, where := p.Own(); what != p.What || where != p.Where {
+				others[t] += p.Ns
+			}
 			if p.Ns > callers[t].ns {
-				callers[t] = caller{p.From, p.Ns}
-				if what, where := p.Own(); what != p.What || where != p.Where {
-					callers[t] = caller{p.Caller, p.Ns}
-				}
+				callers[t] = caller{p.LedBy(), p.Ns}
 			}
 		}
 	}
@@ -192,7 +192,11 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 		if i == 2 || float64(ns[t]) < largePart*float64(total) {
 			break
 		}
-		parts = append(parts, quantity.Part(ns[t], total)+" "+doingIn(w.names, t.what, t.where)+calledBy(w.names, callers[t].from))
+		part := quantity.Part(ns[t], total) + " " + doingIn(w.names, t.what, t.where) + calledBy(w.names, callers[t].from)
+		if t.what != "running" && 2*others[t] > ns[t] {
+			part += ", in goroutines they wait for"
+		}
+		parts = append(parts, part)
 	}
 	return parts
 }

@@ -98,7 +98,8 @@ func (w *wording) known() map[string]string {
 	}
 	if x := w.Spent; x != nil {
 		n := int64(len(x.Kinds))
-		m["spent"], m["spentIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)
+		m["spent"], m["spentIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)+calledBy(w.names, x.By)
+		m["spentBy"] = words.Visible(w.names.Function(x.By))
 		m["units"] = map[analyze.ProgramKind]string{
 			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
 			analyze.Server: "requests of " + words.Visible(KindName(w.names, x.Kinds[0])),

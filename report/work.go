@@ -389,7 +389,7 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 	left := slow - typical
 	for _, b := range largest(buckets, slow-typical, (*work.Bucket).MoreNs) {
 		left -= b.MoreNs()
-		items = append(items, fmt.Sprintf("%s more (%s, typically %s): %s", quantity.Duration(b.MoreNs()), quantity.Duration(b.SlowNs), quantity.Duration(b.TypicalNs), bucketInWords(names, b.Chief)))
+		items = append(items, fmt.Sprintf("%s more (%s instead of %s): %s", quantity.Duration(b.MoreNs()), quantity.Duration(b.SlowNs), quantity.Duration(b.TypicalNs), bucketInWords(names, b.Chief)))
 	}
 	switch {
 	case left*20 >= slow-typical:

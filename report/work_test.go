@@ -28,7 +28,7 @@ func TestSlowInWords(t *testing.T) {
 	if lead, _ := SlowInWords(nil, k); !strings.Contains(lead, "a typical one, with the 900 whose handler no stack shows, 2.1 ms") {
 		t.Errorf("lead %q", lead)
 	}
-	want := []string{"6 ms more (6 ms, typically 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}
+	want := []string{"6 ms more (6 ms instead of 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}
 	if !slices.Equal(items, want) {
 		t.Errorf("items %q, want %q", items, want)
 	}
@@ -62,7 +62,7 @@ func TestSlowAddsUp(t *testing.T) {
 		{Leaf: work.Leaf{What: "network", Where: "main.query"}, TypicalNs: 3_000_000, SlowNs: 1_000_000},
 	}}
 	_, items := SlowInWords(nil, k)
-	if want := []string{"6 ms more (7 ms, typically 1 ms): waiting for a lock in main.put", "2 ms less in all else"}; !slices.Equal(items, want) {
+	if want := []string{"6 ms more (7 ms instead of 1 ms): waiting for a lock in main.put", "2 ms less in all else"}; !slices.Equal(items, want) {
 		t.Errorf("items %q, want %q", items, want)
 	}
 	k.Path[0].SlowNs = 1_000_000

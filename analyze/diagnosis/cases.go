@@ -80,6 +80,10 @@ func (d *Diagnosis) cases() []Case {
 		spent    = "$spent of the time of $units is spent $spentIn"
 		allWell  = "Nothing to do about scheduling: $detectors found no serious fault. $next"
 	)
+	asleep := "Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."
+	if d.Spent != nil && d.Spent.By != "" {
+		asleep = "Try first: that sleep is in a library: see whether a setting makes it shorter, or lets what is waited for end it, or whether $spentBy has to wait for it."
+	}
 	ifWanted := "If that cost matters to you, try: $advice"
 	if d.MuchWaiting && (n.CostOf == findings.OfWaiting || n.CostOf == "") {
 		ifWanted = "If that waiting matters to you, try: $advice"
@@ -101,7 +105,7 @@ func (d *Diagnosis) cases() []Case {
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
-			"Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."},
+			asleep},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit",
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},

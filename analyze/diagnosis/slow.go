@@ -154,6 +154,7 @@ func (x *InRow) many(part int64) bool {
 type Spent struct {
 	Kinds       []*work.UnitKind // kinds of these units
 	In          work.Leaf        // what they do there, and where
+	By          string           // function of the owner's that leads there most; "" if it is the owner's own
 	Ns, TotalNs int64            // that time, and all of their time, both summed over the units, ns
 }
 
@@ -242,6 +243,7 @@ func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Spent {
 // than so many ns a unit.
 func spent(kinds []*work.UnitKind, least int64, fits func(*work.TimePart) bool) *Spent {
 	x, in, count := &Spent{Kinds: kinds}, map[work.Leaf]int64{}, int64(0)
+	most := int64(0) // of one part there
 	for _, k := range kinds {
 		x.TotalNs += k.TotalNs
 		count += k.Count
@@ -252,7 +254,13 @@ func spent(kinds []*work.UnitKind, least int64, fits func(*work.TimePart) bool) 
 			}
 			at := work.Leaf{What: p.What, Where: p.Where}
 			if in[at] += p.Ns; in[at] > x.Ns {
+				if at != x.In {
+					most = 0
+				}
 				x.In, x.Ns = at, in[at]
+			}
+			if at == x.In && p.Ns > most {
+				most, x.By = p.Ns, p.LedBy()
 			}
 		}
 	}

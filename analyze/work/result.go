@@ -153,6 +153,15 @@ func (p *TimePart) Own() (what, where string) {
 	return p.What, p.Where
 }
 
+// LedBy returns the function of the owner's through which the goroutine came to Where, From or Caller; "" if
+// that is the owner's own, or it is not known.
+func (p *TimePart) LedBy() string {
+	if what, where := p.Own(); what != p.What || where != p.Where {
+		return p.Caller
+	}
+	return p.From
+}
+
 // Via is a wait of a unit's own goroutine.
 type Via struct {
 	What string `json:"what"` // "lock", "cond", "waitgroup", "channel", "select", "network", "pipe", "coroutine" or "sleep"

@@ -52,9 +52,9 @@ func (n *evidence) headline() findings.Text {
 		return findings.Say("Goroutines wait for the lock in %s: %s in all", n.name, quantity.Duration(n.waited))
 	}
 	if user := c.CalledBy(); user != "" {
-		return findings.Say("%s, called by %s, holds %s%s: others wait %s in all", c.function, user, n.what, n.meanwhile(nil), quantity.Duration(n.waited))
+		return findings.Say("%s, called by %s, holds %s%s: others wait %s in all", c.function, user, n.what, n.meanwhile(nil), quantity.Duration(n.cost))
 	}
-	return findings.Say("%s holds %s for up to %s%s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), n.meanwhile(n.in()), quantity.Duration(n.waited))
+	return findings.Say("%s holds %s for up to %s%s; others wait for it: %s in all", c.function, n.what, quantity.Duration(c.longest.Ns), n.meanwhile(n.in()), quantity.Duration(n.cost))
 }
 
 // in is where the holder was held up.
@@ -133,7 +133,7 @@ func (n *evidence) advise(x *findings.Finding) {
 		x.Advise("Make the critical section in %s shorter: compute before locking, or copy what is needed and compute after unlocking; hold the lock only to read or store the result.", in)
 	}
 	if user := n.chief.CalledBy(); user != "" {
-		x.AdviseOnly("Let %s call %s less often, or give it less to do, or see whether a setting lets it hold the lock for less.", user, in)
+		x.AdviseOnly("See what makes %s come to %s so often: do several things in one call, keep what it returns, or leave it to one goroutine in the background; or see whether a setting lets it hold the lock for less.", user, in)
 		if n.slowOurs {
 			x.AdviseOnly("%s calls %s while it holds the lock: make %s faster, or hand what takes long there to another goroutine. %s", in, n.slowIn, n.slowIn, x.Advice[0])
 		}
