@@ -54,7 +54,7 @@ func compared(flags *flag.FlagSet) cli.Do {
 	rounds := flags.Int("rounds", 3, "how often each tool reads a trace")
 	only := flags.String("only", "", "measure only these traces, comma-separated `names`")
 	before := flags.String("before", "", "measure the command of a `REVISION`, too")
-	update := flags.Bool("update", false, "write docs/performance.md, not to standard output")
+	update := flags.Bool("update", false, "write docs/performance.md, and only what is not for that page to standard output")
 	pgo := flags.Bool("pgo", false, "measure nothing, but write cmd/gmpscope/default.pgo, by which the compiler optimises, from analyses of the traces")
 	return func(ctx context.Context, _ []string, stdout io.Writer) error {
 		root, err := runner.Root()
@@ -80,11 +80,14 @@ func compared(flags *flag.FlagSet) cli.Do {
 				return fmt.Errorf("%s: %w", t.title, err)
 			}
 		}
+		text := p.detail()
 		if !*update {
-			_, err := io.WriteString(stdout, p.long()+"\n"+p.detail())
+			text = p.long() + "\n" + text
+		} else if err := p.update(root); err != nil {
 			return err
 		}
-		return p.update(root)
+		_, err = io.WriteString(stdout, text)
+		return err
 	}
 }
 
