@@ -16,6 +16,11 @@ func TestScale(t *testing.T) {
 		return findings.Finding{ID: "x", Kind: findings.KindCause, CostOf: findings.OfBlocked, CostNs: cost, WholeNs: 1000 * ms, Severity: findings.Critical,
 			Actors: []findings.Actor{{Role: findings.Victim, Class: "main.other", Stack: []string{"sync.(*Mutex).Lock mutex.go:1", who + " main.go:1"}}}}
 	}
+	ofUnits := func(in string, cost int64) findings.Finding {
+		f := lock(in, cost)
+		f.Remedy.FreeLock, f.Actors[0].Class = true, "net/http.(*conn).serve"
+		return f
+	}
 	of := func(kind findings.Kind, base findings.CostBase, cost int64) findings.Finding {
 		return findings.Finding{ID: "x", Kind: kind, CostOf: base, CostNs: cost, WholeNs: 1000 * ms, Severity: findings.Critical}
 	}
@@ -41,6 +46,9 @@ func TestScale(t *testing.T) {
 		{"a tenth", Server, 800 * ms, lock("main.get", 100*ms), findings.Note, 0.1},
 		{"another lock", Server, 0, lock("main.elsewhere", 100*ms), findings.Note, 0},
 		{"another lock, for much of the time", Server, 0, lock("main.elsewhere", 300*ms), findings.Warning, 0},
+		{"a lock of goroutines that do units", Server, 0, ofUnits("main.get", 500*ms), findings.Critical, 0.5},
+		{"but not for a unit", Server, 0, ofUnits("main.elsewhere", 900*ms), findings.Note, 0},
+		{"but for units of a rare kind", Server, 0, ofUnits("main.rare", 900*ms), findings.Critical, 0},
 		{"waits of the units", Server, 0, waits, findings.Critical, 0.5},
 		{"waits of those that do no units", Server, 0, starved, findings.Critical, 0.25},
 		{"waits of others", Server, 0, of(findings.KindCause, findings.OfWaiting, 100*ms), findings.Note, 0.05},
@@ -71,6 +79,8 @@ func TestScale(t *testing.T) {
 			{Via: &work.Via{What: "lock", Site: "main.get"}, Leaf: work.Leaf{Who: "main.put", What: "sleep", Where: "main.put"}, Ns: ms, TypicalNs: ms, SlowNs: 100 * ms},
 			{Leaf: work.Leaf{Who: "main.handle", What: "runnable"}, Ns: ms, TypicalNs: ms, SlowNs: 100 * ms},
 			{Leaf: work.Leaf{Who: "main.handle", What: "running"}, Ns: ms, TypicalNs: ms, SlowNs: c.runs},
+		}}, {Name: "main.rare", Class: "net/http.(*conn).serve", How: "cycle", Count: 2, Path: []work.TimePart{
+			{Via: &work.Via{What: "lock", Site: "main.rare"}, Leaf: work.Leaf{Who: "main.put", What: "sleep", Where: "main.put"}, Ns: 9 * ms},
 		}}}
 		r.Breakdown.Classes = []breakdown.Class{{Name: "main.send", TimeByState: breakdown.TimeByState{RunnableNs: 500 * ms, RunningNs: 500 * ms}}}
 		r.scale()
