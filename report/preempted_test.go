@@ -1,11 +1,29 @@
 package report
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/work"
 )
+
+// Of a job it is said that one goroutine ran at a time, unless more than one P was in use.
+func TestOneAfterTheOther(t *testing.T) {
+	for busy, want := range map[int64]bool{27: true, 28: false, 50: false} { // ms of four Ps, 25 each
+		r := &analyze.Result{Program: analyze.Program{Kind: analyze.Batch}}
+		r.Trace.GOMAXPROCS = 4
+		r.Procs.Ps = []procs.Proc{{LifetimeNs: 100e6, RunningNs: busy * 1e6, SchedNs: 20e6, IdleNs: 80e6 - busy*1e6}}
+		r.Work.Kinds = []work.UnitKind{{Name: "main.main", How: "run", Entry: true, Count: 1, TotalNs: 25e6, Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: 20e6}}}}
+		lines, _ := wordingOf(r).program()
+		if got := slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(s, "One goroutine after the other ran") }); got != want {
+			t.Errorf("%d ms: %q", busy, lines)
+		}
+	}
+}
 
 // TestPreempted is for goroutines that stop without being blocked.
 func TestPreempted(t *testing.T) {

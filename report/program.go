@@ -22,6 +22,7 @@ const (
 	mostlyAlone  = 0.8       // share of the time in which one test runs
 	noticed      = 1_000_000 // ns from which on it may matter what a unit spends its time on
 	halfUsed     = 0.51      // share of the P-time in use up to which another test could run, too
+	oneBusy      = 1.1       // Ps in use, on average, up to which hardly more than one goroutine ran at a time
 )
 
 // program reports as what kind of program the trace was judged, and more about that in further
@@ -62,7 +63,7 @@ func (w *wording) program() (lines []string, did string) {
 			for i := range w.r.Procs.Ps {
 				used -= w.r.Procs.Ps[i].SchedNs // to look for work is none
 			}
-			if w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) && runningNs(run) > all/2 {
+			if procs := w.r.Trace.GOMAXPROCS; procs > 1 && float64(used)*float64(procs) < oneBusy*float64(of) && runningNs(run) > all/2 {
 				lines = []string{fmt.Sprintf("One goroutine after the other ran, with %s of the P-time in use: what does not depend on each other may run in parallel.", quantity.Part(used, of))}
 			}
 		} else if computes {
