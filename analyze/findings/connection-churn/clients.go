@@ -22,9 +22,8 @@ type function struct {
 type client struct {
 	function
 	churn
-	closes  churn
-	raced   churn // the goroutines of package net that it had created to open them
-	guessed bool  // some may be those of another function
+	closes churn
+	raced  churn // the goroutines of package net that it had created to open them
 }
 
 // Functions of package net. It sets TCP_NODELAY once a connection is open: connect may fail, and is
@@ -94,12 +93,11 @@ func (w *watcher) ofClients(f *findings.Facts) []findings.Finding {
 		if x.raced.n == 0 || raced.n == 0 {
 			continue
 		}
-		// Whose goroutines opened how many is not known, unless one function created them all.
+		// Whose goroutines opened how many is not known, unless one function created them all: divide.
 		part, c := float64(x.raced.n)/float64(all), x.raced.by
 		c.N = int64(part * float64(raced.n))
 		x.add(&c)
 		x.openNs += int64(part * float64(raced.openNs))
-		x.guessed = part < 1
 		opens[x.module] += c.N
 	}
 	var most *client
@@ -181,9 +179,7 @@ func (w *watcher) client(f *findings.Facts, c, closer *client) findings.Finding 
 	if !ok || once || who.Module() == "" && !findings.Through(frames, serves) {
 		x.Severity = findings.Note
 	}
-	if c.guessed {
-		x.Basis = findings.Inferred
-	}
+	x.Basis = findings.Inferred // both are counted: that the client closes its own is not
 	inner, _ := split(frames)
 	x.Actors[0].Stack = frames[max(0, len(inner)-1):] // from the call on: what package net did last says little
 	x.Title = findings.Say("%s opened connections: %s, %s a second, of which %s were not kept: %s closed most; goroutines were blocked for %s to open them",

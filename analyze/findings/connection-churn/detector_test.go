@@ -118,7 +118,7 @@ func always(stack ...int32) func(int) []int32 { return func(int) []int32 { retur
 func TestFindsAPoolThatKeepsFew(t *testing.T) {
 	x := One(t, detectClient(ask(always(closes)), stacks(module+"dial"+at, module+"put"+at)), connectionchurn.ID, findings.Warning)
 	want := "example.com/db.(*pool).dial, called by main.query, opened connections: 100, 495 a second, of which 100 were not kept: example.com/db.(*pool).put closed most; goroutines were blocked for 200 ms to open them"
-	if x.Title.String() != want || x.Basis != findings.Certain {
+	if x.Title.String() != want || x.Basis != findings.Inferred {
 		t.Errorf("%s %s, want %s", x.Basis, x.Title, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestFindsWhoHasTwoFamiliesDialed(t *testing.T) {
 	all := stacks(module+"dial"+at, module+"put"+at)
 	all[open] = append(all[open][:4:4], "net.(*sysDialer).dialParallel.func1 (dial.go:600)")
 	x := One(t, detectClient(s, all), connectionchurn.ID, findings.Note)
-	if c := x.Cause(); x.Basis != findings.Certain || c.G != 5 || c.AtInnermost().Short() != "example.com/db.(*pool).dial" {
+	if c := x.Cause(); x.Basis != findings.Inferred || c.G != 5 || c.AtInnermost().Short() != "example.com/db.(*pool).dial" {
 		t.Errorf("%s %v", x.Basis, c)
 	}
 }
