@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/std"
 )
 
 // ProgramKind is a kind of program, which decides what its users feel.
@@ -65,7 +66,7 @@ func (a *analysis) program(r *Result, f *findings.Facts) Program {
 		kind = Tests
 	case len(served(&r.Work)) > 0:
 		kind = Server
-	case findings.Idle(used, of, r.Waits.User.MaxNs) && !r.asksInRow():
+	case findings.Idle(used, of, r.Waits.User.MaxNs) && !r.mainWorks():
 		kind = Idle
 	case r.Work.Serves && !r.mainComputes():
 		kind = Server
@@ -80,10 +81,10 @@ func (r *Result) mainComputes() bool {
 	})
 }
 
-// asksInRow reports whether main waits most of the time for child processes, or often for other things outside
-// of the program: it does not rest.
-func (r *Result) asksInRow() bool {
-	var asking, children, all, times int64
+// mainWorks reports whether main waits most of the time for child processes, often for other things outside
+// of the program, or, in a job that ends, for a library that sleeps: it does not rest.
+func (r *Result) mainWorks() bool {
+	var asking, children, asleep, all, times int64
 	for i := range r.Work.Kinds {
 		k := &r.Work.Kinds[i]
 		if !k.Entry || k.Class != "main.main" {
@@ -91,16 +92,29 @@ func (r *Result) asksInRow() bool {
 		}
 		all += k.TotalNs
 		for i := range k.Path {
-			switch p := &k.Path[i]; {
+			p := &k.Path[i]
+			pkg, _ := std.Split(p.Where)
+			switch {
 			case p.What == "child":
 				children += p.Ns
+			case (p.What == "sleep" || p.What == "select") && !std.Has(pkg) && pkg != "main" && ends(k):
+				asleep += p.Ns
 			case p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe"):
 				asking += p.Ns
 				times = max(times, p.Waits)
 			}
 		}
 	}
-	return times >= manyRequests && 2*asking >= all || children > 0 && 2*children >= all
+	return times >= manyRequests && 2*asking >= all || max(children, asleep) > 0 && 2*max(children, asleep) >= all
+}
+
+// ends reports whether main is seen to end what it does: it runs at its end.
+func ends(k *work.UnitKind) bool {
+	if len(k.Slowest) == 0 || len(k.Slowest[0].Segments) == 0 {
+		return false
+	}
+	s := k.Slowest[0].Segments
+	return k.How == work.Phase.String() || s[len(s)-1].What == "running" && s[len(s)-1].Via == nil
 }
 
 // manyRequests is how many units of a kind make a server, at least.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -107,7 +106,7 @@ func (w *wording) known() map[string]string {
 		}[w.r.Program.Kind]
 	}
 	if x := w.InRow; x != nil {
-		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site)))
+		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(x.Place()))
 		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a unit on average", "the network"
 		switch {
 		case x.Slow:

@@ -44,6 +44,9 @@ func (d *Diagnosis) cases() []Case {
 	if serious != nil && d.asleepUnits() && r.Program.Kind == analyze.Server && serious.CostOf != findings.OfBlocked && serious.WorkShare < smallShare {
 		serious = nil // requests are asleep meanwhile
 	}
+	if serious != nil && d.GCNs > 0 && serious.CostOf == findings.OfWaiting && !serious.Counted {
+		serious = cmp.Or(d.first(func(f *findings.Finding) bool { return f.Remedy.NoGC && f.Severity.AtLeast(findings.Warning) }), serious)
+	}
 	if serious != nil && serious.InLine && moreWork {
 		serious = nil // it explains what is, and is true, but no trouble
 	}
@@ -63,6 +66,9 @@ func (d *Diagnosis) cases() []Case {
 		if note = findings.Chief(r.Findings, findings.Note); note != nil && (!d.affects(note) || d.unproven(note) || d.meant(note) || ofTest(note) || aboutWaiting(note) && harmless(d.victim(note))) {
 			note = nil
 		}
+	}
+	if note != nil && (d.asleepUnits() && note.At(d.Spent.In.Where) || d.InRow != nil && note.At(d.InRow.Place())) {
+		note = nil // units of work show what it says, and how often or how long
 	}
 	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
 

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -77,6 +78,9 @@ type InRow struct {
 	Ns     int64          // mean latency of a unit, or with Slow of a slow one, ns
 	Times  int64          // mean number of waits there in such a unit
 }
+
+// Place returns the function of the owner's in which they are, or else the function that waits.
+func (x *InRow) Place() string { return cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site) }
 
 // roundTrip is where clients of net/http wait for an answer, up to twice for each: until the request is
 // written, and until the answer comes (net/http, transport.go; Go 1.22 to 1.27).

@@ -133,3 +133,8 @@ func (f *Finding) Cause() *Actor {
 func (f *Finding) Names(role, function string) bool {
 	return function != "" && slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Role == role && Short(a.Class) == function })
 }
+
+// At reports whether the finding names a function in brief, or an actor of it was in that, or in what it calls.
+func (f *Finding) At(function string) bool {
+	return slices.Contains(f.InBrief().Names(), Name(function)) || slices.ContainsFunc(f.Actors, func(a Actor) bool { return a.Through(Name(function)) })
+}

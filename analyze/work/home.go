@@ -117,7 +117,11 @@ func (j *judgement) beats(c *class) (How, home, bool) {
 func (j *judgement) verdict() (How, home) {
 	c, p := j.c, j.places
 	main := p.isMain(c.name)
-	switch best, send := j.best(), j.producer(); {
+	best, send := j.best(), j.producer()
+	if j.born && best != nil && !best.server && best.traits&leavesProgram != 0 {
+		best = j.outermost() // it asks others for what its request needs
+	}
+	switch {
 	case !c.served && j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
 		return none, home{}
 	case best != nil:
@@ -314,12 +318,12 @@ func (j *judgement) returnsTo(x *candidate) bool {
 	return !mostlyWhole || x.blocks >= 3*lives
 }
 
-// early reports whether most goroutines that were created for connections have read further out than
-// at home, but have not come back to that yet: requests may be read there, and answers at home.
+// early reports whether most goroutines have read where requests may be read, but have not come back to that
+// yet, and have no home, or were created for connections and have one further in, where answers may be read.
 func (j *judgement) early() bool {
 	best := j.best()
-	return j.born && best != nil && slices.ContainsFunc(j.list, func(x candidate) bool {
-		return x.server && 2*len(x.visits) >= len(j.blocks) && j.better(&x, best) && !j.returnsTo(&x)
+	return (best == nil || j.born) && slices.ContainsFunc(j.list, func(x candidate) bool {
+		return x.server && 2*len(x.visits) >= len(j.blocks) && (best == nil || j.better(&x, best)) && !j.returnsTo(&x)
 	})
 }
 
@@ -346,6 +350,16 @@ func (j *judgement) best() (best *candidate) {
 			break
 		}
 		best = longest
+	}
+	return best
+}
+
+// outermost returns the outermost place where requests may be read, or nil.
+func (j *judgement) outermost() (best *candidate) {
+	for i := range j.list {
+		if x := &j.list[i]; x.server && (best == nil || j.better(x, best)) {
+			best = x
+		}
 	}
 	return best
 }

@@ -226,6 +226,9 @@ func (w *watcher) chain(f *findings.Facts, all []*group, g *group) (functions []
 				return append(functions, a.name(f)), byAnswerer, "", "", a.does(f)
 			}
 		}
+		if n := len(functions); by < 0 && n > 1 && findings.OfLibrary(functions[n-1]) {
+			return functions[:n-1], by, g.in, "", nil // who asked the library for that
+		}
 		if by < 0 {
 			return functions, by, name, user, nil
 		}

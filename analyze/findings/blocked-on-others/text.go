@@ -81,6 +81,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		}
 		if w := ended[last]; w != "" {
 			meanwhile = findings.Say("%s, which waited %s", meanwhile, w)
+			if where = cmp.Or(user, where); where != "" && where != g.in && where != end {
+				meanwhile = findings.Say("%s in %s", meanwhile, where)
+				x.AdviseOnly("Have goroutines of their own do what %s does, several at once, so that %s goes on meanwhile: it waits there %s. Or let that take less long.", where, end, w)
+			}
 		}
 	case part >= 0.5 && outside != "":
 		var in findings.Text
@@ -127,6 +131,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		some = " and others"
 	}
 	x.Headline = findings.Say("%s waits for %s%s: %s in all", g.in, by, some, total)
+	if at := x.Actors[0].AtInnermost(); at.Short() != g.in && at.Module() != "" && at.Module() == cause.Module() { // who of a library ends that says less than where it is
+		x.Headline = findings.Say("%s waits in %s: %s in all", g.in, at.Short(), total)
+		x.AdviseOnly("See what keeps %s waiting: a limit of that library, as of connections, or of requests on one connection, which a setting or another connection may raise, or answers that are slow.", at.Short())
+	}
 	if len(far) > 0 && busy < 0.5 {
 		room, inTheEnd := headlineLen, ""
 		if last == byAnswerer {
@@ -135,8 +143,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		if len(far) > 1 {
 			inTheEnd = " in the end"
 		}
-		if long := findings.Say("%s waits for %s, and that%s for %s: %s in all", g.in, by, inTheEnd, far[len(far)-1], total); long.Len() <= room {
+		end := far[len(far)-1]
+		if long := findings.Say("%s waits for %s, and that%s for %s: %s in all", g.in, by, inTheEnd, end, total); long.Len() <= room {
 			x.Headline = long
+		}
+		if w := ended[last]; w != "" && where != "" && where != g.in && where != end {
+			x.Headline = findings.Say("%s waits %s, and %s for it: %s in all", where, w, g.in, total)
 		}
 	}
 	if elsewhere != "" {
