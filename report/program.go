@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
-	"github.com/gmpscope/gmpscope/analyze/stacks"
+	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/quantity"
-	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -54,10 +53,10 @@ func (w *wording) program() (lines []string, did string) {
 		for _, k := range run {
 			all += k.TotalNs
 		}
-		c, computes := w.computing()
+		c := w.Computing
 		if all > 0 {
 			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
-			if len(w.spent(run...)) == 0 && computes && 2*w.RanNs >= all { // too long ago to be known
+			if len(w.spent(run...)) == 0 && c != nil && 2*w.RanNs >= all { // too long ago to be known
 				did += fmt.Sprintf(": goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 			}
 			for i := range w.r.Procs.Ps {
@@ -66,7 +65,7 @@ func (w *wording) program() (lines []string, did string) {
 			if procs := w.r.Trace.GOMAXPROCS; procs > 1 && float64(used)*float64(procs) < oneBusy*float64(of) && runningNs(run) > all/2 {
 				lines = []string{fmt.Sprintf("One goroutine after the other ran, with %s of the P-time in use: what does not depend on each other may run in parallel.", quantity.Part(used, of))}
 			}
-		} else if computes {
+		} else if c != nil {
 			did = fmt.Sprintf("Goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 		}
 	}
@@ -151,8 +150,8 @@ func (w *wording) benchmarks() (lines []string, did string) {
 func (w *wording) spentMost(kinds []*work.UnitKind) string {
 	parts := w.spent(kinds...)
 	if len(parts) > 0 && strings.HasSuffix(parts[0], " running") {
-		if c, ok := w.computing(); ok {
-			parts[0] += " (" + w.computingIn(c, "") + ")"
+		if w.Computing != nil && !w.AboutComputing() {
+			parts[0] += " (" + w.computingIn(w.Computing, "") + ")"
 		}
 	}
 	return words.List(parts)
@@ -202,96 +201,16 @@ func (w *wording) spent(kinds ...*work.UnitKind) (parts []string) {
 	return parts
 }
 
-// The runtime preempts what runs for 10 ms and more: enough of that, with one function in enough of it,
-// says where a program computes, as a profile does.
-const (
-	fewPreempted  = 10
-	mostPreempted = 0.4
-)
-
-// A computing is a function, not of the standard library, in which goroutines were preempted, or in
-// what it calls.
-type computing struct {
-	function, from string // from is the function of the owner's that leads to it most often; "" if it is one
-	n, of          int64  // preemptions there, and of all
-}
-
-// computing reports where goroutines compute: in the function in which most were preempted, callees left
-// out, or, if that was seldom, in the innermost one with many, callees included. ok is false if no
-// function stands out.
-func (w *wording) computing() (c computing, ok bool) {
-	in, within, depth := map[string]int64{}, map[string]int64{}, map[string]int64{}
-	from := map[[2]string]int64{} // by a function and the owner's nearest above it
-	for i := range w.r.Stacks.Rows {
-		row := &w.r.Stacks.Rows[i]
-		if row.Place != stacks.Stopped || row.BlockedNs > 0 || len(row.Stack) == 0 || yields(w.r.Stacks.Frames[row.Stack[0]].Function) {
-			continue
-		}
-		c.of += row.Waits
-		own := ""
-		var seen []string
-		for _, at := range slices.Backward(row.Stack) {
-			f := &w.r.Stacks.Frames[at]
-			pkg, _ := std.Split(f.Function)
-			if std.Has(pkg) || slices.Contains(seen, f.Function) {
-				continue
-			}
-			seen = append(seen, f.Function)
-			within[f.Function] += row.Waits
-			depth[f.Function] += row.Waits * int64(len(seen))
-			if !strings.Contains(f.File, "@") && !strings.Contains(f.File, "/vendor/") {
-				own = f.Function
-			} else if own != "" {
-				from[[2]string{f.Function, own}] += row.Waits
-			}
-		}
-		if len(seen) > 0 {
-			in[seen[len(seen)-1]] += row.Waits
-		}
-	}
-	least := mostPreempted * float64(c.of)
-	for function, n := range in {
-		if float64(n) >= least && (n > c.n || n == c.n && function < c.function) {
-			c.function, c.n = function, n
-		}
-	}
-	if c.n == 0 {
-		deepest := 0.0
-		for function, n := range within {
-			deep := quantity.Ratio(depth[function], n)
-			if float64(n) >= least && (deep > deepest || deep == deepest && function < c.function) {
-				c.function, c.n, deepest = function, n, deep
-			}
-		}
-	}
-	led := int64(0)
-	for way, n := range from {
-		if way[0] == c.function && (n > led || n == led && way[1] < c.from) {
-			c.from, led = way[1], n
-		}
-	}
-	return c, c.of >= fewPreempted && c.n > 0
-}
-
 // preempted reports where goroutines compute; "" if no function stands out, or a finding's headline names it.
 func (w *wording) preempted(headline string) string {
-	c, ok := w.computing()
-	if !ok || strings.Contains(headline, w.names.Function(c.function)) {
+	if w.Computing == nil || strings.Contains(headline, w.names.Function(w.Computing.Function)) {
 		return ""
 	}
-	return "Where goroutines compute: " + w.computingIn(c, "were ") + "."
+	return "Where goroutines compute: " + w.computingIn(w.Computing, "were ") + "."
 }
 
-func (w *wording) computingIn(c computing, were string) string {
-	return fmt.Sprintf("%s of %s %sin %s%s", quantity.Part(c.n, c.of), quantity.Plural(c.of, "preemption", "preemptions"), were, words.Visible(w.names.Function(c.function)), calledBy(w.names, c.from))
-}
-
-// yields reports whether a goroutine that stops at a function, and is not blocked, yields, hands its P to
-// whom it has given a lock, or is in a system call: else it was preempted.
-func yields(function string) bool {
-	pkg, name := std.Split(function)
-	return strings.HasSuffix(pkg, "syscall") || strings.HasSuffix(pkg, "sync") ||
-		pkg == "runtime" && (strings.HasPrefix(strings.ToLower(name), "gosched") || name == "gopark" || name == "goyield" || name == "cgocall")
+func (w *wording) computingIn(c *diagnosis.Computing, were string) string {
+	return fmt.Sprintf("%s of %s %sin %s%s", quantity.Part(c.N, c.Of), quantity.Plural(c.Of, "preemption", "preemptions"), were, words.Visible(w.names.Function(c.Function)), calledBy(w.names, c.From))
 }
 
 // leftOut reports what package testing did that no finding is about.

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
@@ -96,14 +97,22 @@ func (w *wording) known() map[string]string {
 		}
 	}
 	if x := w.Spent; x != nil {
-		n := int64(len(x.Kinds))
 		m["spent"], m["spentIn"] = quantity.Part(x.Ns, x.TotalNs), doingIn(w.names, x.In.What, x.In.Where)+calledBy(w.names, x.By)
-		m["spentBy"] = words.Visible(w.names.Function(x.By))
-		m["units"] = map[analyze.ProgramKind]string{
-			analyze.Tests: quantity.Plural(n, "test", "tests"), analyze.Benchmarks: quantity.Plural(n, "benchmark", "benchmarks"),
-			analyze.Server: "requests of " + words.Visible(KindName(w.names, x.Kinds[0])),
-			analyze.Batch:  "the run",
-		}[w.r.Program.Kind]
+		m["spentBy"], m["units"] = words.Visible(w.names.Function(x.By)), w.units(x.Kinds)
+	}
+	if x := w.Line; x != nil {
+		m["lineAt"], m["lineShare"], m["lineWaits"] = words.Visible(w.names.Function(x.Site)), quantity.Part(x.LineNs, w.r.RecordedNs()), quantity.Duration(x.WaitNs)
+	}
+	if c := w.Computing; c != nil {
+		function, caller := words.Visible(w.names.Function(c.Function)), "call it"
+		if c.From != "" {
+			caller = "have " + words.Visible(w.names.Function(c.From)) + " call it"
+		}
+		m["computed"], m["computes"], m["computedBy"] = quantity.Part(c.Ns, c.TotalNs), function+calledBy(w.names, c.From), "that goroutines ran"
+		if len(c.Kinds) > 0 {
+			m["computedBy"] = "of " + w.units(c.Kinds)
+		}
+		m["faster"] = fmt.Sprintf("have %s do less, or %s less often, or for less at a time; a CPU profile shows which lines cost most.", function, caller)
 	}
 	if x := w.InRow; x != nil {
 		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(x.Place()))
@@ -133,6 +142,23 @@ func (w *wording) known() map[string]string {
 	return m
 }
 
+// units is what units of work of some kinds are called in a sentence.
+func (w *wording) units(kinds []*work.UnitKind) string {
+	n := int64(len(kinds))
+	switch w.r.Program.Kind {
+	case analyze.Tests:
+		return quantity.Plural(n, "test", "tests")
+	case analyze.Benchmarks:
+		return quantity.Plural(n, "benchmark", "benchmarks")
+	case analyze.Batch:
+		return "the run"
+	}
+	if n > 1 {
+		return "requests"
+	}
+	return "requests of " + words.Visible(KindName(w.names, kinds[0]))
+}
+
 // class is what a class is called in a sentence.
 func (w *wording) class(name string) string {
 	name = findings.Plain(name)
@@ -151,8 +177,11 @@ var notShown = map[string]string{
 func (w *wording) detail() string {
 	f := w.Subject
 	if f == nil {
-		if w.AboutSlow() {
+		switch {
+		case w.AboutSlow():
 			return slowSentence(w.names, w.Slow.Kind)
+		case w.AboutComputing():
+			return w.computingIn(w.Computing, "were ") + "; the runtime preempts what runs for 10 ms."
 		}
 		if w.Noted == nil {
 			return ""
@@ -213,7 +242,11 @@ func (w *wording) advice() string {
 
 // ofModule reports of which module the code is that the headline blames, where it is not the program's own.
 func (w *wording) ofModule() string {
-	if w.Subject == nil {
+	const of = "%s is code of %s: see whether a newer version does better, or change how it is called."
+	switch {
+	case w.AboutComputing() && w.Computing.Module != "":
+		return fmt.Sprintf(of, w.names.Function(w.Computing.Function), words.Visible(w.Computing.Module))
+	case w.Subject == nil:
 		return ""
 	}
 	for _, name := range w.Subject.InBrief().Names() {
@@ -221,7 +254,7 @@ func (w *wording) ofModule() string {
 			a := &w.Subject.Actors[i]
 			for _, a := range []*findings.Actor{a, a.AtInnermost()} {
 				if m := a.Module(); m != "" && a.Role == findings.Cause && a.Short() == name {
-					return fmt.Sprintf("%s is code of %s: see whether a newer version does better, or change how it is called.", w.names.Function(string(name)), words.Visible(m))
+					return fmt.Sprintf(of, w.names.Function(string(name)), words.Visible(m))
 				}
 			}
 		}

@@ -12,13 +12,15 @@ import (
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
-// Names of cases in which no finding leads, but units of work do: slow ones, some that are asleep, some
-// that wait for the network time and again, and some that are in system calls.
+// Names of cases in which no finding leads, but units of work do, or a line: slow ones, some that are asleep, some
+// that wait for the network time and again, some that are in system calls, and some that compute.
 const (
-	slowCase   = "slow units"
-	asleepCase = "asleep"
-	rowCase    = "in a row"
-	callsCase  = "in system calls"
+	lineCase      = "in line"
+	slowCase      = "slow units"
+	asleepCase    = "asleep"
+	rowCase       = "in a row"
+	callsCase     = "in system calls"
+	computingCase = "computing"
 )
 
 // A Case is one possible verdict: what it is about, and the templates of its texts. Package report
@@ -46,6 +48,13 @@ func (d *Diagnosis) cases() []Case {
 	}
 	if serious != nil && d.GCNs > 0 && serious.CostOf == findings.OfWaiting && !serious.Counted {
 		serious = cmp.Or(d.first(func(f *findings.Finding) bool { return f.Remedy.NoGC && f.Severity.AtLeast(findings.Warning) }), serious)
+	}
+	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && (small(serious) || d.unproven(serious)) {
+		serious = nil // others wait since there is so much to compute
+	}
+	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && !serious.Counted && 2*d.Line.WaitNs >= serious.CostNs)
+	if inLine {
+		serious = nil // who gives up a lock wakes who is next, and that has to run
 	}
 	if serious != nil && serious.InLine && moreWork {
 		serious = nil // it explains what is, and is true, but no trouble
@@ -90,6 +99,10 @@ func (d *Diagnosis) cases() []Case {
 	if d.Spent != nil && d.Spent.By != "" {
 		asleep = "Try first: that sleep is in a library: see whether a setting makes it shorter, or lets what is waited for end it, or whether $spentBy has to wait for it."
 	}
+	computing, ifTooSlow := "note", "If that is too slow for you: $faster"
+	if d.computesMostly() {
+		computing, ifTooSlow = "warning", "Try first: $faster"
+	}
 	ifWanted := "If that cost matters to you, try: $advice"
 	if d.MuchWaiting && (n.CostOf == findings.OfWaiting || n.CostOf == "") {
 		ifWanted = "If that waiting matters to you, try: $advice"
@@ -110,6 +123,9 @@ func (d *Diagnosis) cases() []Case {
 
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
+		{lineCase, inLine && (note == nil || note.Remedy.FreeLock && note.CostNs < d.Line.WaitNs || note.CostOf != findings.OfBlocked), nil, "Blocking, not scheduling: warning",
+			"Goroutines stand in line for a lock in $lineAt for $lineShare of the time: $lineWaits in all",
+			"Try first: hold that lock for less: compute, read and write before locking or after unlocking; or have more than one, each for a part of what it guards."},
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
 			asleep},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
@@ -117,6 +133,8 @@ func (d *Diagnosis) cases() []Case {
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
 			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
+		{computingCase, d.computes() && (note == nil || small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",
+			ifTooSlow},
 
 		// A note leads, or there was much waiting.
 		{"by design", b.MaybeMeant, blocked, "Blocked, perhaps by design: note", "$finding",

@@ -12,6 +12,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
@@ -19,15 +20,17 @@ import (
 // makes it. Times are sums over goroutines, in ns.
 type Diagnosis struct {
 	Case
-	Shorter string            // a shorter headline, if the other is too long; "" if there is none
-	Status  string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
-	Finding int               // index of Subject in Result.Findings; -1 if none
-	Noted   *findings.Finding // the first note; nil if none
-	Advice  findings.Text     // the first advice about Subject; empty if none
-	Slow    *Slow             // kind of units of work whose slow units lose most time; nil if none
-	InRow   *InRow            // kind of units of work that wait for one thing after the other; nil if none
-	Spent   *Spent            // where units of work are asleep, or in system calls, for a large part of their time; nil if nowhere
-	Doubt   *findings.Doubt   // the doubt about a lack of CPUs, if Subject depends on it; else nil
+	Shorter   string            // a shorter headline, if the other is too long; "" if there is none
+	Status    string            // the severity of Subject, else a note if anything was found or nothing judged, or "ok"
+	Finding   int               // index of Subject in Result.Findings; -1 if none
+	Noted     *findings.Finding // the first note; nil if none
+	Advice    findings.Text     // the first advice about Subject; empty if none
+	Slow      *Slow             // kind of units of work whose slow units lose most time; nil if none
+	InRow     *InRow            // kind of units of work that wait for one thing after the other; nil if none
+	Spent     *Spent            // where units of work are asleep, or in system calls, for a large part of their time; nil if nowhere
+	Computing *Computing        // where goroutines compute; nil if nowhere in particular
+	Line      *work.Resource    // lock for which goroutines stand in line for much of the time; nil if there is none
+	Doubt     *findings.Doubt   // the doubt about a lack of CPUs, if Subject depends on it; else nil
 
 	Victim  *Victim          // the class that suffers from Subject, or else waited longest; nil if none waited
 	Waiting []*waits.Class   // the classes of the program that waited for a P, longest first; without waits after runtime.Gosched
@@ -68,7 +71,8 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d := &Diagnosis{r: r, Status: "ok"}
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
-	d.Slow, d.InRow, d.Spent = d.slow(), d.inRow(), cmp.Or(d.asleepIn(), d.callsIn())
+	d.Slow, d.InRow, d.Line = d.slow(), d.inRow(), d.line()
+	d.Spent, d.Computing = cmp.Or(d.asleepIn(), d.callsIn()), d.computing()
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
@@ -77,7 +81,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	switch {
 	case d.Subject != nil:
 		d.Status = string(f.Severity)
-	case d.Name == asleepCase:
+	case d.Name == asleepCase, d.Name == lineCase, d.Name == computingCase && d.computesMostly():
 		d.Status = string(findings.Warning)
 	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly:
 		d.Status = string(findings.Note)
@@ -134,10 +138,13 @@ func (d *Diagnosis) Fine() bool {
 // AboutSlow reports whether the verdict is about slow units of work.
 func (d *Diagnosis) AboutSlow() bool { return d.Name == slowCase }
 
+// AboutComputing reports whether the verdict is about what units of work compute.
+func (d *Diagnosis) AboutComputing() bool { return d.Name == computingCase }
+
 // AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
 // waits for a P.
 func (d *Diagnosis) AboutBlocking() bool {
-	return d.Subject != nil && d.Subject.CostOf == findings.OfBlocked || d.Name == asleepCase || d.Name == rowCase
+	return d.Subject != nil && d.Subject.CostOf == findings.OfBlocked || slices.Contains([]string{asleepCase, lineCase, rowCase}, d.Name)
 }
 
 // SlowBy returns the class to look at if the program is slow, though not by its scheduling, and

@@ -8,6 +8,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
 )
@@ -86,9 +87,9 @@ func TestCases(t *testing.T) {
 			}}}
 		}
 	}
-	selects := func(program analyze.ProgramKind) func(*analyze.Result) {
+	selects := func(program analyze.ProgramKind, ns int64) func(*analyze.Result) {
 		return func(r *analyze.Result) {
-			sleeping(program, map[bool]string{true: "test", false: "benchmark"}[program == analyze.Tests], true, 99*ms)(r)
+			sleeping(program, map[bool]string{true: "test", false: "benchmark"}[program == analyze.Tests], true, ns)(r)
 			r.Work.Kinds[0].Path[0].What, r.Work.Kinds[0].Path[1].What = "select", "select"
 		}
 	}
@@ -105,6 +106,20 @@ func TestCases(t *testing.T) {
 			k := &r.Work.Kinds[0]
 			k.Count, k.Path[0].What, k.Path[1].What = 20, "syscall", "syscall"
 			k.Path[0].Ns, k.Path[1].Ns = ns, 0
+		}
+	}
+	computing := func(kind analyze.ProgramKind, file string, ns int64) func(*analyze.Result) { // all preemptions, and so much of 1 s
+		return func(r *analyze.Result) {
+			r.Program.Kind, r.Trace.DurationNs = kind, 1000*ms
+			r.Stacks = stacks.Result{Frames: []stacks.Frame{{Function: "shop.price", File: file}}, Rows: []stacks.Row{{Place: stacks.Stopped, Stack: []int32{0}, Waits: 20}}}
+			r.Work.Kinds = []work.UnitKind{{How: map[analyze.ProgramKind]string{analyze.Tests: "test", analyze.Batch: "run"}[kind], Entry: true, Count: 1, TotalNs: 1000 * ms,
+				Path: []work.TimePart{{Leaf: work.Leaf{What: "running"}, Ns: ns}}}}
+		}
+	}
+	lined := func(what string, ns int64) func(*analyze.Result) { // of 100 ms
+		return func(r *analyze.Result) {
+			r.Trace.DurationNs = 100 * ms
+			r.Work.Resources = []work.Resource{{Site: "shop.put", What: what, LineNs: ns, WaitNs: 2 * ns}}
 		}
 	}
 	entry := func(r *analyze.Result) { r.Work.Kinds[0].Entry = true }
@@ -197,8 +212,9 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Tests, "test", false, 90*ms))}, // in a file of tests
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 20*ms))},
 		{"fine", "No problem found", changed(result(ms), sleeping(analyze.Benchmarks, "benchmark", true, 19*ms))},
-		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), selects(analyze.Benchmarks))},
-		{"fine", "No problem found", changed(result(ms), selects(analyze.Tests))},
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), selects(analyze.Benchmarks, 20*ms))},
+		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), selects(analyze.Tests, 90*ms))},
+		{"fine", "No problem found", changed(result(ms), selects(analyze.Tests, 89*ms))},
 		{"asleep", "Blocking, not scheduling: warning", changed(result(ms), serving(true, "shop.retry"))},
 		{"fine", "No problem found", changed(result(ms), serving(true, "main.query"))},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), serving(true, "shop.retry"))},
@@ -211,6 +227,16 @@ func TestCases(t *testing.T) {
 		{"delays", "Scheduling delays: warning", changed(result(ms, with(cause(findings.Warning, findings.OfWaiting, 90*ms), func(f *findings.Finding) { f.WorkShare = 0.2 })), serving(true, "shop.retry"))},
 		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfBlocked, 90*ms)), sleeping(analyze.Tests, "test", true, 50*ms))},
 		{"in system calls", "Note; act if it matters", changed(result(ms), calling(50*ms))},
+		{"computing", "Computing: warning", changed(result(ms), computing(analyze.Batch, "shop.go", 500*ms))},
+		{"computing", "Computing: note", changed(result(ms), computing(analyze.Tests, "shop.go", 499*ms))},
+		{"fine", "No problem found", changed(result(ms), computing(analyze.Tests, "shop.go", 199*ms))},
+		{"fine", "No problem found", changed(result(ms), computing(analyze.Tests, "shop_test.go", 999*ms))},
+		{"computing", "Computing: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 49*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
+		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 50*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
+		{"in line", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 80*ms)), lined("lock", 20*ms))},
+		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 81*ms)), lined("lock", 20*ms))},
+		{"fine", "No problem found", changed(result(ms), lined("lock", 19*ms))},
+		{"fine", "No problem found", changed(result(ms), lined("channel", 90*ms))},
 		{"fine", "No problem found", changed(result(ms), calling(49*ms))},
 		{"more work than Ps, by a cause", "More work than Ps at times", changed(result(90*ms, churn), slow("network", 40*ms))},
 		{"fine", "No problem found", changed(result(ms), slow("unknown", 2*ms))},

@@ -153,6 +153,21 @@ func (x *InRow) many(part int64) bool {
 	return x.Times >= timesInRow && x.Ns >= leastInRow && 2*part >= x.Ns
 }
 
+// line returns the lock for which goroutines stand in line longest; nil if that is a small share of the time. What
+// tests and benchmarks contend for is meant.
+func (d *Diagnosis) line() (most *work.Resource) {
+	if d.r.Program.Tested() {
+		return nil
+	}
+	for i := range d.r.Work.Resources {
+		r := &d.r.Work.Resources[i]
+		if r.What == "lock" && float64(r.LineNs) >= smallShare*float64(d.r.RecordedNs()) && (most == nil || r.WaitNs > most.WaitNs) {
+			most = r
+		}
+	}
+	return most
+}
+
 // Spent is where units of work spend much of their time: all tests, the timed parts of all benchmarks or
 // of some, the requests of a kind, or the run.
 type Spent struct {
@@ -167,6 +182,7 @@ const (
 	leastAsleep = 10_000_000 // ns in all,
 	unitAsleep  = 1_000_000  // and a unit
 	muchAsleep  = 0.5        // share of the time of units
+	nearlyAll   = 0.9        // likewise
 	benchAsleep = 0.2        // share of the time of all benchmarks
 	fewAsleep   = 5          // requests
 	manyUnits   = 20         // units from which on it is known whether they come in as requests
@@ -177,7 +193,7 @@ func (d *Diagnosis) asleepIn() *Spent {
 	u := &d.r.Work
 	switch d.r.Program.Kind {
 	case analyze.Tests:
-		return longest([][]*work.UnitKind{u.Tests()}, d.asleep)
+		return cmp.Or(longest([][]*work.UnitKind{u.Tests()}, d.asleep), longest([][]*work.UnitKind{u.Tests()}, d.inSelect))
 	case analyze.Benchmarks:
 		all := u.Benchmarks()
 		if x := d.asleep(all); x != nil && float64(x.Ns) >= benchAsleep*float64(x.TotalNs) {
@@ -241,6 +257,16 @@ func (d *Diagnosis) asleep(kinds []*work.UnitKind) *Spent {
 	return spent(kinds, unitAsleep, func(p *work.TimePart) bool {
 		return (p.What == "sleep" || p.What == "select" && d.r.Program.Kind != analyze.Tests) && d.wantsAwake(p)
 	})
+}
+
+// inSelect returns the select of tested code that no goroutine ended in which tests are for nearly all of their
+// time; nil if there is none.
+func (d *Diagnosis) inSelect(tests []*work.UnitKind) *Spent {
+	x := spent(tests, unitAsleep, func(p *work.TimePart) bool { return p.What == "select" && p.Tested })
+	if x == nil || float64(x.Ns) < nearlyAll*float64(x.TotalNs) {
+		return nil
+	}
+	return x
 }
 
 // spent returns in which of the places that fit units of some kinds spend most time; nil if that is less
