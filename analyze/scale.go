@@ -56,8 +56,6 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 	used, _ := r.Procs.InUse()
 	server, tested, blocked := r.Program.Kind == Server, r.Program.Tested(), f.CostOf == findings.OfBlocked && f.Kind == findings.KindCause
 	switch {
-	case tested && f.Kind == findings.KindCause && f.CostOf == findings.OfPTime && !f.Remedy.NoGC:
-		wanted = quantity.Ratio(f.CostNs, used)
 	case f.Kind == findings.KindTrace, f.Kind == findings.KindMachine && f.Sure(), !server && !tested && !blocked:
 		return findings.Critical
 	case tested && !f.Counted && (!blocked || r.Program.Kind == Benchmarks):

@@ -46,7 +46,11 @@ func (w *wording) verdict() Verdict {
 	fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
 	v := Verdict{Status: w.Status, Label: w.Label, Headline: fill(w.Headline), Finding: w.Finding, Blocking: w.AboutBlocking()}
 	program, did := w.program()
-	if w.Fine() && did != "" {
+	switch {
+	case !w.Fine() || did == "":
+	case w.Noted != nil && w.r.Program.Kind != analyze.Server && !strings.Contains(did, ": "): // which says little
+		v.Headline = w.names.Text(w.Noted.InBrief())
+	default:
 		v.Headline, did = did, ""
 	}
 	about := v.Headline

@@ -49,10 +49,10 @@ func (d *Diagnosis) cases() []Case {
 	if serious != nil && d.GCNs > 0 && serious.CostOf == findings.OfWaiting && !serious.Counted {
 		serious = cmp.Or(d.first(func(f *findings.Finding) bool { return f.Remedy.NoGC && f.Severity.AtLeast(findings.Warning) }), serious)
 	}
-	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && (small(serious) || d.unproven(serious)) {
+	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && small(serious) {
 		serious = nil // others wait since there is so much to compute
 	}
-	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && !serious.Counted && 2*d.Line.WaitNs >= serious.CostNs)
+	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && serious.CostOf != findings.OfPTime && !serious.Counted && 2*d.Line.WaitNs >= serious.CostNs)
 	if inLine {
 		serious = nil // who gives up a lock wakes who is next, and that has to run
 	}
@@ -76,7 +76,7 @@ func (d *Diagnosis) cases() []Case {
 			note = nil
 		}
 	}
-	if note != nil && (d.asleepUnits() && note.At(d.Spent.In.Where) || d.InRow != nil && note.At(d.InRow.Place())) {
+	if note != nil && (d.asleepUnits() && note.At(d.Spent.In.Where) || d.InRow != nil && !d.InRow.Slow && note.At(d.InRow.Place())) {
 		note = nil // units of work show what it says, and how often or how long
 	}
 	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
@@ -110,6 +110,9 @@ func (d *Diagnosis) cases() []Case {
 	if note == nil && r.Trace.Reduced {
 		ifWanted = "" // what threads did is not shown
 	}
+	if moreWork {
+		ifTooSlow += " " + ifWanted
+	}
 	return []Case{
 		{"no result", r == nothing, nil, "No result", "There is no result", ""},
 		{"decisions only", r.DecisionsOnly, nil, "Not measured", "Nothing was measured: the analysis was of decisions only", ""},
@@ -123,7 +126,7 @@ func (d *Diagnosis) cases() []Case {
 
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
-		{lineCase, inLine && (note == nil || note.Remedy.FreeLock && note.CostNs < d.Line.WaitNs || note.CostOf != findings.OfBlocked), nil, "Blocking, not scheduling: warning",
+		{lineCase, inLine && (note == nil || note.Remedy.FreeLock && 2*note.CostNs < d.Line.WaitNs || note.CostOf != findings.OfBlocked), nil, "Blocking, not scheduling: warning",
 			"Goroutines stand in line for a lock in $lineAt for $lineShare of the time: $lineWaits in all",
 			"Try first: hold that lock for less: compute, read and write before locking or after unlocking; or have more than one, each for a part of what it guards."},
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
@@ -133,7 +136,7 @@ func (d *Diagnosis) cases() []Case {
 			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
 			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
-		{computingCase, d.computes() && (note == nil || small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",
+		{computingCase, d.computes() && (note == nil || !((note.Counted || note.CostOf == findings.OfPTime) && note.At(d.Computing.Function)) && (small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked)), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",
 			ifTooSlow},
 
 		// A note leads, or there was much waiting.

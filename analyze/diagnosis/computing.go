@@ -134,9 +134,9 @@ func (d *Diagnosis) computes() bool {
 		float64(c.Ns) >= smallShare*float64(c.TotalNs) && (len(c.Kinds) > 0 || float64(c.Ns) >= smallShare*float64(d.r.RecordedNs()))
 }
 
-// computesMostly reports whether tests or a job spend half of their time in one function.
+// computesMostly reports whether tests spend half of their time in one function. A job may well do that.
 func (d *Diagnosis) computesMostly() bool {
-	return d.computes() && d.r.Program.Kind != analyze.Server && d.Computing.Ns >= longComputed && float64(d.Computing.Ns) >= halfShare*float64(d.Computing.TotalNs)
+	return d.computes() && d.r.Program.Kind == analyze.Tests && d.Computing.Ns >= longComputed && float64(d.Computing.Ns) >= halfShare*float64(d.Computing.TotalNs)
 }
 
 // most returns the key whose value has the largest size of those that fit; of several the first, "" if none does.

@@ -83,7 +83,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 		d.Status = string(f.Severity)
 	case d.Name == asleepCase, d.Name == lineCase, d.Name == computingCase && d.computesMostly():
 		d.Status = string(findings.Warning)
-	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly:
+	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly || d.Name == computingCase:
 		d.Status = string(findings.Note)
 	}
 	d.Small, d.NotScheduler = small(f), causes(f, findings.OfBlocked) && f.CostNs > 2*r.Waits.User.TotalNs

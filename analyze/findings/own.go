@@ -30,7 +30,7 @@ func ProgramsFunction(frames []string, tested string) (function Name, place stri
 			}
 		}
 	}
-	if function, place = ofRepository(frames, false); function == "" || OfLibrary(function) {
+	if function, place = ofRepository(frames, false); function == "" || serves(packageOf(function)) {
 		function, place = ofRepository(frames, true)
 	}
 	return function, place
@@ -45,14 +45,19 @@ func InnermostFunction(frames []string, tested string) (function Name, place str
 	for _, fr := range frames {
 		function, place = frame(fr)
 		pkg := packageOf(function)
-		if pkg == tested || !std.Has(pkg) && !slices.ContainsFunc(low[:], func(of string) bool { return strings.HasPrefix(pkg+"/", of+"/") }) {
+		if pkg == tested || !serves(pkg) {
 			break
 		}
 	}
 	return function, place
 }
 
-// low begin the paths of packages that only serve who calls them, as sync does.
+// serves reports whether a package is the standard library's, or only serves who calls it, as sync does.
+func serves(pkg string) bool {
+	return std.Has(pkg) || slices.ContainsFunc(low[:], func(of string) bool { return strings.HasPrefix(pkg+"/", of+"/") })
+}
+
+// low begin the paths of packages that only serve.
 var low = [...]string{"golang.org/x/sync", "golang.org/x/sys", "github.com/stretchr/testify"}
 
 // AtInnermost returns a copy of the actor that texts name by the innermost function of its stack, even
@@ -105,7 +110,7 @@ func ofRepository(frames []string, required bool) (function Name, place string) 
 	for i := len(frames) - 1; i >= 0; i-- {
 		f, at := frame(frames[i])
 		pkg := packageOf(f)
-		if std.Has(pkg) {
+		if serves(pkg) {
 			if function == "" {
 				function, place = f, at
 			}

@@ -131,7 +131,7 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 		some = " and others"
 	}
 	x.Headline = findings.Say("%s waits for %s%s: %s in all", g.in, by, some, total)
-	if at := x.Actors[0].AtInnermost(); at.Short() != g.in && at.Module() != "" && at.Module() == cause.Module() { // who of a library ends that says less than where it is
+	if at := x.Actors[0].AtInnermost(); at.Short() != g.in && reason == reference.ReasonNetwork && busy+queued < 0.5 && at.Module() != "" && at.Module() == cause.Module() { // who of a library ends that says less than where it is
 		x.Headline = findings.Say("%s waits in %s: %s in all", g.in, at.Short(), total)
 		x.AdviseOnly("See what keeps %s waiting: a limit of that library, as of connections, or of requests on one connection, which a setting or another connection may raise, or answers that are slow.", at.Short())
 	}

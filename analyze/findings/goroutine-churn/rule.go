@@ -3,6 +3,9 @@
 package goroutinechurn
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/reference"
@@ -35,7 +38,7 @@ func New(t Thresholds) findings.Detector {
 		ID: ID, Kind: findings.KindCause, Counted: true, Delays: true,
 		Remedy: findings.Remedy{Why: "what creation costs is part of the goroutines' work"},
 		New: func(view *findings.View) findings.Watcher {
-			w := &watcher{t: t, view: view}
+			w := &watcher{t: t, view: view, creators: findings.NewTable(findings.MaxKept, func(by creator) findings.Cell { return findings.Cell{Class: by.class} })}
 			w.windows = findings.NewWindows(t.WindowNs, w.weigh, sum)
 			view.Decisions(findings.DecisionFilter{Kinds: []reference.Kind{reference.KindReady}, Whys: []reference.Why{reference.WhyCreate}}, w.ready)
 			view.Runs(findings.RunFilter{Whys: []reference.Why{reference.WhyExit}}, w.run)
@@ -51,8 +54,11 @@ type watcher struct {
 	before   int64 // run intervals before the window
 	windows  findings.Windows[account]
 	short    findings.Tally // those that ended early
-	creators findings.Tally
+	creators findings.Table[creator, findings.Cell]
 }
+
+// creator is who creates goroutines, and where.
+type creator struct{ class, stack int32 }
 
 type account struct {
 	created, starts int64
@@ -83,11 +89,13 @@ func (w *watcher) ready(d *reference.Decision) {
 	a := w.windows.At(d.Time)
 	a.created++
 	if a.created%sample == 0 {
-		c := findings.Cell{Class: 0, Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
+		c := findings.Cell{Ns: 1, G: d.By, P: reference.NoP, Stack: d.Stack}
 		if by := w.view.ByID(d.By); by != nil {
 			c.Class, c.P = by.Class, by.RanOn
 		}
-		w.creators.Add(&c)
+		if at := w.creators.At(creator{c.Class, c.Stack}); at != nil {
+			at.Add(&c)
+		}
 	}
 }
 
@@ -130,7 +138,11 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	rate := quantity.Count(int64(float64(worst) / float64(max(1, end-worstAt)) * 1e9))
 	x := findings.Finding{
 		Severity: s, CostNs: t.idle, FromNs: worstAt, ToNs: end, Basis: findings.Inferred,
-		Actors: append(w.short.Actors(f, findings.Victim, 2), w.creators.Actors(f, findings.Cause, 2)...),
+		Actors: w.short.Actors(f, findings.Victim, 2),
+	}
+	by := slices.SortedStableFunc(slices.Values(w.creators.List), func(a, b *findings.Cell) int { return cmp.Compare(b.N, a.N) })
+	for _, c := range by[:min(2, len(by))] {
+		x.Actors = append(x.Actors, c.Actor(f, findings.Cause))
 	}
 	if len(x.Actors) > 0 && x.Actors[0].Internal() { // nobody of the program can change that
 		x.Severity = findings.Note
@@ -139,6 +151,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	x.Title = findings.Say("%s were created that ran for %s (median) in their whole life, up to %s a second",
 		quantity.Plural(t.created, "goroutine", "goroutines"), quantity.Duration(median), rate)
 	if a := x.Cause(); a != nil {
+		if f.Part(by[0].Stack) == findings.TestCode { // that calls who does
+			a = a.AtInnermost()
+		}
 		x.Headline = findings.Say("%s creates goroutines for next to no work: up to %s a second", a.Short(), rate)
 		x.Title = findings.Say("%s created goroutines for next to no work: %s of %s ran for %s (median) in their whole life, up to %s a second",
 			a.Doer(), quantity.Count(t.created), findings.Name(x.Actors[0].Class), quantity.Duration(median), rate)
