@@ -34,10 +34,20 @@ func (w *wording) program() (lines []string, did string) {
 	}[kind.Kind]
 	switch kind.Kind {
 	case analyze.Server:
-		if i := slices.IndexFunc(u.Kinds, func(k work.UnitKind) bool { return k.Entry && k.Count > 0 }); i >= 0 {
-			k := &u.Kinds[i]
-			did = fmt.Sprintf("%s of %s, p50 %s, p99 %s", quantity.Plural(k.Count, "unit", "units"), words.Visible(KindName(w.names, k)), quantity.Duration(k.Latency.P50Ns), quantity.Duration(k.Latency.P99Ns))
-			if spent := w.spent(k); len(spent) > 0 && k.Latency.P99Ns >= noticed {
+		kinds := w.Awaited()
+		if len(kinds) == 0 {
+			kinds = u.Entries()
+		}
+		most := &work.UnitKind{}
+		for _, k := range kinds {
+			if k.TotalNs > most.TotalNs {
+				most = k
+			}
+		}
+		if most.Count > 0 {
+			one, many := unitWords(most)
+			did = fmt.Sprintf("%s of %s, p50 %s, p99 %s", quantity.Plural(most.Count, one, many), words.Visible(KindName(w.names, most)), quantity.Duration(most.Latency.P50Ns), quantity.Duration(most.Latency.P99Ns))
+			if spent := w.spent(most); len(spent) > 0 && most.Latency.P99Ns >= noticed {
 				did += ": " + words.List(spent)
 			}
 		}
@@ -221,7 +231,7 @@ func (w *wording) leftOut() string {
 		n         int64
 		one, many string
 	}{
-		{x.Collections, "collection", "collections"},
+		{x.Collections, "garbage collection", "garbage collections"},
 		{x.Statistics, "reading of memory statistics", "readings of memory statistics"},
 	} {
 		if p.n > 0 {

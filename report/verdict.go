@@ -87,6 +87,7 @@ func (w *wording) known() map[string]string {
 		m["busiest"], m["busy"] = "goroutines", m["ran"]
 	}
 	if s := w.Slow; s != nil {
+		_, m["slowOnes"] = unitWords(s.Kind)
 		m["kind"], m["more"], m["takes"] = words.Visible(KindName(w.names, s.Kind)), quantity.Duration(s.Bucket.MoreNs()), quantity.Duration(s.All.SlowNs)
 		m["doing"], m["remedy"] = inBrief(w.names, s.Bucket.Chief), activities[s.Bucket.What()].remedy
 		if p := s.Bucket.Chief; p.What == "sleep" && s.Bucket.What() != "sleep" {
@@ -119,11 +120,12 @@ func (w *wording) known() map[string]string {
 		m["faster"] = fmt.Sprintf("have %s do less, or %s less often, or for less at a time; a CPU profile shows which lines cost most.", function, caller)
 	}
 	if x := w.InRow; x != nil {
+		one, _ := unitWords(x.Kind)
 		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(x.Place()))
-		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a unit on average", "the network"
+		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a "+one+" on average", "the network"
 		switch {
 		case x.Slow:
-			m["rowUnit"] = "a slow unit on average"
+			m["rowUnit"] = "a slow " + one + " on average"
 		case w.r.Program.Kind == analyze.Batch && x.Kind.Count == 1:
 			m["rowUnit"] = "in all"
 		}
@@ -483,7 +485,7 @@ func (w *wording) sureness() string {
 		s = fmt.Sprintf("How sure: waiting times are measured; queues and steals are inferred, and %s of %s stay unexplained.", quantity.Part(c.Unexplained, c.Starts), quantity.Plural(c.Starts, "start", "starts"))
 	default:
 		clear := c.Explained + c.EitherTick() // of which the queue is known, and only the reason is not
-		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred, and it is clear from which one %[2]s of %[1]s came.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(clear, c.Starts))
+		s = fmt.Sprintf("How sure: waiting times are measured; run queues are inferred; from which one a goroutine came is clear for %[2]s of %[1]s.", quantity.Plural(c.Starts, "start", "starts"), quantity.Part(clear, c.Starts))
 	}
 	configured := 0
 	for _, d := range r.Detectors {

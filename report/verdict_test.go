@@ -309,7 +309,7 @@ func TestOverheadIsNoDelay(t *testing.T) {
 // A start of which the queue is known counts as clear, for whichever of two reasons it came from there.
 func TestSureOfTheQueue(t *testing.T) {
 	r := &analyze.Result{Reconstruction: analyze.Reconstruction{Starts: 100, Explained: 60, ByBasis: map[string]int64{reference.Known(reference.Ambiguous, reference.RuleTick).String(): 30}}}
-	if got, want := strings.ReplaceAll(wordingOf(r).sureness(), "\u00a0", " "), "clear from which one 90 % of 100 starts came."; !strings.Contains(got, want) {
+	if got, want := strings.ReplaceAll(wordingOf(r).sureness(), "\u00a0", " "), "is clear for 90 % of 100 starts."; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -370,6 +370,14 @@ func KindName(names *words.Names, k *work.UnitKind) string {
 	return names.Function(cmp.Or(k.Name, words.Unknown))
 }
 
+// unitWords returns what one unit of a kind is called, and several are.
+func unitWords(k *work.UnitKind) (one, many string) {
+	if k.Server {
+		return "request", "requests"
+	}
+	return "unit", "units"
+}
+
 // much is how many times a typical unit a slow one takes, at least, for the difference to be
 // what is explained.
 const much = 1.5
@@ -401,13 +409,15 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 	if k.Unnamed > k.Count && 2*typical < k.Latency.P50Ns {
 		with = ", with the " + quantity.Count(k.Unnamed) + " whose handler no stack shows,"
 	}
-	return fmt.Sprintf("%s: a slow unit takes %s, a typical one%s %s. The difference:", name, quantity.Duration(slow), with, quantity.Duration(typical)), items
+	one, _ := unitWords(k)
+	return fmt.Sprintf("%s: a slow %s takes %s, a typical one%s %s. The difference:", name, one, quantity.Duration(slow), with, quantity.Duration(typical)), items
 }
 
 // slowSentence is SlowInWords in one sentence.
 func slowSentence(names *words.Names, k *work.UnitKind) string {
 	lead, items := SlowInWords(names, k)
-	return fmt.Sprintf("%s, of %s in all: %s.", strings.TrimSuffix(lead, ". The difference:"), quantity.Plural(k.Count, "unit", "units"), strings.Join(items, "; "))
+	one, many := unitWords(k)
+	return fmt.Sprintf("%s, of %s in all: %s.", strings.TrimSuffix(lead, ". The difference:"), quantity.Plural(k.Count, one, many), strings.Join(items, "; "))
 }
 
 // largest returns the buckets with most of a time, of which there is whole: those with a twentieth or more.

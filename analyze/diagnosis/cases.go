@@ -77,6 +77,9 @@ func (d *Diagnosis) cases() []Case {
 		}
 	}
 	if note != nil && (d.asleepUnits() && note.At(d.Spent.In.Where) || d.InRow != nil && !d.InRow.Slow && note.At(d.InRow.Place())) {
+		if note == d.Noted {
+			d.Noted = nil
+		}
 		note = nil // units of work show what it says, and how often or how long
 	}
 	s, b, n := cmp.Or(serious, &none), cmp.Or(blocked, &none), cmp.Or(note, &none)
@@ -98,6 +101,10 @@ func (d *Diagnosis) cases() []Case {
 	asleep := "Try first: wait there for what is to happen, and not for a time; if it has to be a time, let its caller set it."
 	if d.Spent != nil && d.Spent.By != "" {
 		asleep = "Try first: that sleep is in a library: see whether a setting makes it shorter, or lets what is waited for end it, or whether $spentBy has to wait for it."
+	}
+	inRow, tryInRow := "Note; act if it matters", "If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."
+	if d.InRow.loud() {
+		inRow, tryInRow = "Blocking, not scheduling: warning", "Try first: ask for several things at once, or for all of them in one request, or keep answers."
 	}
 	computing, ifTooSlow := "note", "If that is too slow for you: $faster"
 	if d.computesMostly() {
@@ -131,9 +138,8 @@ func (d *Diagnosis) cases() []Case {
 			"Try first: hold that lock for less: compute, read and write before locking or after unlocking; or have more than one, each for a part of what it guards."},
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
 			asleep},
-		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow units of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
-		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, "Note; act if it matters", "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit",
-			"If that is too slow for you: ask for several things at once, or for all of them in one request, or keep answers. If these are pieces of one long answer, the time only shows how fast the other side sends."},
+		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow $slowOnes of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
+		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, inRow, "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit", tryInRow},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
 			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
 		{computingCase, d.computes() && (note == nil || !((note.Counted || note.CostOf == findings.OfPTime) && note.At(d.Computing.Function)) && (small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked)), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",

@@ -96,7 +96,7 @@ func (d *Diagnosis) computing() *Computing {
 	f := frames[p.frame]
 	c.ofTest = strings.HasSuffix(f.File, "_test.go")
 	c.Module = (&findings.Actor{Innermost: true, Stack: []string{fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)}}).Module()
-	c.Kinds = d.waitedFor()
+	c.Kinds = d.Awaited()
 	running := int64(0)
 	for _, k := range c.Kinds {
 		c.TotalNs += k.TotalNs
@@ -113,8 +113,8 @@ func (d *Diagnosis) computing() *Computing {
 	return c
 }
 
-// waitedFor returns the kinds of units that users wait for: tests, requests, or the run.
-func (d *Diagnosis) waitedFor() []*work.UnitKind {
+// Awaited returns the kinds of units that users wait for: tests, requests, or the run.
+func (d *Diagnosis) Awaited() []*work.UnitKind {
 	switch u := &d.r.Work; d.r.Program.Kind {
 	case analyze.Tests:
 		return u.Tests()

@@ -81,7 +81,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	switch {
 	case d.Subject != nil:
 		d.Status = string(f.Severity)
-	case d.Name == asleepCase, d.Name == lineCase, d.Name == computingCase && d.computesMostly():
+	case d.Name == asleepCase, d.Name == lineCase, d.Name == rowCase && d.InRow.loud(), d.Name == computingCase && d.computesMostly():
 		d.Status = string(findings.Warning)
 	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly || d.Name == computingCase:
 		d.Status = string(findings.Note)

@@ -78,6 +78,10 @@ func TestCases(t *testing.T) {
 			r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: "net/http.(*persistConn).roundTrip"}
 		}
 	}
+	atOnce := func(r *analyze.Result) { // 20 requests of one
+		batch(r)
+		r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: roundTrip}
+	}
 	sleeping := func(program analyze.ProgramKind, how string, tested bool, ns int64) func(*analyze.Result) { // of 100 ms
 		return func(r *analyze.Result) {
 			r.Program.Kind = program
@@ -199,6 +203,7 @@ func TestCases(t *testing.T) {
 		{"slow units", slowed, changed(changed(result(ms), inRow(160, 20)), clients(50*ms))},
 		{"in a row", "Note; act if it matters", changed(result(ms), roundTrips(160))},
 		{"fine", "No problem found", changed(result(ms), roundTrips(140))}, // 3 requests a unit
+		{"in a row", "Blocking, not scheduling: warning", changed(changed(result(ms), inRow(40, 1)), atOnce)},
 		{"in a row", "Note; act if it matters", changed(changed(result(ms), inRow(20, 1)), batch)},
 		{"fine", "No problem found", changed(changed(result(ms), inRow(19, 1)), batch)},
 		{"by design", "Blocked, perhaps by design: note", changed(result(ms, with(design, func(f *findings.Finding) { f.WorkShare = 0.9 })), inRow(160, 20))},

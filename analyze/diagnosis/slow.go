@@ -88,10 +88,12 @@ const roundTrip = "net/http.(*persistConn).roundTrip"
 
 // Bounds on waits one after the other.
 const (
-	timesInRow  = 4         // of a unit, from which on they are many
-	timesOfSlow = 8         // of a slow unit, of which it is not counted, but follows from all
-	timesOfRun  = 20        // of a batch job
-	leastInRow  = 5_000_000 // ns that a unit takes on average, below which nobody minds
+	timesInRow  = 4          // of a unit, from which on they are many
+	timesOfSlow = 8          // of a slow unit, of which it is not counted, but follows from all
+	timesOfRun  = 20         // of a batch job
+	timesLoud   = 20         // requests, not pieces of an answer, from which on they are worth a warning,
+	longInRow   = 50_000_000 // if they take so many ns
+	leastInRow  = 5_000_000  // ns that a unit takes on average, below which nobody minds
 )
 
 // inRow returns the kind with most time, or else whose slow units have most, of those that begin from
@@ -136,6 +138,11 @@ func (d *Diagnosis) inRow() (most *InRow) {
 		return nil
 	}
 	return most
+}
+
+// loud reports whether a unit surely makes many requests one after the other, and takes long for that.
+func (x *InRow) loud() bool {
+	return x != nil && x.Bucket.Chief.Via.Site == roundTrip && x.Times >= timesLoud && x.Ns >= longInRow
 }
 
 // inRowExplains reports whether what slow units lose may be waits one after the other, of theirs or of
