@@ -160,13 +160,17 @@ func (w *watcher) inCalls() {
 	}
 }
 
-// calling returns in which function goroutines of a class are in system calls for most of their time,
-// and which of the program's own called that; empty if in none.
-func (w *watcher) calling(f *findings.Facts, class int32) (function, caller findings.Name) {
+// calling returns in which function goroutines that end most waits of a group are in system calls for most of
+// their time, and which of the program's own called that; empty if in none.
+func (w *watcher) calling(f *findings.Facts, g *group) (function, caller findings.Name) {
+	class := g.top.by
 	stat := w.view.ClassStat(class)
 	callers := map[findings.Name]findings.Name{}
 	sums := map[findings.Name]int64{}
 	whole := stat.RunNs + stat.BlockedNs
+	if class == g.class {
+		whole -= g.ns // of those that wait
+	}
 	for _, c := range w.cells.List {
 		if c.class == class && c.by == bySystem {
 			a := (&findings.Actor{Stack: f.Frames(c.stack), Tested: f.Tested}).AtInnermost()

@@ -58,12 +58,12 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	if reason != reference.ReasonSleep {
 		outside = cmp.Or(ended[last], outside)
 	}
-	calls, caller := w.calling(f, g.top.by)
+	calls, caller := w.calling(f, g)
 	switch {
 	case busy >= 0.5 && calls != "":
 		elsewhere = cmp.Or(caller, calls)
 		meanwhile = findings.Say("; %s had been in system calls in %s for most of its time", by, findings.Called(calls, caller))
-		x.Advise("Make the system calls in %s fewer or shorter (put together what is written, sync once), or have several goroutines make them at once: %s waits for %s.", findings.Called(calls, caller), g.in, by)
+		x.Advise("Make the system calls in %s fewer or shorter (put together what is written, sync once), or have several goroutines make them at once: others wait for that in %s.", findings.Called(calls, caller), g.in)
 	case busy >= 0.5:
 		meanwhile = findings.Say("; %s had run for most of its last round", by)
 		x.Advise("Make what %s does shorter, or let several do it at once: %s waits for it.", by, g.in)
@@ -112,6 +112,10 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	if by == g.in {
 		x.Headline = findings.Say("Goroutines wait for one another in %s: %s in all", g.in, total)
 		x.Title = findings.Say("Goroutines of %s were blocked %s in %s until another went on there%s%s", who, times, g.in, of, meanwhile)
+		if calls != "" && elsewhere != "" {
+			x.Headline = findings.Say("Goroutines wait in %s for one in system calls in %s: %s in all", g.in, elsewhere, total)
+			return
+		}
 		x.AdviseOnly("See whether those that wait in %s have to: what is done in order, or together, goes at the pace of the slowest.", g.in)
 		return
 	}
