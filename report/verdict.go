@@ -48,7 +48,7 @@ func (w *wording) verdict() Verdict {
 	program, did := w.program()
 	switch {
 	case !w.Fine() || did == "":
-	case w.Noted != nil && w.r.Program.Kind != analyze.Server && !strings.Contains(did, ": "): // which says little
+	case w.Noted != nil && w.r.Program.Tested() && !strings.Contains(did, ": "): // which says little
 		v.Headline = w.names.Text(w.Noted.InBrief())
 	default:
 		v.Headline, did = did, ""
