@@ -12,13 +12,14 @@ import (
 // table lays out rows in columns: the first column to the left, the others to
 // the right unless named in left. Widths are in columns of a terminal.
 type table struct {
-	head []string
-	rows [][]string
-	left map[int]bool // columns to the left
+	head  []string
+	rows  [][]string
+	left  map[int]bool   // columns to the left
+	below map[int]string // lines below rows, by their number, from 1 on
 }
 
 func newTable(head ...string) *table {
-	return &table{head: head, left: map[int]bool{0: true}}
+	return &table{head: head, left: map[int]bool{0: true}, below: map[int]string{}}
 }
 
 func (t *table) alignLeft(cols ...int) *table {

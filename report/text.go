@@ -156,6 +156,9 @@ func (t *text) table(indent int, tb *table) {
 			l = t.in(faint, l)
 		}
 		t.line(in + l)
+		if s := tb.below[i]; s != "" {
+			t.line(in + "  " + s)
+		}
 	}
 }
 

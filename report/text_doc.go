@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/internal/doc"
@@ -55,6 +56,8 @@ func (t *text) blocks(bs []doc.Block) {
 			t.para(2, b.Title+":")
 			t.blocks([]doc.Block{doc.List{Items: b.Items}})
 			t.line("")
+		case doc.Code:
+			t.line("    " + string(b))
 		case doc.Chart:
 			t.blocks(b.Blocks)
 		case doc.Finding:
@@ -100,7 +103,7 @@ func (t *text) docTable(d doc.Table) {
 	var head []string
 	for i, c := range d.Columns {
 		if c.Where != doc.Page {
-			shown, head = append(shown, i), append(head, c.Title)
+			shown, head = append(shown, i), append(head, cmp.Or(c.Short, c.Title))
 		}
 	}
 	tb := newTable(head...)
@@ -119,6 +122,7 @@ func (t *text) docTable(d doc.Table) {
 			cells = append(cells, t.cell(r.Cells[i], d.Columns[i].Cut))
 		}
 		tb.add(cells...)
+		tb.below[len(tb.rows)] = r.Command
 	}
 	t.table(2, tb)
 	t.more(len(d.Rows)-len(rows)+d.More, d.One, d.Many)

@@ -16,7 +16,7 @@ type Section struct {
 }
 
 // A Block is a part of a section: a [Para], a [List], [Facts], a [Table], a [Fold], a [Finding], [Outcomes],
-// a [Warning], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
+// a [Warning], [Code], a [Legend], a [Bar], a [Chart], a [Matrix], a [Waterfall] or a [Flame]. Text
 // has none of the last six, but for what stands for a chart.
 type Block interface{ block() }
 
@@ -27,6 +27,7 @@ func (Table) block()     {}
 func (Fold) block()      {}
 func (Finding) block()   {}
 func (Outcomes) block()  {}
+func (Code) block()      {}
 func (Legend) block()    {}
 func (Warning) block()   {}
 func (Bar) block()       {}
@@ -56,6 +57,9 @@ type Warning struct {
 	Title string
 	Items []string
 }
+
+// Code is a command, or other text, that is shown as it is.
+type Code string
 
 // Facts is a list of terms and their values.
 type Facts []Fact
@@ -93,6 +97,7 @@ type Table struct {
 // Column describes a column of a [Table].
 type Column struct {
 	Title string
+	Short string // title in text; Title if empty
 	Help  string // longer, on the page; empty if there is nothing to be said
 	Left  bool   // holds words, not numbers
 	Most  bool   // rows go by it, the largest first
@@ -108,6 +113,7 @@ type Row struct {
 	// Group is the goroutine group that it is about.
 	Selects, Group string
 	Find           string // what a filter of the table looks at, in lower case
+	Command        string // that shows more of it; below the row
 }
 
 // Cell is what stands in one place of a table, or is the value of a [Fact].
@@ -122,8 +128,12 @@ type Cell struct {
 	Key   string   // colour of a mark before it, on the page
 	Href  string   // link, on the page
 	Bars  [][]Part // drawn below it, on the page, each as long as its parts of Whole
-	Whole int64    // of which each of Bars shows its share
+	Whole int64    // of which each of Bars shows its share; 0 for the sum of its parts
+	Scale int64    // length of a bar that is as wide as there is room; 0 for Whole
 	Fold  *Fold    // below it, on the page
+
+	Ranges []Range // drawn below each other on one scale, on the page
+	Status string  // better or worse, if the page colours it so
 }
 
 // Term names a word of the vocabulary: by its kind, then its name. A detector has the kind
@@ -152,6 +162,12 @@ type Part struct {
 	Ns    int64  // length, in ns
 }
 
+// A Range is a value on a scale, with its interval if Lo is less than Hi.
+type Range struct {
+	Key, Title    string // as of Part
+	Lo, Value, Hi float64
+}
+
 // A Legend explains colours, on the page.
 type Legend []Part
 
@@ -162,6 +178,7 @@ type Fold struct {
 	Selects, Group string // as of Row
 	FromNs, ToNs   int64  // when it was; 0 if it is about no time
 	Blocks         []Block
+	Open           bool // the page shows it without being asked
 	Where          Where
 }
 
@@ -236,6 +253,7 @@ type Actor struct {
 type Bar struct {
 	Label string // what is drawn, for those who do not see it
 	Parts []Part
+	Whole int64 // of which it shows the share; 0 for the sum of Parts
 }
 
 // Chart is an interactive chart, on the page. Its blocks stand for it in print, without scripts and in text.

@@ -153,7 +153,7 @@ func (f *firstView) bar(title, note string, parts []doc.Part) {
 	if whole == 0 {
 		return
 	}
-	b := firstBar{Title: title, Note: note, Bar: newBar(parts, whole, 18, title)}
+	b := firstBar{Title: title, Note: note, Bar: newBar(parts, whole, 0, 18, title)}
 	for _, p := range parts {
 		if p.Ns*200 >= whole {
 			b.Legend = append(b.Legend, legendItem{p.Key, p.Title + " " + quantity.Part(p.Ns, whole)})

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -30,6 +31,7 @@ type blockView struct {
 	Fold        *foldView
 	Legend      []legendItem
 	Warning     *doc.Warning
+	Code        doc.Code
 	Finding     *findingView
 	Outcomes    *outcomesView
 	Bar         template.HTML
@@ -148,6 +150,8 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			out = append(out, blockView{Legend: items})
 		case doc.Warning:
 			out = append(out, blockView{Warning: &b})
+		case doc.Code:
+			out = append(out, blockView{Code: b})
 		case doc.Finding:
 			out = append(out, blockView{Finding: newFinding(b, names)})
 		case doc.Outcomes:
@@ -157,7 +161,7 @@ func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
 			}
 			out = append(out, blockView{Outcomes: v})
 		case doc.Bar:
-			out = append(out, blockView{Bar: newBar(b.Parts, 0, 14, b.Label)})
+			out = append(out, blockView{Bar: newBar(b.Parts, b.Whole, 0, 14, b.Label)})
 		case doc.Chart:
 			out = append(out, blockView{Chart: &chartView{b, newBlocks(b.Blocks, names)}})
 		case doc.Matrix:
@@ -230,13 +234,16 @@ func newCell(c doc.Cell, names *words.Names, left bool) cellView {
 		v.Href = termID(kind, name)
 	}
 	for _, b := range c.Bars {
-		v.Bars = append(v.Bars, newBar(b, c.Whole, 9, "what it consists of"))
+		v.Bars = append(v.Bars, newBar(b, c.Whole, c.Scale, 9, "what it consists of"))
+	}
+	if len(c.Ranges) > 0 {
+		v.Bars = append(v.Bars, newRanges(c.Ranges))
 	}
 	return v
 }
 
-// newBar draws parts of a whole, or of their sum if whole is 0.
-func newBar(parts []doc.Part, whole int64, height int, label string) template.HTML {
+// newBar draws parts of a whole, or of their sum if whole is 0; as wide as there is room is scale, or the whole if that is 0.
+func newBar(parts []doc.Part, whole, scale int64, height int, label string) template.HTML {
 	sum := int64(0)
 	for _, p := range parts {
 		sum += p.Ns
@@ -247,7 +254,29 @@ func newBar(parts []doc.Part, whole int64, height int, label string) template.HT
 		p := &parts[i]
 		p.Title = fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))
 	}
-	return bar(parts, whole, height, label)
+	return bar(parts, cmp.Or(scale, whole), height, label)
+}
+
+// newRanges draws values, with their intervals, on one scale from 0.
+func newRanges(ranges []doc.Range) template.HTML {
+	top := 0.0
+	var titles []string
+	for _, r := range ranges {
+		top = max(top, finite(r.Value), r.Hi)
+		titles = append(titles, r.Title)
+	}
+	if top <= 0 {
+		return ""
+	}
+	d := newDrawing("dots", strings.Join(titles, ", "), 13*len(ranges))
+	for i, r := range ranges {
+		y, lo := 4+float64(i)*13, max(0, r.Lo)
+		if r.Lo < r.Hi {
+			d.rect("f-"+r.Key, lo/top*.96, max(.004, (r.Hi-lo)/top*.96), y+2, 1.5, "")
+		}
+		d.rect("f-"+r.Key, max(0, finite(r.Value)/top)*.96, .02, y-1, 7, "")
+	}
+	return d.end()
 }
 
 // newWaterfall draws a unit over time.
