@@ -11,15 +11,17 @@ import (
 	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
+	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// Bounds on what the text of a comparison shows; what is left out is said.
+// Bounds on what is shown of a comparison; what is left out is said.
 const (
 	textClassChanges   = 12
+	pageClassChanges   = 200
 	textFindingChanges = 12
-	textTraces         = 8
 	textKindChanges    = 12
+	sideTraces         = 50
 )
 
 // WriteDiffJSON writes a comparison as one JSON object, a line for each key.
@@ -44,18 +46,10 @@ func WriteDiffText(w io.Writer, c *compare.Result, o TextOptions) error {
 	}
 	t := &text{w: lineWriter(w), o: o, names: DiffNames(c, o.FullNames)}
 	t.para(0, t.in(verdictStyle[c.Verdict], strings.ToUpper(string(c.Verdict)))+": "+words.Visible(c.Headline))
-	for _, l := range c.Lines {
-		t.hang("  - ", 4, words.Visible(l))
+	t.blocks(DiffReasons(c))
+	for _, section := range DiffSections(c, t.names) {
+		t.section(section)
 	}
-	for _, s := range c.Caveats {
-		t.hang("  ! ", 4, words.Visible(s))
-	}
-	t.diffWork(c)
-	t.diffMetrics(c)
-	t.section(DiffFindings(c, t.names))
-	t.diffCauses(c)
-	t.diffClasses(c)
-	t.diffSides(c)
 	return t.w.Flush()
 }
 
@@ -86,127 +80,180 @@ func DiffNames(c *compare.Result, full bool) *words.Names {
 	return names
 }
 
-func (t *text) diffSides(c *compare.Result) {
-	t.head("The two sides")
-	tb := newTable("", "traces", "duration", "GOMAXPROCS", "Go", "running", "starts").alignLeft(4)
-	var traces []string
-	for _, s := range []struct {
-		name string
-		side *compare.Side
-	}{{"before", &c.Before}, {"after", &c.After}} {
-		var procs []string
-		for _, p := range s.side.GOMAXPROCS {
-			procs = append(procs, quantity.Count(int64(p)))
+// DiffReasons returns what stands below the headline of a comparison: further reasons, and what to keep in mind.
+func DiffReasons(c *compare.Result) []doc.Block {
+	var lists [2]doc.List
+	lists[1].Title = "What to keep in mind"
+	for i, sentences := range [][]string{c.Lines, c.Caveats} {
+		for _, s := range sentences {
+			lists[i].Items = append(lists[i].Items, words.Cut(words.Visible(s), 1200))
 		}
-		tb.add(s.name, quantity.Count(int64(s.side.N)), quantity.Duration(s.side.DurationNs), strings.Join(procs, ", "),
-			words.Visible(strings.Join(s.side.GoVersions, "; ")), quantity.Duration(s.side.RunningNs), quantity.Count(s.side.Starts))
-		var names []string
-		for i, n := range s.side.Traces {
-			if i == textTraces {
-				names = append(names, fmt.Sprintf("and %d more", len(s.side.Traces)-i))
-				break
-			}
-			names = append(names, words.Cut(words.Visible(n), 200))
+	}
+	return []doc.Block{lists[0], lists[1]}
+}
+
+// DiffSections returns the sections of a comparison, in order.
+func DiffSections(c *compare.Result, names *words.Names) []*doc.Section {
+	return []*doc.Section{diffWork(c, names), diffMetrics(c), diffFindings(c, names), diffCauses(c), diffClasses(c, names), diffSides(c)}
+}
+
+// diffWork has the kinds of units that decide, with their metrics, then the others; nil if there are none.
+func diffWork(c *compare.Result, names *words.Names) *doc.Section {
+	if len(c.Work) == 0 {
+		return nil
+	}
+	s := &doc.Section{ID: "work", Title: "Work", Blocks: []doc.Block{
+		doc.Para{Text: "Requests, jobs and tests, as the traces show them: how many a second, and how long they take.", Where: doc.Page},
+	}}
+	others := doc.Table{Caption: "Other kinds, which do not decide", Most: textKindChanges, One: "more kind", Many: "more kinds", Columns: []doc.Column{{Title: "kind", Left: true, Cut: 60},
+		{Title: "n before", Short: "n"}, {Title: "n after", Short: "n"}, {Title: "p50 before", Short: "p50"}, {Title: "p50 after", Short: "p50"}, {Title: "p99 before", Short: "p99"}, {Title: "p99 after", Short: "p99"}}}
+	for i := range c.Work {
+		k := &c.Work[i]
+		name, b, a := kindInWords(names, k), &k.Before, &k.After
+		if len(k.Metrics) > 0 {
+			s.Blocks = append(s.Blocks, metricsTable(name, k.Metrics))
+			continue
 		}
-		traces = append(traces, strings.Join(names, ", "))
+		others.Rows = append(others.Rows, doc.Row{Cells: []doc.Cell{{Text: name}, doc.Count(b.Count), doc.Count(a.Count),
+			doc.Duration(b.P50Ns), doc.Duration(a.P50Ns), doc.Duration(b.P99Ns), doc.Duration(a.P99Ns)}})
 	}
-	t.table(2, tb)
-	t.hang("  before: ", 10, traces[0])
-	t.hang("  after: ", 10, traces[1])
-	before, after := words.AllRules(c.Before.Rules), words.AllRules(c.After.Rules)
-	if before != after {
-		before = fmt.Sprintf("before %s; after %s", before, after)
+	if len(others.Rows) > 0 {
+		s.Blocks = append(s.Blocks, others)
 	}
-	t.hang("  rules: ", 10, before)
+	return s
 }
 
 // diffMetrics has the metrics of whole traces; those of units are with them.
-func (t *text) diffMetrics(c *compare.Result) {
-	t.head("The whole traces (of what is not tested: medians)")
-	tb := newTable("", "before", "after", "change", "95 %", "p").alignLeft(5)
-	for i := range c.Metrics {
-		t.metricRow(tb, c.Metrics[i].Title, &c.Metrics[i])
+func diffMetrics(c *compare.Result) *doc.Section {
+	s := &doc.Section{ID: "metrics", Title: "The whole traces", Blocks: []doc.Block{
+		doc.Para{Text: "With 95 % confidence intervals where a metric is tested; p values are corrected for the number of metrics that decide. Of the others these are medians."},
+	}}
+	tested := 0 // they are the first
+	for tested < len(c.Metrics) && c.Metrics[tested].Primary {
+		tested++
 	}
-	t.table(2, tb)
+	if tested > 0 {
+		s.Blocks = append(s.Blocks, metricsTable("", c.Metrics[:tested]))
+	}
+	s.Blocks = append(s.Blocks, doc.Fold{Title: "Metrics that are not tested", Blocks: []doc.Block{metricsTable("", c.Metrics[tested:])}})
+	return s
 }
 
-func (t *text) metricRow(tb *table, title string, m *compare.Metric) {
-	change, interval := words.MetricChange(m)
-	p := ""
-	if m.PAdjusted != nil {
-		p = quantity.PValue(*m.PAdjusted)
-		if !m.Significant {
-			change = "~"
+func metricsTable(caption string, list []compare.Metric) doc.Table {
+	t := doc.Table{Caption: caption, Columns: []doc.Column{{Title: "metric", Left: true}, {Title: "on one scale", Left: true, Where: doc.Page},
+		{Title: "before"}, {Title: "after"}, {Title: "change"}, {Title: "95 %", Help: "confidence interval of the change"}, {Title: "p"}}}
+	for i := range list {
+		m := &list[i]
+		change, interval := words.MetricChange(m)
+		p, status := doc.Cell{}, ""
+		if m.PAdjusted != nil {
+			p = doc.Number(quantity.PValue(*m.PAdjusted), *m.PAdjusted)
+			if !m.Significant {
+				change = "not significant"
+			}
 		}
+		if m.Significant {
+			status = "worse"
+			if (m.Delta < 0) == (m.Better == compare.Lower) {
+				status = "better"
+			}
+		}
+		var sides []doc.Cell
+		var ranges []doc.Range
+		for j, e := range []compare.Estimate{m.Before, m.After} {
+			value := compare.Value(e.Value, m.Unit)
+			sides = append(sides, doc.Cell{Text: value, Value: e.Value, Sorts: true, Note: words.Interval(e, m.Unit)})
+			r := doc.Range{Key: [...]string{"count", "time"}[j], Title: [...]string{"before ", "after "}[j] + value, Value: e.Value}
+			if e.Lo != nil && e.Hi != nil {
+				r.Lo, r.Hi = *e.Lo, *e.Hi
+			}
+			ranges = append(ranges, r)
+		}
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{{Text: words.Visible(m.Title), Note: words.Visible(m.Name)}, {Ranges: ranges}, sides[0], sides[1],
+			{Text: change, Value: m.Delta, Sorts: true, Status: status}, {Text: interval}, p}})
 	}
-	tb.add(words.Visible(title), compare.Value(m.Before.Value, m.Unit), compare.Value(m.After.Value, m.Unit), change, interval, p)
+	return t
 }
 
-func (t *text) diffCauses(c *compare.Result) {
-	t.head("Where the change of waiting comes from (" + string(c.Basis) + ")")
-	tb := newTable("cause", "before", "after", "change", "of all changes")
+func diffCauses(c *compare.Result) *doc.Section {
+	s := &doc.Section{ID: "causes", Title: "Where the change of waiting comes from", Blocks: []doc.Block{
+		doc.Para{Text: fmt.Sprintf("All waiting of the program's goroutines, %s. The parts add up to the change exactly.", c.Basis)},
+	}}
+	t := doc.Table{Columns: []doc.Column{{Title: "cause", Left: true}, {Title: "before"}, {Title: "after"}, {Title: "change"}, {Title: "of all changes"}}}
+	row := func(cause, meaning, key string, before, after int64, part doc.Cell) {
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{{Text: cause, Key: key, Note: meaning}, doc.Duration(before), doc.Duration(after),
+			doc.Number(words.Difference(before, after), float64(after-before)), part}})
+	}
 	all := words.Movement(c)
 	for _, x := range c.Causes {
-		if x.BeforeNs == 0 && x.AfterNs == 0 {
-			continue
+		if cause := waits.Cause(x.Cause); x.BeforeNs != 0 || x.AfterNs != 0 {
+			row(words.Cause(cause), words.Meaning(vocabulary.Cause, x.Cause), CauseKey(cause), x.BeforeNs, x.AfterNs, doc.Share(max(x.DeltaNs, -x.DeltaNs), all))
 		}
-		tb.add(words.Cause(waits.Cause(x.Cause)), quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs), quantity.Part(max(x.DeltaNs, -x.DeltaNs), all))
 	}
-	tb.add("all waiting", quantity.Duration(c.Waiting.BeforeNs), quantity.Duration(c.Waiting.AfterNs), words.Difference(c.Waiting.BeforeNs, c.Waiting.AfterNs), "")
-	t.table(2, tb)
+	row("all waiting", "", "accent", c.Waiting.BeforeNs, c.Waiting.AfterNs, doc.Cell{})
+	s.Blocks = append(s.Blocks, t)
+	lengths := doc.Table{Where: doc.Page, Columns: []doc.Column{{Title: "waits from", Left: true}, {Title: "of all waiting before"}, {Title: "after"}}}
+	for _, b := range c.Distribution {
+		lengths.Rows = append(lengths.Rows, doc.Row{Cells: []doc.Cell{doc.Duration(b.FromNs), doc.Number(quantity.Percent(b.Before), b.Before), doc.Number(quantity.Percent(b.After), b.After)}})
+	}
+	if len(lengths.Rows) > 0 {
+		s.Blocks = append(s.Blocks, doc.Chart{ID: "chart_sides", Caption: "Share of all waiting, by the length of the waits. More on the right: fewer but longer waits. Drag below to choose a part.", Blocks: []doc.Block{lengths}})
+	}
+	return s
 }
 
-func (t *text) diffClasses(c *compare.Result) {
-	t.head("Whose waiting changed")
-	tb := newTable("start function", "n", "n", "before", "after", "change", "p99", "p99")
-	for _, x := range c.Classes[:min(len(c.Classes), textClassChanges)] {
-		name := t.names.Shortened(cmp.Or(x.Name, words.Unknown), 28)
-		if x.In != "both" {
-			name += " (only " + x.In + ")"
+func diffClasses(c *compare.Result, names *words.Names) *doc.Section {
+	t := doc.Table{Most: textClassChanges, More: max(0, len(c.Classes)-pageClassChanges), One: "more class", Many: "more classes", Columns: []doc.Column{{Title: "start function", Left: true, Cut: 28}, {Title: "side", Left: true},
+		{Title: "n before", Short: "n"}, {Title: "n after", Short: "n"}, {Title: "ran before", Where: doc.Page}, {Title: "ran after", Where: doc.Page}, {Title: "waited before", Short: "before"}, {Title: "waited after", Short: "after"}, {Title: "change"}, {Title: "p99 before", Short: "p99"}, {Title: "p99 after", Short: "p99"}}}
+	for _, x := range c.Classes[:len(c.Classes)-t.More] {
+		side := x.In
+		if side != "both" {
+			side = "only " + side
 		}
-		tb.add(name, quantity.Count(x.BeforeGoroutines), quantity.Count(x.AfterGoroutines), quantity.Duration(x.BeforeNs), quantity.Duration(x.AfterNs), words.Difference(x.BeforeNs, x.AfterNs),
-			quantity.Duration(x.BeforeP99Ns), quantity.Duration(x.AfterP99Ns))
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{classCell(names, x.Name, x.Creator), {Text: side}, doc.Count(x.BeforeGoroutines), doc.Count(x.AfterGoroutines),
+			doc.Duration(x.BeforeRunningNs), doc.Duration(x.AfterRunningNs), doc.Duration(x.BeforeNs), doc.Duration(x.AfterNs), doc.Number(words.Difference(x.BeforeNs, x.AfterNs), float64(x.DeltaNs)),
+			doc.Duration(x.BeforeP99Ns), doc.Duration(x.AfterP99Ns)}})
 	}
-	t.table(2, tb)
-	t.more(len(c.Classes)-textClassChanges, "more class", "more classes")
+	renames := doc.List{Title: "Perhaps renamed"}
 	for _, r := range c.Renames {
-		t.hang("  - ", 4, fmt.Sprintf("%s may be what %s was: %s.", t.names.Shortened(r.After, 200), t.names.Shortened(r.Before, 200), r.Why))
+		renames.Items = append(renames.Items, fmt.Sprintf("%s may be what %s was: %s.", names.Shortened(r.After, 200), names.Shortened(r.Before, 200), r.Why))
 	}
+	return &doc.Section{ID: "classes", Title: "Whose waiting changed", Blocks: []doc.Block{t, renames}}
 }
 
-// diffWork has the kinds of units that decide, with their metrics, then the others.
-func (t *text) diffWork(c *compare.Result) {
-	if len(c.Work) == 0 {
-		return
+// classCell names a class in a table, and who created it.
+func classCell(names *words.Names, name, creator string) doc.Cell {
+	c := doc.Cell{Name: cmp.Or(name, words.Unknown)}
+	if creator != "" {
+		c.Note = "created by " + names.Class(creator)
 	}
-	t.head("Work (~: no significant change)")
-	tb := newTable("", "before", "after", "change", "95 %", "p").alignLeft(5)
-	others := newTable("other kinds", "n", "n", "p50", "p50", "p99", "p99")
-	shown := 0
-	for i := range c.Work {
-		k := &c.Work[i]
-		name := KindInWords(t.names, k)
-		if len(k.Metrics) > 0 {
-			tb.add(words.Cut(name, 80), "", "", "", "", "")
-			for j := range k.Metrics {
-				t.metricRow(tb, "  "+k.Metrics[j].Title, &k.Metrics[j])
-			}
-			continue
-		}
-		if shown++; shown <= textKindChanges {
-			others.add(words.Cut(name, 60), quantity.Count(k.Before.Count), quantity.Count(k.After.Count), quantity.Duration(k.Before.P50Ns), quantity.Duration(k.After.P50Ns),
-				quantity.Duration(k.Before.P99Ns), quantity.Duration(k.After.P99Ns))
-		}
-	}
-	t.table(2, tb)
-	if shown > 0 {
-		t.table(2, others)
-	}
-	t.more(shown-textKindChanges, "more kind", "more kinds")
+	return c
 }
 
-// KindInWords returns the name of a changed kind, with its change.
-func KindInWords(names *words.Names, k *compare.KindChange) string {
+func diffSides(c *compare.Result) *doc.Section {
+	t := doc.Table{Columns: []doc.Column{{Title: "side", Left: true}, {Title: "traces"}, {Title: "duration"}, {Title: "GOMAXPROCS"}, {Title: "Go", Left: true}, {Title: "running"}, {Title: "starts"}, {Title: "rules", Left: true}}}
+	var traces doc.Facts
+	for i, s := range []*compare.Side{&c.Before, &c.After} {
+		name := doc.Cell{Text: [...]string{"before", "after"}[i]}
+		var procs, list []string
+		for _, p := range s.GOMAXPROCS {
+			procs = append(procs, quantity.Count(int64(p)))
+		}
+		for _, n := range s.Traces[:min(len(s.Traces), sideTraces)] {
+			list = append(list, words.Cut(words.Visible(n), 200))
+		}
+		if more := len(s.Traces) - sideTraces; more > 0 {
+			list = append(list, fmt.Sprintf("and %d more", more))
+		}
+		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{name, doc.Count(int64(s.N)), doc.Duration(s.DurationNs), {Text: strings.Join(procs, ", ")},
+			{Text: words.Cut(words.Visible(strings.Join(s.GoVersions, "; ")), 200)}, doc.Duration(s.RunningNs), doc.Count(s.Starts), {Text: words.AllRules(s.Rules)}}})
+		traces = append(traces, doc.Fact{Term: name.Text, Value: doc.Cell{Text: strings.Join(list, ", ")}})
+	}
+	return &doc.Section{ID: "both", Title: "The two sides", Blocks: []doc.Block{t, doc.Fold{Title: "Which traces", Blocks: []doc.Block{traces}}}}
+}
+
+// kindInWords returns the name of a changed kind, with its change.
+func kindInWords(names *words.Names, k *compare.KindChange) string {
 	s := names.Shortened(cmp.Or(k.Name, words.Unknown), 60)
 	switch {
 	case k.In != "both":
@@ -222,8 +269,8 @@ func KindInWords(names *words.Names, k *compare.KindChange) string {
 	return s
 }
 
-// DiffFindings returns the section about what became of the findings of both sides.
-func DiffFindings(c *compare.Result, names *words.Names) *doc.Section {
+// diffFindings is about what became of the findings of both sides.
+func diffFindings(c *compare.Result, names *words.Names) *doc.Section {
 	s := &doc.Section{ID: "findings", Title: "Findings"}
 	suppressed := suppressedBlocks(names, c.Suppressed)
 	list := doc.Outcomes{Most: textFindingChanges}

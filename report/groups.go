@@ -60,7 +60,7 @@ func GroupsSection(r *analyze.Result, names *words.Names) *doc.Section {
 		head := doc.Cell{Name: cmp.Or(c.Name, words.Unknown), Note: groupNote(names, c), Fold: groupFold(r, names, c)}
 		if by := words.BySize(w.Causes); len(by) > 0 {
 			chief = doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, w.TotalNs)}
-			head.Bars = [][]doc.Part{causeParts(w.Causes)}
+			head.Bars = causeBar(w.Causes)
 		}
 		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
 			jain = doc.Number(quantity.Index(f.Jain), f.Jain)
@@ -83,6 +83,14 @@ func causeParts(cs []waits.CauseTime) (out []doc.Part) {
 		}
 	}
 	return out
+}
+
+// causeBar is a bar for a cell; none if there was no waiting.
+func causeBar(cs []waits.CauseTime) [][]doc.Part {
+	if parts := causeParts(cs); len(parts) > 0 {
+		return [][]doc.Part{parts}
+	}
+	return nil
 }
 
 // groupNote reports who created the goroutines of a group, and their tasks and regions.

@@ -484,8 +484,8 @@ func calledBy(names *words.Names, function string) string {
 	return ", called by " + words.Visible(names.Function(function))
 }
 
-// ChiefPart returns, in words, the main part of the time of units in many traces.
-func ChiefPart(names *words.Names, k *jsondoc.FleetKind) string {
+// chiefPart returns, in words, the main part of the time of units in many traces.
+func chiefPart(names *words.Names, k *jsondoc.FleetKind) string {
 	if len(k.Parts) == 0 {
 		return ""
 	}

@@ -77,7 +77,8 @@ var assets embed.FS
 
 // page is what page.tmpl gets.
 type page struct {
-	View *view
+	View        *view
+	Title, Tool string
 	sources
 }
 
@@ -176,7 +177,7 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 	if err != nil {
 		return err
 	}
-	return execute(w, "page.tmpl", page{v, c})
+	return execute(w, "page.tmpl", page{v, v.Title, v.Tool, c})
 }
 
 // sources returns the style and the scripts of a page with that data, and what its charts need, if it may have some.
@@ -214,18 +215,6 @@ func (o Options) sources(islands []island, names ...string) (sources, error) {
 	}
 	c.CSP = policy(string(c.CSS), allowed)
 	return c, nil
-}
-
-// charted is sources for a page of tables and charts.
-func (o Options) charted(list map[string]*chart) (sources, error) {
-	var islands []island
-	var err error
-	if len(o.ECharts) > 0 {
-		if islands, err = chartIslands(list); err != nil {
-			return sources{}, err
-		}
-	}
-	return o.sources(islands, "core.js", "tables.js")
 }
 
 // execute writes the page that a template makes of data.

@@ -51,22 +51,6 @@ type view struct {
 
 type navItem struct{ ID, Title, Note string }
 
-// row is a line of a small table: a label, what it means, and numbers.
-type row struct {
-	Key   string // colour
-	Label string
-	Help  string
-	Cells []cell
-}
-
-type cell struct {
-	Text string
-	Sort string // number to sort by; "" sorts by Text
-	Name *Name
-	Key  string
-	More string
-}
-
 type legendItem struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
@@ -161,15 +145,6 @@ func newView(doc *report.Document, o Options) *view {
 	}
 	v.Exports = words.Exports(r)
 	return v
-}
-
-func intCell(text string, n int64) cell { return cell{Text: text, Sort: strconv.FormatInt(n, 10)} }
-
-func floatCell(text string, f float64) cell {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return cell{Text: "–", Sort: "-1"}
-	}
-	return cell{Text: text, Sort: strconv.FormatFloat(f, 'g', -1, 64)}
 }
 
 // finite replaces what no number can be shown for.
