@@ -61,6 +61,9 @@ func (w *watcher) phrase(f *findings.Facts, x *findings.Finding, g *group, all [
 	calls, caller := w.calling(f, g)
 	switch {
 	case busy >= 0.5 && calls != "":
+		if who != g.in && who != "main.main" { // who may wait for something to do, and for all others
+			x.Severity = findings.Warning
+		}
 		elsewhere = cmp.Or(caller, calls)
 		meanwhile = findings.Say("; %s had been in system calls in %s for most of its time", by, findings.Called(calls, caller))
 		x.Advise("Make the system calls in %s fewer or shorter (put together what is written, sync once), or have several goroutines make them at once: others wait for that in %s.", findings.Called(calls, caller), g.in)
