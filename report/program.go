@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/diagnosis"
@@ -47,8 +48,8 @@ func (w *wording) program() (lines []string, did string) {
 		if most.Count > 0 {
 			one, many := unitWords(most)
 			did = fmt.Sprintf("%s of %s, p50 %s, p99 %s", quantity.Plural(most.Count, one, many), words.Visible(KindName(w.names, most)), quantity.Duration(most.Latency.P50Ns), quantity.Duration(most.Latency.P99Ns))
-			if spent := w.spent(most); len(spent) > 0 && most.Latency.P99Ns >= noticed {
-				did += ": " + words.List(spent)
+			if most.Latency.P99Ns >= noticed {
+				did = inShort(did, w.spent(most))
 			}
 		}
 	case analyze.Tests:
@@ -65,7 +66,7 @@ func (w *wording) program() (lines []string, did string) {
 		}
 		c := w.Computing
 		if all > 0 {
-			did = strings.TrimSuffix(fmt.Sprintf("The run took %s: %s", quantity.Duration(all), w.spentMost(run)), ": ")
+			did = inShort("The run took "+quantity.Duration(all), w.spentMost(run))
 			if len(w.spent(run...)) == 0 && c != nil && 2*w.RanNs >= all { // too long ago to be known
 				did += fmt.Sprintf(": goroutines ran for %s (%s)", quantity.Duration(w.RanNs), w.computingIn(c, ""))
 			}
@@ -122,8 +123,7 @@ func (w *wording) tests(used, of int64) (lines []string, did string) {
 	if alone > mostlyAlone && alone < 2-mostlyAlone && w.r.Trace.GOMAXPROCS > 1 && float64(used) < halfUsed*float64(of) {
 		s += fmt.Sprintf(" Most of the time one test ran alone, with %s of the P-time in use: t.Parallel may help.", quantity.Part(used, of))
 	}
-	did = fmt.Sprintf("%s, %s in all: %s", quantity.Plural(int64(len(tests)), "test", "tests"), quantity.Duration(all), w.spentMost(tests))
-	return []string{s}, strings.TrimSuffix(did, ": ")
+	return []string{s}, inShort(quantity.Plural(int64(len(tests)), "test", "tests")+", "+quantity.Duration(all)+" in all", w.spentMost(tests))
 }
 
 // benchmarks has a line for each benchmark: the timed part of its last trial.
@@ -152,19 +152,30 @@ func (w *wording) benchmarks() (lines []string, did string) {
 	}
 	left := quantity.Duration(max(0, w.r.RecordedNs()-timed))
 	return append([]string{"Not judged: set-up, trials before the last, and package testing, " + left + " in all."}, lines...),
-		strings.TrimSuffix(fmt.Sprintf("%s, timed for %s: %s", quantity.Plural(n, "benchmark", "benchmarks"), quantity.Duration(timed), w.spentMost(all)), ": ")
+		inShort(quantity.Plural(n, "benchmark", "benchmarks")+", timed for "+quantity.Duration(timed), w.spentMost(all))
 }
 
 // spentMost is what most of the time of all units was for. Where that is running, it names the function in
 // which goroutines compute.
-func (w *wording) spentMost(kinds []*work.UnitKind) string {
+func (w *wording) spentMost(kinds []*work.UnitKind) []string {
 	parts := w.spent(kinds...)
 	if len(parts) > 0 && strings.HasSuffix(parts[0], " running") {
 		if w.Computing != nil && !w.AboutComputing() {
 			parts[0] += " (" + w.computingIn(w.Computing, "") + ")"
 		}
 	}
-	return words.List(parts)
+	return parts
+}
+
+// inShort is what was done, and what for: the first thing only, if all do not fit into a headline.
+func inShort(what string, parts []string) string {
+	if len(parts) == 0 {
+		return what
+	}
+	if s := what + ": " + words.List(parts); utf8.RuneCountInString(s) <= longHeadline {
+		return s
+	}
+	return what + ": " + parts[0]
 }
 
 // spent reports what most of the time of units of some kinds was for, as far as that is known.
