@@ -57,10 +57,22 @@ func (w *wording) verdict() Verdict {
 	if w.Shorter != "" && utf8.RuneCountInString(v.Headline) > headlineLen {
 		v.Headline = fill(w.Shorter)
 	}
-	v.Headline = words.Cut(v.Headline, longHeadline)
+	v.Headline = shorten(v.Headline)
 	v.Detail, v.Try = w.detail(), strings.Join(strings.Fields(fill(w.Try)+" "+w.ofModule()+" "+w.doubtful()), " ")
 	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(about), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
+}
+
+// shorten has a headline end where a part of it ends, if it is too long.
+func shorten(s string) string {
+	for utf8.RuneCountInString(s) > longHeadline {
+		i := max(strings.LastIndex(s, ": "), strings.LastIndex(s, ", "), strings.LastIndex(s, "; "))
+		if 2*i < len(s) {
+			return words.Cut(s, longHeadline)
+		}
+		s = s[:i]
+	}
+	return s
 }
 
 // known are the words that the texts of a case and of a symptom leave open, as far as there is
@@ -128,6 +140,8 @@ func (w *wording) known() map[string]string {
 			m["rowUnit"] = "a slow " + one + " on average"
 		case w.r.Program.Kind == analyze.Batch && x.Kind.Count == 1:
 			m["rowUnit"] = "in all"
+		case x.Ceaseless():
+			m["rowKind"], m["rowUnit"] = w.class(x.Kind.Class), "in all"
 		}
 		if x.Bucket.Chief.Via.What == "pipe" {
 			m["rowFor"] = "a pipe"

@@ -80,7 +80,7 @@ func TestCases(t *testing.T) {
 	}
 	atOnce := func(r *analyze.Result) { // 20 requests of one
 		batch(r)
-		r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: roundTrip}
+		r.Work.Kinds[0].Path[0].Via = &work.Via{What: "select", Site: work.RoundTrip}
 	}
 	sleeping := func(program analyze.ProgramKind, how string, tested bool, ns int64) func(*analyze.Result) { // of 100 ms
 		return func(r *analyze.Result) {

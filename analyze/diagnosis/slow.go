@@ -82,10 +82,6 @@ type InRow struct {
 // Place returns the function of the owner's in which they are, or else the function that waits.
 func (x *InRow) Place() string { return cmp.Or(x.Bucket.Chief.From, x.Bucket.Chief.Via.Site) }
 
-// roundTrip is where clients of net/http wait for an answer, up to twice for each: until the request is
-// written, and until the answer comes (net/http, transport.go; Go 1.22 to 1.27).
-const roundTrip = "net/http.(*persistConn).roundTrip"
-
 // Bounds on waits one after the other.
 const (
 	timesInRow  = 4          // of a unit, from which on they are many
@@ -112,11 +108,11 @@ func (d *Diagnosis) inRow() (most *InRow) {
 		total += k.TotalNs
 		buckets, all := k.Buckets()
 		for _, b := range buckets {
-			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.What != "pipe" && b.Chief.Via.Site != roundTrip {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.What != "pipe" && b.Chief.Via.Site != work.RoundTrip {
 				continue
 			}
 			waits := b.Chief.Waits
-			if b.Chief.Via.Site == roundTrip {
+			if b.Chief.Via.Site == work.RoundTrip {
 				waits /= 2
 			}
 			x := &InRow{k, b, false, k.TotalNs / k.Count, waits / k.Count}
@@ -137,12 +133,37 @@ func (d *Diagnosis) inRow() (most *InRow) {
 	if most != nil && float64(most.Kind.TotalNs) < smallShare*float64(total) {
 		return nil
 	}
-	return most
+	return cmp.Or(most, d.asksOn())
 }
+
+// asksOn returns the kind of goroutines of a program that hardly uses its Ps which do nothing but ask, one
+// request after the other, for half of the time; nil if there is none.
+func (d *Diagnosis) asksOn() *InRow {
+	for i := range d.r.Work.Kinds {
+		k := &d.r.Work.Kinds[i]
+		x := &InRow{Kind: k, Ns: k.TotalNs}
+		if d.r.Program.Kind != analyze.Idle || !x.Ceaseless() || 2*k.TotalNs < d.r.RecordedNs() {
+			continue
+		}
+		buckets, _ := k.Buckets()
+		for _, b := range buckets {
+			if b.Chief.Via == nil || b.Chief.Via.Site != work.RoundTrip {
+				continue
+			}
+			if x.Bucket, x.Times = b, b.Chief.Waits/2; x.Times >= timesOfRun && x.many(b.Ns) {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
+// Ceaseless reports whether goroutines of the kind do nothing but ask.
+func (x *InRow) Ceaseless() bool { return x.Kind.Home != nil && x.Kind.Home.Function == work.RoundTrip }
 
 // loud reports whether a unit surely makes many requests one after the other, and takes long for that.
 func (x *InRow) loud() bool {
-	return x != nil && x.Bucket.Chief.Via.Site == roundTrip && x.Times >= timesLoud && x.Ns >= longInRow
+	return x != nil && !x.Ceaseless() && x.Bucket.Chief.Via.Site == work.RoundTrip && x.Times >= timesLoud && x.Ns >= longInRow
 }
 
 // inRowExplains reports whether what slow units lose may be waits one after the other, of theirs or of

@@ -235,6 +235,10 @@ type Segment struct {
 	Ns int64 `json:"ns"` // duration
 }
 
+// RoundTrip is where clients of net/http wait for an answer, up to twice for each: until the request is
+// written, and until the answer comes (net/http, transport.go; Go 1.22 to 1.27).
+const RoundTrip = "net/http.(*persistConn).roundTrip"
+
 // mostKinds is how many kinds a result has.
 const mostKinds = 100
 

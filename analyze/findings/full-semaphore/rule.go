@@ -402,7 +402,11 @@ func (w *watcher) assess(f *findings.Facts, m *semaphore) []findings.Finding {
 	what := findings.BlockedFor(reason)
 	const hold = "make shorter what is done with a place: hold it for the slow call only."
 	waited := fmt.Sprintf("others waited for a place there %s, %s in all, up to %s", quantity.Plural(total.N, "time", "times"), quantity.Duration(total.Ns), quantity.Duration(total.Worst))
-	x.Headline = findings.Say("%s lets %s through at a time; others wait for it: %s in all", m.function, few, quantity.Duration(total.Ns))
+	guards := findings.Say("%s", m.function)
+	if by := x.Actors[0].Short(); findings.OfLibrary(m.function) && !findings.OfLibrary(by) {
+		guards = findings.Say("%s, called by %s,", m.function, by)
+	}
+	x.Headline = findings.Say("%s lets %s through at a time; others wait for it: %s in all", guards, few, quantity.Duration(total.Ns))
 	x.Title = findings.Say("%s lets %s through at a time: %s; who is through spends %s of the time blocked %s", m.function, few, waited, quantity.Part(doing, m.held), what)
 	x.Advise("Give %s more places if what it guards can take more at a time, or %s", m.function, hold)
 	if k != nil && (k.in != m.function || k.has != m.function) {

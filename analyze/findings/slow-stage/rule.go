@@ -387,6 +387,10 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		x.Advise("Make %s faster, or have more than one goroutine do it: nothing else makes the whole faster. Move what does not need to be there, encoding or hashing say, into those who wait for it.", where)
 		x.Advise("More Ps or more goroutines in the other stages do not help: they wait longer in larger numbers.")
 	}
+	if in := w.calling(f, n); in != "" && n.siblings < hotShard {
+		x.Headline = findings.Say("%s is the bottleneck, in system calls in %s: %s goroutines wait %s", stage.Brief(), in, quantity.Number(n.line), after)
+		x.AdviseOnly("Make the system calls in %s fewer or shorter (put together what is written, sync once for many): nothing else makes the whole faster.", in)
+	}
 	if outside {
 		x.Headline = findings.Say("%s waits for something outside, and %s goroutines wait %s", stage.Brief(), quantity.Number(n.line), after)
 		x.Title = findings.Say("%s is the stage that others wait for: for %s of the time it was asleep or waited for the network itself, and %s",
@@ -414,6 +418,20 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) findings.Finding {
 		x.Measured("of them, of the same start function", findings.Number(n.siblings))
 	}
 	return x
+}
+
+// calling returns in which function a stage is in system calls for half of its time; "" if in none.
+func (w *watcher) calling(f *findings.Facts, n *evidence) findings.Name {
+	sums := map[findings.Name]int64{}
+	for _, c := range w.view.Callers() {
+		if c.Class == n.class {
+			name := (&findings.Actor{Stack: f.Frames(c.Stack), Tested: f.Tested}).AtInnermost().Short()
+			if sums[name] += c.Ns; 2*sums[name] >= n.to-n.since {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // hotShard is how many goroutines of the stage's own class must wait on average, so that
