@@ -154,6 +154,6 @@ func most[V any](m map[string]V, size func(V) float64, fits func(V) bool) (key s
 // whom it has given a lock, or is in a system call: else it was preempted.
 func yields(function string) bool {
 	pkg, name := std.Split(function)
-	return strings.HasSuffix(pkg, "syscall") || strings.HasSuffix(pkg, "sync") ||
+	return strings.HasSuffix(pkg, "syscall") || strings.HasSuffix(pkg, "sync") || strings.HasPrefix(name, "_Cfunc_") ||
 		pkg == "runtime" && (strings.HasPrefix(strings.ToLower(name), "gosched") || name == "gopark" || name == "goyield" || name == "cgocall")
 }
