@@ -231,7 +231,16 @@ func (w *wording) preempted(headline string) string {
 }
 
 func (w *wording) computingIn(c *diagnosis.Computing, were string) string {
-	return fmt.Sprintf("%s of %s %sin %s%s", quantity.Part(c.N, c.Of), quantity.Plural(c.Of, "preemption", "preemptions"), were, words.Visible(w.names.Function(c.Function)), calledBy(w.names, c.From))
+	return fmt.Sprintf("%s of %s %sin %s", quantity.Part(c.N, c.Of), quantity.Plural(c.Of, "preemption", "preemptions"), were, w.computingAt(c))
+}
+
+// computingAt is the function, and who calls it.
+func (w *wording) computingAt(c *diagnosis.Computing) string {
+	via := ""
+	if c.Via != "" {
+		via = ", in " + words.Visible(w.names.Function(c.Via))
+	}
+	return words.Visible(w.names.Function(c.Function)) + via + calledBy(w.names, c.From)
 }
 
 // leftOut reports what package testing did that no finding is about.

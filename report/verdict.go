@@ -125,7 +125,7 @@ func (w *wording) known() map[string]string {
 		if c.From != "" {
 			caller = "have " + words.Visible(w.names.Function(c.From)) + " call it"
 		}
-		m["computed"], m["computes"], m["computedBy"] = quantity.Part(c.Ns, c.TotalNs), function+calledBy(w.names, c.From), "that goroutines ran"
+		m["computed"], m["computes"], m["computedBy"] = quantity.Part(c.Ns, c.TotalNs), w.computingAt(c), "that goroutines ran"
 		if len(c.Kinds) > 0 {
 			m["computedBy"] = "of " + w.units(c.Kinds)
 		}

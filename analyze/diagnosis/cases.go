@@ -52,7 +52,8 @@ func (d *Diagnosis) cases() []Case {
 	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && small(serious) {
 		serious = nil // others wait since there is so much to compute
 	}
-	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && serious.CostOf != findings.OfPTime && !serious.Counted && 2*d.Line.WaitNs >= serious.CostNs)
+	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && !serious.Counted &&
+		(2*d.Line.WaitNs >= serious.CostNs && serious.CostOf != findings.OfPTime || d.Line.WaitNs >= farLonger*serious.CostNs))
 	if inLine {
 		serious = nil // who gives up a lock wakes who is next, and that has to run
 	}

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 type Computing struct {
 	Function string
 	From     string // function of the owner's that leads to it most often; "" if it is one
+	Via      string // function, of a library, that From calls then; "" if that is Function
 	Module   string // of the function, as "path@version"; "" if it is the owner's, or that is not known
 	N, Of    int64  // preemptions there, and of all
 
@@ -46,7 +48,7 @@ func (d *Diagnosis) computing() *Computing {
 	type place struct {
 		in, within, depth int64 // preemptions in it, callees left out or not, and its depth, summed over these
 		frame             int32
-		from              map[string]int64 // by the owner's nearest function above it
+		from              map[[2]string]int64 // by the owner's nearest function above it, and what that calls
 	}
 	at, of := map[string]*place{}, int64(0)
 	frames := d.r.Stacks.Frames
@@ -56,7 +58,7 @@ func (d *Diagnosis) computing() *Computing {
 			continue
 		}
 		of += row.Waits
-		own := ""
+		own, via := "", ""
 		var seen []string
 		for _, n := range slices.Backward(row.Stack) {
 			f := &frames[n]
@@ -66,15 +68,16 @@ func (d *Diagnosis) computing() *Computing {
 			seen = append(seen, f.Function)
 			p := at[f.Function]
 			if p == nil {
-				p = &place{frame: n, from: map[string]int64{}}
+				p = &place{frame: n, from: map[[2]string]int64{}}
 				at[f.Function] = p
 			}
 			p.within += row.Waits
 			p.depth += row.Waits * int64(len(seen))
 			if !strings.Contains(f.File, "@") && !strings.Contains(f.File, "/vendor/") {
-				own = f.Function
+				own, via = f.Function, ""
 			} else if own != "" {
-				p.from[own] += row.Waits
+				via = cmp.Or(via, f.Function)
+				p.from[[2]string{own, via}] += row.Waits
 			}
 		}
 		if len(seen) > 0 {
@@ -92,7 +95,10 @@ func (d *Diagnosis) computing() *Computing {
 		return nil
 	}
 	p := at[c.Function]
-	c.From = most(p.from, func(n int64) float64 { return float64(n) }, func(int64) bool { return true })
+	way := most(p.from, func(n int64) float64 { return float64(n) }, func(int64) bool { return true })
+	if c.From = way[0]; way[1] != c.Function {
+		c.Via = way[1]
+	}
 	f := frames[p.frame]
 	c.ofTest = strings.HasSuffix(f.File, "_test.go")
 	c.Module = (&findings.Actor{Innermost: true, Stack: []string{fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)}}).Module()
@@ -139,11 +145,11 @@ func (d *Diagnosis) computesMostly() bool {
 	return d.computes() && d.r.Program.Kind == analyze.Tests && d.Computing.Ns >= longComputed && float64(d.Computing.Ns) >= halfShare*float64(d.Computing.TotalNs)
 }
 
-// most returns the key whose value has the largest size of those that fit; of several the first, "" if none does.
-func most[V any](m map[string]V, size func(V) float64, fits func(V) bool) (key string) {
+// most returns the key whose value has the largest size of those that fit; of several the first, the zero value if none does.
+func most[K comparable, V any](m map[K]V, size func(V) float64, fits func(V) bool) (key K) {
 	top := 0.0
 	for k, v := range m {
-		if x := size(v); fits(v) && x > 0 && (key == "" || x > top || x == top && k < key) {
+		if x := size(v); fits(v) && x > 0 && (x > top || x == top && fmt.Sprint(k) < fmt.Sprint(key)) {
 			key, top = k, x
 		}
 	}
