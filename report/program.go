@@ -31,7 +31,7 @@ func (w *wording) program() (lines []string, did string) {
 	kind, u := w.r.Program, &w.r.Work
 	used, of := w.r.Procs.InUse()
 	as := "Judged as " + map[analyze.ProgramKind]string{
-		analyze.Server: "a server", analyze.Tests: "tests", analyze.Benchmarks: "benchmarks", analyze.Idle: "a program at rest", analyze.Wasm: "js/wasm",
+		analyze.Server: "a server", analyze.Tests: "tests", analyze.Benchmarks: "benchmarks", analyze.Idle: "a program that hardly uses its Ps", analyze.Wasm: "js/wasm",
 	}[kind.Kind]
 	switch kind.Kind {
 	case analyze.Server:

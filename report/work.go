@@ -407,7 +407,7 @@ func SlowInWords(names *words.Names, k *work.UnitKind) (lead string, items []str
 	}
 	with := ""
 	if k.Unnamed > k.Count && 2*typical < k.Latency.P50Ns {
-		with = ", with the " + quantity.Count(k.Unnamed) + " whose handler no stack shows,"
+		with = ", of " + quantity.Count(k.Count+k.Unnamed) + " with those whose handler no stack shows,"
 	}
 	one, _ := unitWords(k)
 	return fmt.Sprintf("%s: a slow %s takes %s, a typical one%s %s. The difference:", name, one, quantity.Duration(slow), with, quantity.Duration(typical)), items

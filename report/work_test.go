@@ -25,7 +25,7 @@ func TestSlowInWords(t *testing.T) {
 		t.Errorf("lead %q, want %q", lead, want)
 	}
 	k.Unnamed, k.Latency.P50Ns = 900, 5_000_000
-	if lead, _ := SlowInWords(nil, k); !strings.Contains(lead, "a typical one, with the 900 whose handler no stack shows, 2.1 ms") {
+	if lead, _ := SlowInWords(nil, k); !strings.Contains(lead, "a typical one, of 900 with those whose handler no stack shows, 2.1 ms") {
 		t.Errorf("lead %q", lead)
 	}
 	want := []string{"6 ms more (6 ms instead of 0 ns): waiting in a select in sql.(*DB).conn, mostly while main.report is waiting for the network in main.query"}

@@ -134,8 +134,8 @@ func (d *Diagnosis) cases() []Case {
 
 		// Users notice it, and no finding explains it.
 		{"slow units, by a cause", d.Slow != nil && !moreWork && note != nil && note.WorkShare >= halfShare, note, "Slow units of work: note", "$finding", tryFirst},
-		{lineCase, inLine && (note == nil || note.Remedy.FreeLock && 2*note.CostNs < d.Line.WaitNs || note.CostOf != findings.OfBlocked), nil, "Blocking, not scheduling: warning",
-			"Goroutines stand in line for a lock in $lineAt for $lineShare of the time: $lineWaits in all",
+		{lineCase, inLine && (note == nil || note.Remedy.FreeLock && 2*note.CostNs < d.Line.WaitNs || note.CostOf != findings.OfBlocked), nil, "Lock contention: warning",
+			"Goroutines stand in line for a lock in $lineAt for $lineShare of the recording: $lineWaits in all",
 			"Try first: hold that lock for less: compute, read and write before locking or after unlocking; or have more than one, each for a part of what it guards."},
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
 			asleep},

@@ -238,7 +238,7 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), computing(analyze.Tests, "shop_test.go", 999*ms))},
 		{"computing", "Computing: note", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 49*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
 		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 50*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
-		{"in line", "Blocking, not scheduling: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 80*ms)), lined("lock", 20*ms))},
+		{"in line", "Lock contention: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 80*ms)), lined("lock", 20*ms))},
 		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 81*ms)), lined("lock", 20*ms))},
 		{"fine", "No problem found", changed(result(ms), lined("lock", 19*ms))},
 		{"fine", "No problem found", changed(result(ms), lined("channel", 90*ms))},
@@ -262,7 +262,7 @@ func TestCases(t *testing.T) {
 			t.Errorf("%q, %q, want %q, %q", d.Name, d.Label, c.want, c.label)
 		} else if d.Subject != nil && d.Subject != &c.r.Findings[d.Finding] || d.Subject == nil && d.Finding != -1 {
 			t.Errorf("%s: finding %d leads", d.Name, d.Finding)
-		} else if want := strings.HasPrefix(c.label, "Block") || d.Name == "in a row"; d.AboutBlocking() != want && (want || d.Subject == nil) {
+		} else if want := strings.HasPrefix(c.label, "Block") || d.Name == "in a row" || d.Name == "in line"; d.AboutBlocking() != want && (want || d.Subject == nil) {
 			t.Errorf("%s: about blocking: %v", d.Name, d.AboutBlocking())
 		}
 	}

@@ -239,9 +239,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 		}
 	}
 	x.Headline = findings.Say("%s helps the garbage collector: %s a second of running", who, perSecond(share))
-	x.Title = findings.Say("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second that the program ran",
+	x.Title = findings.Say("Goroutines had to help the garbage collector, or wait for it, before they might allocate: it cost %s, %s for each second of running time",
 		quantity.Duration(cost), perSecond(share))
-	x.Measured("lost in assists, for each second that the program ran", findings.Said("%s", perSecond(share)).Of(cost), findings.Said("%s", perSecond(w.t.Share)))
+	x.Measured("lost in assists, for each second of running time", findings.Said("%s", perSecond(share)).Of(cost), findings.Said("%s", perSecond(w.t.Share)))
 	x.Measured("of it, marking", findings.Time(total.Ns).With(" in %s", quantity.Plural(total.N, "assist", "assists")))
 	x.Measured("of it, blocked while Ps were free of the program", findings.Time(w.lost))
 	x.Measured("blocked, all goroutines summed", findings.Time(w.blocked).With(" in %s", quantity.Plural(w.nblock, "block", "blocks")))

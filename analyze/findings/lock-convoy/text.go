@@ -122,7 +122,7 @@ func (n *evidence) advise(x *findings.Finding) {
 	case n.keeper != nil:
 		x.Advise("Begin with %s: split its long runs, or keep a P free of them. A P looks at its timers only when a goroutine leaves it, and %s sleeps with the lock held until then. Better still, do not sleep there with the lock held.", n.keeper.Work(), in)
 	case 2*(n.blocked+n.calls) > n.held:
-		x.Advise("Do not hold the lock across something slow, as %s does: fetch or wait first, then lock and store; or mark the entry as being filled, unlock, and let the others wait for that entry only.", in)
+		x.Advise("Do not hold the lock across something slow, as %s does: fetch or wait first, then lock and store. Let others wait for one entry, not for all; sync once for all that wait to be written.", in)
 	case 2*n.yielded > n.held:
 		x.Advise("Do not call runtime.Gosched in %s while the lock is held: others run, or wait for the lock, until its turn comes again. Unlock before it yields, and lock again afterwards; or do a part of it at a time.", in)
 	case 2*n.queued > n.held:
@@ -134,6 +134,9 @@ func (n *evidence) advise(x *findings.Finding) {
 	}
 	if user := n.chief.CalledBy(); user != "" {
 		x.AdviseOnly("See what makes %s come to %s so often: do several things in one call, keep what it returns, or leave it to one goroutine in the background; or see whether a setting lets it hold the lock for less.", user, in)
+		if 2*(n.blocked+n.calls) > n.held {
+			x.AdviseOnly("%s holds its lock across something slow: see whether a setting or a newer version does that without the lock; or have %s call it from one goroutine in the background.", in, user)
+		}
 		if n.slowOurs {
 			x.AdviseOnly("%s calls %s while it holds the lock: make %s faster, or hand what takes long there to another goroutine. %s", in, n.slowIn, n.slowIn, x.Advice[0])
 		}
