@@ -99,7 +99,7 @@ func (r *Result) mainWorks() bool {
 				children += p.Ns
 			case (p.What == "sleep" || p.What == "select") && !std.Has(pkg) && pkg != "main" && ends(k):
 				asleep += p.Ns
-			case p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe" || p.Via.Site == work.RoundTrip):
+			case p.Via != nil && (p.Via.What == "network" || p.Via.What == "pipe" || p.What == "network" && p.Who != ""):
 				asking += p.Ns
 				times = max(times, p.Waits)
 			}

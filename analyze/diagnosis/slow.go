@@ -108,7 +108,7 @@ func (d *Diagnosis) inRow() (most *InRow) {
 		total += k.TotalNs
 		buckets, all := k.Buckets()
 		for _, b := range buckets {
-			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.What != "pipe" && b.Chief.Via.Site != work.RoundTrip {
+			if b.Chief.Via == nil || b.Chief.Via.What != "network" && b.Chief.Via.What != "pipe" && b.Chief.Via.Site != work.RoundTrip && !(b.Chief.What == "network" && b.Chief.Who != "") {
 				continue
 			}
 			waits := b.Chief.Waits

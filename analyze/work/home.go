@@ -52,22 +52,23 @@ func serves(function string) bool {
 
 // judgement is what the log of a class says.
 type judgement struct {
-	c      *class
-	places *places
-	at     []int32 // by node: index of the candidate with that top, plus 1
-	inner  []int32 // by node: likewise, of those that only have the blocks of the node itself
-	own    []int32 // by node: likewise, of those that have what the program's own module does below it
-	list   []candidate
-	blocks map[int32]int64 // by life
-	waits  int64           // of all lives
-	all    trait           // of all blocks
-	whole  int             // lives whose creation and end are in the log
-	born   bool            // a life was created for a connection
+	c       *class
+	classes []*class
+	places  *places
+	at      []int32 // by node: index of the candidate with that top, plus 1
+	inner   []int32 // by node: likewise, of those that only have the blocks of the node itself
+	own     []int32 // by node: likewise, of those that have what the program's own module does below it
+	list    []candidate
+	blocks  map[int32]int64 // by life
+	waits   int64           // of all lives
+	all     trait           // of all blocks
+	whole   int             // lives whose creation and end are in the log
+	born    bool            // a life was created for a connection
 }
 
 // judge reads the log of a class.
 func (a *Accumulator) judge(c *class) *judgement {
-	j := &judgement{c: c, places: &a.places, blocks: map[int32]int64{}}
+	j := &judgement{c: c, classes: a.classes, places: &a.places, blocks: map[int32]int64{}}
 	j.collect()
 	j.count()
 	return j
@@ -120,6 +121,9 @@ func (j *judgement) verdict() (How, home) {
 	best, send := j.best(), j.producer()
 	if j.born && best != nil && !best.server && best.traits&leavesProgram != 0 {
 		best = j.outermost() // it asks others for what its request needs
+	}
+	if main && best != nil && j.answered(best) {
+		best = nil
 	}
 	switch {
 	case !c.served && j.watch(), main && j.all&inHarness != 0, best == nil && j.all&inAccept != 0, best != nil && best.traits&inAccept != 0:
@@ -352,6 +356,17 @@ func (j *judgement) best() (best *candidate) {
 		best = longest
 	}
 	return best
+}
+
+// answered reports whether most waits at a place end when a library has an answer from the network.
+func (j *judgement) answered(x *candidate) bool {
+	n := int64(0)
+	for by, ended := range x.wakers {
+		if t := j.places.named[j.classes[by].name].traits; t&inProtocol != 0 && t&inServer == 0 {
+			n += ended
+		}
+	}
+	return 2*n > x.blocks
 }
 
 // outermost returns the outermost place where requests may be read, or nil.
