@@ -66,7 +66,7 @@ func (r *Result) atMost(f *findings.Finding, entries []*work.UnitKind) findings.
 				share = max(share, explained(f, []*work.UnitKind{k}, nil))
 			}
 		}
-	case blocked && server && r.Work.Serves && (f.Names(findings.Victim, "main.main") || f.Names(findings.Cause, "main.main")): // which has the others serve
+	case blocked && server && f.At("os.(*Process).Wait"): // for main it may run all the time
 	case blocked:
 		share = max(share, min(1, quantity.Ratio(f.CostNs, r.RecordedNs())))
 	case tested && f.Counted, server && f.Kind != findings.KindMachine && f.CostOf != findings.OfWaiting:
