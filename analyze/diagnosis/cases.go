@@ -52,8 +52,7 @@ func (d *Diagnosis) cases() []Case {
 	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && small(serious) {
 		serious = nil // others wait since there is so much to compute
 	}
-	inLine := d.Line != nil && (serious == nil || serious.CostOf != findings.OfBlocked && !serious.Counted &&
-		(2*d.Line.WaitNs >= serious.CostNs && serious.CostOf != findings.OfPTime || d.Line.WaitNs >= farLonger*serious.CostNs))
+	inLine := d.lineLeads(serious)
 	if inLine {
 		serious = nil // who gives up a lock wakes who is next, and that has to run
 	}
@@ -143,7 +142,7 @@ func (d *Diagnosis) cases() []Case {
 		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, inRow, "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit", tryInRow},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
 			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
-		{computingCase, d.computes() && (note == nil || !((note.Counted || note.CostOf == findings.OfPTime) && note.At(d.Computing.Function)) && (small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked)), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",
+		{computingCase, d.computingLeads(note), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",
 			ifTooSlow},
 
 		// A note leads, or there was much waiting.

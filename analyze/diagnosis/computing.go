@@ -140,6 +140,18 @@ func (d *Diagnosis) computes() bool {
 		float64(c.Ns) >= smallShare*float64(c.TotalNs) && (len(c.Kinds) > 0 || float64(c.Ns) >= smallShare*float64(d.r.RecordedNs()))
 }
 
+// computingLeads reports whether the verdict is about that rather than about a note: one that explains less of
+// what units do, and does not say why the function takes so long.
+func (d *Diagnosis) computingLeads(note *findings.Finding) bool {
+	switch {
+	case !d.computes() || note == nil:
+		return d.computes()
+	case (note.Counted || note.CostOf == findings.OfPTime) && note.At(d.Computing.Function):
+		return false
+	}
+	return small(note) || note.WorkShare < halfShare && note.CostOf != findings.OfBlocked
+}
+
 // computesMostly reports whether tests spend half of their time in one function. A job may well do that.
 func (d *Diagnosis) computesMostly() bool {
 	return d.computes() && d.r.Program.Kind == analyze.Tests && d.Computing.Ns >= longComputed && float64(d.Computing.Ns) >= halfShare*float64(d.Computing.TotalNs)

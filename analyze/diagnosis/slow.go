@@ -196,6 +196,20 @@ func (d *Diagnosis) line() (most *work.Resource) {
 	return most
 }
 
+// lineLeads reports whether the verdict is about the line for a lock rather than about a serious finding: what
+// waits for a P cost, or took P-time, may come from it.
+func (d *Diagnosis) lineLeads(serious *findings.Finding) bool {
+	switch {
+	case d.Line == nil || serious == nil:
+		return d.Line != nil
+	case serious.CostOf == findings.OfBlocked || serious.Counted:
+		return false
+	case serious.CostOf == findings.OfPTime:
+		return d.Line.WaitNs >= farLonger*serious.CostNs
+	}
+	return 2*d.Line.WaitNs >= serious.CostNs
+}
+
 // Spent is where units of work spend much of their time: all tests, the timed parts of all benchmarks or
 // of some, the requests of a kind, or the run.
 type Spent struct {
