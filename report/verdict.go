@@ -200,6 +200,8 @@ func (w *wording) detail() string {
 		switch {
 		case w.AboutSlow():
 			return slowSentence(w.names, w.Slow.Kind)
+		case w.AboutLine():
+			return fmt.Sprintf("Goroutines waited there %s, for %s each on average.", quantity.Plural(w.Line.Waits, "time", "times"), quantity.Duration(w.Line.WaitNs/w.Line.Waits))
 		case w.AboutComputing():
 			return w.computingIn(w.Computing, "were ") + "; the runtime preempts what runs for 10 ms."
 		}

@@ -141,6 +141,9 @@ func (d *Diagnosis) AboutSlow() bool { return d.Name == slowCase }
 // AboutComputing reports whether the verdict is about what units of work compute.
 func (d *Diagnosis) AboutComputing() bool { return d.Name == computingCase }
 
+// AboutLine reports whether the verdict is about the line for a lock.
+func (d *Diagnosis) AboutLine() bool { return d.Name == lineCase }
+
 // AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
 // waits for a P.
 func (d *Diagnosis) AboutBlocking() bool {
