@@ -59,8 +59,12 @@ func (w *wording) program() (lines []string, did string) {
 	case analyze.Idle:
 		did = quantity.Part(used, of) + " of the P-time was in use"
 	case analyze.Batch, "":
-		as = "Judged as a batch job, by goroutines: no units of work begin from outside regularly enough"
 		run, all := u.Run(), int64(0)
+		as = "Judged by goroutines"
+		if len(run) > 0 {
+			as = "Judged as a batch job"
+		}
+		as += ": no units of work begin from outside regularly enough"
 		for _, k := range run {
 			all += k.TotalNs
 		}
