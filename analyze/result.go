@@ -33,6 +33,7 @@ type Result struct {
 	Findings       []findings.Finding    // ranked by findings.Rank; findings.Chief selects the leading one
 	Doubts         []findings.Doubt      // doubts about the whole trace, to which findings refer by ID
 	LeftOut        findings.LeftOut      // actions of package testing in a tested program
+	Parked         []Parked              // where goroutines were blocked all the time, most first; empty before Go 1.23
 	Work           work.Units            // units of work by kind
 	Program        Program               // kind of program
 	Kernel         *kernel.Machine       // result of the kernel's records; nil without records

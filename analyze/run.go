@@ -205,6 +205,7 @@ type analysis struct {
 	timeline  *timeline.Accumulator     // nil: there is no picture
 	gaps      *timeline.Gaps            // nil: the timeline has them
 	heap      *timeline.HeapAccumulator // nil: nothing is measured
+	parked    parked
 	stacks    *stacks.Accumulator
 	work      *work.Accumulator // nil: units of work are left out
 	homes     []homeRule        // of Options.Homes
@@ -412,6 +413,7 @@ func (a *analysis) read(ctx context.Context) error {
 		if a.heap != nil {
 			followHeap(a.heap, evs, a.Focus.To)
 		}
+		a.parked.follow(evs)
 		if err := a.feed(evs); err != nil {
 			return err
 		}
@@ -553,6 +555,7 @@ func (a *analysis) result() (*Result, error) {
 	}
 	part(func() { res.Findings = a.found.Finish(facts) })
 	res.Doubts, res.LeftOut = facts.Doubts, facts.LeftOut
+	part(func() { res.Parked = a.parked.finish(facts) })
 	part(func() { a.focused(res, facts) })
 	part(func() { res.Work = a.workOf(st.End, res.RecordedNs()) })
 	part(func() {

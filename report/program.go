@@ -22,6 +22,8 @@ const (
 	mostlyAlone  = 0.8       // share of the time in which one test runs
 	noticed      = 1_000_000 // ns from which on it may matter what a unit spends its time on
 	halfUsed     = 0.51      // share of the P-time in use up to which another test could run, too
+	fewParked    = 10        // goroutines, blocked in one place all the time, that matter if hardly any run,
+	manyParked   = 100       // and else
 	oneBusy      = 1.1       // Ps in use, on average, up to which hardly more than one goroutine ran at a time
 )
 
@@ -58,6 +60,9 @@ func (w *wording) program() (lines []string, did string) {
 		lines, did = w.benchmarks()
 	case analyze.Idle:
 		did = quantity.Part(used, of) + " of the P-time was in use"
+		if s := w.parked(fewParked); s != "" {
+			did += "; " + s
+		}
 	case analyze.Batch, "":
 		run, all := u.Run(), int64(0)
 		as = "Judged by goroutines"
@@ -89,6 +94,15 @@ func (w *wording) program() (lines []string, did string) {
 		sure = " (as told by --program)."
 	}
 	return append([]string{as + sure}, lines...), did
+}
+
+// parked reports where most goroutines were blocked all the time, if they are so many.
+func (w *wording) parked(many int64) string {
+	if len(w.r.Parked) == 0 || w.r.Parked[0].N < many {
+		return ""
+	}
+	p := &w.r.Parked[0]
+	return fmt.Sprintf("%s were blocked all the time in %s%s", quantity.Plural(p.N, "goroutine", "goroutines"), words.Visible(w.names.Function(p.In)), calledBy(w.names, p.From))
 }
 
 // runningNs returns for how long goroutines ran in the time of units.

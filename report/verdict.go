@@ -59,7 +59,7 @@ func (w *wording) verdict() Verdict {
 	}
 	v.Headline = shorten(v.Headline)
 	v.Detail, v.Try = w.detail(), strings.Join(strings.Fields(fill(w.Try)+" "+w.ofModule()+" "+w.doubtful()), " ")
-	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(about), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
+	v.Lines = slices.DeleteFunc(slices.Concat([]string{v.Detail, v.Try, strings.TrimSpace(program[0] + " " + words.Ended(did))}, program[1:], []string{w.slowUnits(), w.collected(), w.costSentence(), w.sufferers(), w.causers(), w.preempted(about), words.Ended(w.parked(manyParked)), w.leftOut(), w.sureness()}), func(s string) bool { return s == "" })
 	return v
 }
 
