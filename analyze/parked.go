@@ -29,7 +29,7 @@ type parkedAt struct {
 	stack       events.Handle
 }
 
-// follow takes events, in order.
+// follow counts for how many generations goroutines do nothing; events come in order.
 func (p *parked) follow(evs []events.Event) {
 	if p.by == nil {
 		p.by = map[int64]parkedAt{}
