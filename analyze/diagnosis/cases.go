@@ -13,13 +13,14 @@ import (
 )
 
 // Names of cases in which no finding leads, but units of work do, or a line: slow ones, some that are asleep, some
-// that wait for the network time and again, some that are in system calls, and some that compute.
+// that wait for the network time and again, some that are in system calls, or wait for child processes, and some that compute.
 const (
 	lineCase      = "in line"
 	slowCase      = "slow units"
 	asleepCase    = "asleep"
 	rowCase       = "in a row"
 	callsCase     = "in system calls"
+	childCase     = "in child processes"
 	computingCase = "computing"
 )
 
@@ -51,6 +52,10 @@ func (d *Diagnosis) cases() []Case {
 	}
 	if serious != nil && d.computes() && serious.CostOf != findings.OfBlocked && !serious.Counted && small(serious) {
 		serious = nil // others wait since there is so much to compute
+	}
+	inChild := serious != nil && d.Spent != nil && d.Spent.In.What == "child" && serious.At("os.(*Process).Wait")
+	if inChild {
+		serious = nil // the path of the run says from where they are started
 	}
 	inLine := d.lineLeads(serious)
 	if inLine {
@@ -140,6 +145,8 @@ func (d *Diagnosis) cases() []Case {
 			asleep},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow $slowOnes of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
 		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, inRow, "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit", tryInRow},
+		{childCase, inChild, nil, "Blocking, not scheduling: warning", spent,
+			"Try first: start fewer processes, or several at once, or let one do the work of several; keep their answers where they stay the same."},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
 			"If they are too slow for you: make fewer of these calls, or larger ones; if they write to a disk, sync once for many."},
 		{computingCase, d.computingLeads(note), nil, "Computing: " + computing, "About $computed of the time $computedBy is spent computing in $computes",

@@ -72,7 +72,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	d.Noted = d.first(func(f *findings.Finding) bool { return f.Kind != findings.KindTrace && f.Severity == findings.Note })
 	d.sums()
 	d.Slow, d.InRow, d.Line = d.slow(), d.inRow(), d.line()
-	d.Spent, d.Computing = cmp.Or(d.asleepIn(), d.callsIn()), d.computing()
+	d.Spent, d.Computing = cmp.Or(d.asleepIn(), d.childrenIn(), d.callsIn()), d.computing()
 
 	cases := d.cases()
 	d.Case = cases[slices.IndexFunc(cases, func(c Case) bool { return c.holds })]
@@ -81,7 +81,7 @@ func Diagnose(r *analyze.Result) *Diagnosis {
 	switch {
 	case d.Subject != nil:
 		d.Status = string(f.Severity)
-	case d.Name == asleepCase, d.Name == lineCase, d.Name == rowCase && d.InRow.loud(), d.Name == computingCase && d.computesMostly():
+	case d.Name == asleepCase, d.Name == lineCase, d.Name == childCase, d.Name == rowCase && d.InRow.loud(), d.Name == computingCase && d.computesMostly():
 		d.Status = string(findings.Warning)
 	case len(r.Detectors) == 0 || len(r.Findings) > 0 || r.DecisionsOnly || d.Name == computingCase:
 		d.Status = string(findings.Note)
@@ -147,7 +147,7 @@ func (d *Diagnosis) AboutLine() bool { return d.Name == lineCase }
 // AboutBlocking reports whether the verdict is about what goroutines were blocked on, not about
 // waits for a P.
 func (d *Diagnosis) AboutBlocking() bool {
-	return d.Subject != nil && d.Subject.CostOf == findings.OfBlocked || slices.Contains([]string{asleepCase, lineCase, rowCase}, d.Name)
+	return d.Subject != nil && d.Subject.CostOf == findings.OfBlocked || slices.Contains([]string{asleepCase, lineCase, rowCase, childCase}, d.Name)
 }
 
 // SlowBy returns the class to look at if the program is slow, though not by its scheduling, and

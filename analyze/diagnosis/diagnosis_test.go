@@ -126,6 +126,16 @@ func TestCases(t *testing.T) {
 			r.Work.Resources = []work.Resource{{Site: "shop.put", What: what, LineNs: ns, WaitNs: 2 * ns}}
 		}
 	}
+	children := func(what string) func(*analyze.Result) {
+		return func(r *analyze.Result) {
+			sleeping(analyze.Batch, "run", false, 90*ms)(r)
+			k := &r.Work.Kinds[0]
+			k.Entry, k.Path[0].What, k.Path[1].What = true, what, what
+		}
+	}
+	awaits := with(cause(findings.Warning, findings.OfBlocked, 90*ms), func(f *findings.Finding) {
+		f.Actors = []findings.Actor{{Role: findings.Cause, Stack: []string{"os.(*Process).Wait exec.go:1", "shop.build shop.go:1"}}}
+	})
 	entry := func(r *analyze.Result) { r.Work.Kinds[0].Entry = true }
 	beside := func(r *analyze.Result) { // another benchmark, which is awake
 		r.Work.Kinds = append(r.Work.Kinds, work.UnitKind{Name: "shop.B", How: "benchmark", Count: 1, TotalNs: 900 * ms})
@@ -238,6 +248,8 @@ func TestCases(t *testing.T) {
 		{"fine", "No problem found", changed(result(ms), computing(analyze.Tests, "shop_test.go", 999*ms))},
 		{"computing", "Computing: note", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 49*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
 		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 50*ms)), computing(analyze.Batch, "shop.go", 999*ms))},
+		{"in child processes", "Blocking, not scheduling: warning", changed(result(ms, awaits), children("child"))},
+		{"blocking", "Blocking, not scheduling: warning", changed(result(ms, awaits), children("network"))},
 		{"in line", "Lock contention: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 80*ms)), lined("lock", 20*ms))},
 		{"delays", "Scheduling delays: warning", changed(result(ms, cause(findings.Warning, findings.OfWaiting, 81*ms)), lined("lock", 20*ms))},
 		{"fine", "No problem found", changed(result(ms), lined("lock", 19*ms))},

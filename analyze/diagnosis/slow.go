@@ -250,7 +250,19 @@ func (d *Diagnosis) asleepIn() *Spent {
 }
 
 // asleepUnits reports whether units of work are asleep for a large part of their time.
-func (d *Diagnosis) asleepUnits() bool { return d.Spent != nil && d.Spent.In.What != "syscall" }
+func (d *Diagnosis) asleepUnits() bool {
+	return d.Spent != nil && d.Spent.In.What != "syscall" && d.Spent.In.What != "child"
+}
+
+// childrenIn returns where the run of a job waits for child processes for most of its time; nil if it does not.
+func (d *Diagnosis) childrenIn() *Spent {
+	if d.r.Program.Kind != analyze.Batch {
+		return nil
+	}
+	return longest([][]*work.UnitKind{d.r.Work.Run()}, func(run []*work.UnitKind) *Spent {
+		return spent(run, leastInRow, func(p *work.TimePart) bool { return p.What == "child" })
+	})
+}
 
 // callsIn returns where units that take long are in system calls for most of it; nil if they are nowhere.
 func (d *Diagnosis) callsIn() *Spent {
@@ -332,7 +344,7 @@ func spent(kinds []*work.UnitKind, least int64, fits func(*work.TimePart) bool) 
 				x.In, x.Ns = at, in[at]
 			}
 			if at == x.In && p.Ns > most {
-				most, x.By = p.Ns, p.LedBy()
+				most, x.By = p.Ns, cmp.Or(p.LedBy(), p.From)
 			}
 		}
 	}
