@@ -38,8 +38,8 @@ func (w *wording) program() (lines []string, did string) {
 	switch kind.Kind {
 	case analyze.Server:
 		kinds := w.Awaited()
-		if len(kinds) == 0 {
-			kinds = u.Entries()
+		if entries := u.Entries(); len(kinds) == 0 {
+			kinds = entries[:min(len(entries), 1)]
 		}
 		most := &work.UnitKind{}
 		for _, k := range kinds {

@@ -344,7 +344,10 @@ func spent(kinds []*work.UnitKind, least int64, fits func(*work.TimePart) bool) 
 				x.In, x.Ns = at, in[at]
 			}
 			if at == x.In && p.Ns > most {
-				most, x.By = p.Ns, cmp.Or(p.LedBy(), p.From)
+				most, x.By = p.Ns, p.LedBy()
+				if p.What == "child" { // of a library that starts it in a goroutine
+					x.By = cmp.Or(x.By, p.From)
+				}
 			}
 		}
 	}
