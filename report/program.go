@@ -38,8 +38,8 @@ func (w *wording) program() (lines []string, did string) {
 	switch kind.Kind {
 	case analyze.Server:
 		kinds := w.Awaited()
-		if entries := u.Entries(); len(kinds) == 0 {
-			kinds = entries[:min(len(entries), 1)]
+		if i := slices.IndexFunc(u.Kinds, func(k work.UnitKind) bool { return k.Entry && k.Count > 0 }); len(kinds) == 0 && i >= 0 {
+			kinds = []*work.UnitKind{&u.Kinds[i]}
 		}
 		most := &work.UnitKind{}
 		for _, k := range kinds {
