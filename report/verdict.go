@@ -133,7 +133,7 @@ func (w *wording) known() map[string]string {
 	}
 	if x := w.InRow; x != nil {
 		one, _ := unitWords(x.Kind)
-		m["rowKind"], m["times"], m["place"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times), words.Visible(w.names.Function(x.Place()))
+		m["rowKind"], m["times"] = words.Visible(KindName(w.names, x.Kind)), quantity.Count(x.Times)
 		m["rowTakes"], m["rowUnit"], m["rowFor"] = quantity.Duration(x.Ns), "a "+one+" on average", "the network"
 		switch {
 		case x.Slow:
@@ -142,6 +142,9 @@ func (w *wording) known() map[string]string {
 			m["rowUnit"] = "in all"
 		case x.Ceaseless():
 			m["rowKind"], m["rowUnit"] = w.class(x.Kind.Class), "in all"
+		}
+		if place := words.Visible(w.names.Function(x.Place())); place != m["rowKind"] {
+			m["inPlace"] = " in " + place
 		}
 		if x.Bucket.Chief.Via.What == "pipe" {
 			m["rowFor"] = "a pipe"

@@ -144,7 +144,7 @@ func (d *Diagnosis) cases() []Case {
 		{asleepCase, d.asleepUnits() && (d.r.Program.Tested() || note == nil || note.WorkShare < smallShare), nil, "Blocking, not scheduling: warning", spent,
 			asleep},
 		{slowCase, d.Slow != nil && !moreWork && !d.inRowExplains() && (note == nil || small(note) || !d.affects(note)), nil, "Slow units of work: note", "Slow $slowOnes of $kind: $more of $takes $doing", "If they are too slow for you: $remedy"},
-		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, inRow, "$rowKind waits for $rowFor $times times in a row in $place: $rowTakes $rowUnit", tryInRow},
+		{rowCase, d.InRow != nil && !moreWork && (note == nil || note.WorkShare < halfShare), nil, inRow, "$rowKind waits for $rowFor $times times in a row$inPlace: $rowTakes $rowUnit", tryInRow},
 		{childCase, inChild, nil, "Blocking, not scheduling: warning", spent,
 			"Try first: start fewer processes, or several at once, or let one do the work of several; keep their answers where they stay the same."},
 		{callsCase, d.Spent != nil && !d.asleepUnits() && !moreWork && note == nil, nil, "Note; act if it matters", spent,
