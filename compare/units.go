@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/findings"
 	units "github.com/gmpscope/gmpscope/analyze/work"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -291,8 +292,8 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 		cs = append(cs, &candidate{KindChange: x, sums: [2]*kindSum{m.before, m.after}})
 	}
 	anyEntry := slices.ContainsFunc(cs, func(c *candidate) bool { return c.Entry && c.compared(sameWork, asLong) && c.share >= smallShare })
-	for _, c := range cs {
-		c.decides = c.compared(sameWork, asLong) && (c.Entry || !anyEntry) && c.share >= smallShare
+	for _, c := range cs { // what the library does for itself is nothing that users want more of
+		c.decides = c.compared(sameWork, asLong) && (c.Entry || !anyEntry && !findings.OfLibrary(c.Name)) && c.share >= smallShare
 	}
 	slices.SortFunc(cs, func(x, y *candidate) int {
 		return cmp.Or(first(x.decides, y.decides), first(x.In == "both", y.In == "both"), cmp.Compare(y.share, x.share), strings.Compare(x.Name, y.Name), strings.Compare(x.How, y.How))
