@@ -26,6 +26,7 @@ const (
 	// ArriveGC is a cycle of the garbage collector: a stop-the-world of Ns, Mark
 	// ns of P-time in mark workers, another stop-the-world of Ns.
 	ArriveGC
+	endGC // the second stop-the-world of an ArriveGC
 )
 
 // Arrival is an event that does not follow from what simulated goroutines do. Kind is [ArriveGo] for a
@@ -134,21 +135,21 @@ func (s *scheduler) arrive() {
 			s.gs[g].left = s.c.ThreadStart // at the cost of no goroutine of the model
 		}
 		if p := a.Queued - 1; p >= 0 && int(p) < len(s.ps) && !s.q.Full(p) && !s.pol.SharedQueue && !s.stw.waiting {
-			runqput(s, p, g, none, noG, false, whyCreate)
+			runqput(s, p, g, none, noG, false, reference.WhyCreate)
 			if s.ps[p].status == pIdle {
 				takeIdle(s, p)
 				startm(s, p, false)
 			}
 			break
 		}
-		injectglist(s, s.batchOf(g), none, none, whyCreate)
+		injectglist(s, s.batchOf(g), none, none, reference.WhyCreate)
 	case ArriveSend:
 		g, _ := s.transfer(noG, a.Chan, true)
 		switch {
 		case g == noG:
 		case a.Chan.network:
 			s.net.answer(s, g)
-		case resumeHeld(s, g, noG, whySystem):
+		case resumeHeld(s, g, noG, reference.WhySystem):
 		case a.From == WakerMark && s.gc.marking:
 			s.gc.credit(s, g)
 		case a.From == WakerTrace && s.reader == noG:
@@ -156,17 +157,9 @@ func (s *scheduler) arrive() {
 		case a.From == WakerSysmon && !s.sysmon.deep:
 			s.enqueue(&s.sysmon.wakes, g)
 		default:
-			injectglist(s, s.batchOf(g), none, none, whySystem)
+			injectglist(s, s.batchOf(g), none, none, reference.WhySystem)
 		}
 	case ArriveSTW, ArriveGC:
-		s.stw.request(s, a.request(a.G))
+		s.stw.request(s, a)
 	}
-}
-
-// request is what an ArriveSTW or ArriveGC asks for, on behalf of a goroutine.
-func (a *Arrival) request(by int64) stopRequest {
-	if a.Kind == ArriveSTW {
-		return stopRequest{by: by, ns: a.Ns, procs: min(a.Procs, maxProcs)}
-	}
-	return stopRequest{by: by, ns: a.Ns, mark: a.Mark, marking: a.Marking, tail: a.Tail, wakes: a.Wakes, begins: true}
 }

@@ -69,7 +69,3 @@ func (s *scheduler) emitBatch(k reference.Kind, g, p, victim int32, n int) {
 		s.emit(reference.Decision{Kind: k, G: s.gs[g].id, P: p, M: s.mid(s.ps[p].m), Victim: victim, Batch: int32(n)})
 	}
 }
-
-func (s *scheduler) emitProcs() {
-	s.emit(procsDecision(len(s.ps)))
-}

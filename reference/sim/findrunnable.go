@@ -50,7 +50,7 @@ func findRunnable(s *scheduler, m int32) {
 	}
 	if g := s.reader; g != noG { // traceReader
 		s.reader = noG
-		s.emitReady(g, p, m, noG, reference.QueueDirect, whySystem)
+		s.emitReady(g, p, m, noG, reference.QueueDirect, reference.WhySystem)
 		execute(s, m, g, take{src: reference.SrcTraceReader, wakes: true})
 		return
 	}

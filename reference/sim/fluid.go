@@ -26,7 +26,7 @@ type fluid struct {
 	mark    float64 // ns of marking that are left, of the cycles that have begun
 	marked  float64 // ns of marking that were done
 	ns      int64   // of the stop-the-world at the end of the last of them
-	begun   []stopRequest
+	begun   []Arrival
 	wakes   []Wake // of the cycles that have begun
 	procs   int    // GOMAXPROCS when the world starts again; 0 is no change
 }
@@ -36,7 +36,7 @@ const fluidShare = 0.25
 
 func newFluid(w *workload) *fluid {
 	f := &fluid{workload: w, ps: w.o.Procs}
-	f.emitProcs()
+	f.emitProcs(f.ps, 0)
 	f.nextArrival()
 	return f
 }
@@ -91,7 +91,7 @@ func (f *fluid) event(e event) {
 		case ArriveSend:
 			f.send(a.Chan)
 		case ArriveSTW, ArriveGC:
-			f.stop(a.request(a.G))
+			f.stop(&a)
 		}
 	case evWorld:
 		f.end = f.now
@@ -154,15 +154,14 @@ func (f *fluid) advance(to int64) {
 }
 
 // stop stops the world, or lets it stand still for longer.
-func (f *fluid) stop(req stopRequest) {
+func (f *fluid) stop(req *Arrival) {
 	f.res.STWs++
-	f.until = max(f.until, f.now) + req.ns
-	if req.procs > 0 {
-		f.procs = req.procs
-	}
+	f.until = max(f.until, f.now) + req.Ns
 	f.stopped, f.marking = true, false
-	if req.begins {
-		f.begun = append(f.begun, req)
+	if req.Kind == ArriveGC {
+		f.begun = append(f.begun, *req)
+	} else if req.Procs > 0 {
+		f.procs = min(req.Procs, maxProcs)
 	}
 	f.push(f.until, evWorld, 0, 0)
 }
@@ -176,8 +175,8 @@ func (f *fluid) startTheWorld() {
 	f.resize(f.procs)
 	f.procs = 0
 	for _, req := range f.begun {
-		f.mark, f.ns = f.mark+float64(req.mark), req.ns
-		f.wakes = append(f.wakes, req.wakes...)
+		f.mark, f.ns = f.mark+float64(req.Mark), req.Ns
+		f.wakes = append(f.wakes, req.Wakes...)
 	}
 	f.begun = f.begun[:0]
 	if f.marking = f.mark > 0; !f.marking {
@@ -189,7 +188,7 @@ func (f *fluid) startTheWorld() {
 func (f *fluid) done() {
 	if f.marking && f.mark < 0.5 {
 		f.mark = 0
-		f.stop(stopRequest{ns: f.ns})
+		f.stop(&Arrival{Kind: endGC, Ns: f.ns})
 		f.endCycle()
 	}
 	for len(f.active) > 0 && float64(f.active.first()) <= f.service+0.5 {
@@ -220,14 +219,7 @@ func (f *fluid) resize(n int) {
 	}
 	f.addPTime(f.ps, f.now)
 	f.ps = n
-	f.emitProcs()
-}
-
-func (f *fluid) emitProcs() {
-	if f.o.Emit != nil {
-		d := procsDecision(f.ps)
-		f.emit(&d)
-	}
+	f.emitProcs(f.ps, 0)
 }
 
 // run has a goroutine go on, and those that it wakes.
@@ -279,7 +271,7 @@ func (f *fluid) stepsOf(g int32) {
 			f.push(f.now+op.Ns, evNetwork, g, 0)
 			return
 		case OpStop:
-			f.stop(op.Stop.request(0))
+			f.stop(op.Stop)
 		case OpGosched, OpGoyield, OpPreempt, OpLockThread, OpUnlockThread:
 		case OpExit:
 			f.block(g)

@@ -59,12 +59,12 @@ const (
 )
 
 // startCycle sets up a mark phase (mgcpacer.go: startCycle).
-func (c *gcController) startCycle(s *scheduler, req stopRequest) {
-	*c = gcController{on: true, marking: true, left: req.mark, began: s.now, ns: req.ns, tail: req.tail, wakes: req.wakes}
+func (c *gcController) startCycle(s *scheduler, req *Arrival) {
+	*c = gcController{on: true, marking: true, left: req.Mark, began: s.now, ns: req.Ns, tail: req.Tail, wakes: req.Wakes}
 	c.dedicated, c.goal = s.r.MarkWorkers(len(s.ps))
-	c.idleMax, c.idleLeft = len(s.ps)-c.dedicated, req.mark
-	if req.marking.Known {
-		c.idleLeft = req.marking.Idle
+	c.idleMax, c.idleLeft = len(s.ps)-c.dedicated, req.Mark
+	if req.Marking.Known {
+		c.idleLeft = req.Marking.Idle
 	}
 	for i := range s.ps {
 		s.ps[i].fraction = 0
@@ -154,7 +154,7 @@ func (c *gcController) credit(s *scheduler, g int32) {
 
 func (c *gcController) flushCredit(s *scheduler, m int32) {
 	for g := s.dequeue(&c.credited); g != noG; g = s.dequeue(&c.credited) {
-		ready(s, g, m, s.ms[m].g, false, whySystem)
+		ready(s, g, m, s.ms[m].g, false, reference.WhySystem)
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *gcController) endCycle(s *scheduler, m int32) {
 	p := s.ms[m].p
 	for _, w := range c.wakes {
 		if g, _ := s.transfer(noG, w.Chan, true); g != noG {
-			runqput(s, p, g, m, s.ms[m].g, !w.Tail, whySystem)
+			runqput(s, p, g, m, s.ms[m].g, !w.Tail, reference.WhySystem)
 		}
 	}
 	c.wakes = nil
@@ -220,14 +220,14 @@ func (c *gcController) endCycle(s *scheduler, m int32) {
 func (c *gcController) markDone(s *scheduler, by int64) {
 	c.marking = false
 	for g := s.dequeue(&c.credited); g != noG; g = s.dequeue(&c.credited) {
-		injectglist(s, s.batchOf(g), none, none, whySystem)
+		injectglist(s, s.batchOf(g), none, none, reference.WhySystem)
 	}
 	if by == 0 { // no worker is left to do it
 		deliver(s, c.wakes)
 		c.wakes = nil
 	}
 	s.emitP(reference.KindGCEnd, none, none, reference.WhyUnknown)
-	s.stw.request(s, stopRequest{by: by, ns: c.ns, ends: true})
+	s.stw.request(s, Arrival{Kind: endGC, G: by, Ns: c.ns})
 }
 
 // deliver makes the sends of a cycle that has no worker left to make them.
@@ -235,8 +235,8 @@ func deliver(s *scheduler, wakes []Wake) {
 	for _, w := range wakes {
 		switch g, _ := s.transfer(noG, w.Chan, true); {
 		case g == noG:
-		case !resumeHeld(s, g, noG, whySystem):
-			injectglist(s, s.batchOf(g), none, none, whySystem)
+		case !resumeHeld(s, g, noG, reference.WhySystem):
+			injectglist(s, s.batchOf(g), none, none, reference.WhySystem)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func run(s *scheduler, m int32) {
 			x.left = op.Ns
 		case OpGo:
 			c := s.newG(op.G, op.Class, op.Flags, op.Script)
-			d := ready(s, c, m, g, true, whyCreate) + s.c.Create
+			d := ready(s, c, m, g, true, reference.WhyCreate) + s.c.Create
 			if s.pol.ThreadPerG {
 				d += s.c.ThreadStart
 			}
@@ -45,9 +45,9 @@ func run(s *scheduler, m int32) {
 			case op.Sysmon && !s.sysmon.deep:
 				s.enqueue(&s.sysmon.wakes, w)
 			case op.Sysmon:
-				injectglist(s, s.batchOf(w), none, none, whySystem)
+				injectglist(s, s.batchOf(w), none, none, reference.WhySystem)
 			default:
-				s.gs[g].left += ready(s, w, m, g, !op.Tail, whyUnblock) + s.c.Ready
+				s.gs[g].left += ready(s, w, m, g, !op.Tail, reference.WhyUnblock) + s.c.Ready
 			}
 			if blocks {
 				gopark(s, m, op.reason())
@@ -85,7 +85,9 @@ func run(s *scheduler, m int32) {
 			x.lockedM, t.lockedG = none, noG
 		case OpStop:
 			t.next, t.segment = stRun, s.now
-			s.stw.request(s, op.Stop.request(x.id))
+			stop := *op.Stop
+			stop.G = x.id
+			s.stw.request(s, stop)
 			if s.stw.waiting && s.stw.stopper == m {
 				return // it goes on when the world does
 			}

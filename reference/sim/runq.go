@@ -2,13 +2,6 @@ package sim
 
 import "github.com/gmpscope/gmpscope/reference"
 
-// Why a goroutine becomes runnable.
-const (
-	whyCreate  = reference.WhyCreate
-	whyUnblock = reference.WhyUnblock
-	whySystem  = reference.WhySystem
-)
-
 // lockSched acquires sched.lock for one operation and returns how long that takes,
 // waiting included.
 func lockSched(s *scheduler) int64 {

@@ -225,7 +225,7 @@ func newScheduler(w *workload) *scheduler {
 	}
 	s.coprimes = coprimes(uint32(o.Procs))
 	s.sysmon.start(s)
-	s.emitProcs()
+	s.emitProcs(len(s.ps), s.q.GlobalLen())
 	s.nextArrival()
 	return s
 }

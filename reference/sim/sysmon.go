@@ -37,7 +37,7 @@ func (sm *sysmon) kick(s *scheduler) {
 // pass is one pass (sysmon, Go 1.22 to 1.27).
 func (sm *sysmon) pass(s *scheduler) {
 	for g := s.dequeue(&sm.wakes); g != noG; g = s.dequeue(&sm.wakes) {
-		injectglist(s, s.batchOf(g), none, none, whySystem)
+		injectglist(s, s.batchOf(g), none, none, reference.WhySystem)
 	}
 	if !sm.deep && (s.stw.waiting || len(s.idleP) == len(s.ps)) {
 		next := firstTimer(s)

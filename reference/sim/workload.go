@@ -239,9 +239,11 @@ func (w *workload) emit(d *reference.Decision) {
 	w.o.Emit(d)
 }
 
-// procsDecision is the decision that there are n Ps from now on.
-func procsDecision(n int) reference.Decision {
-	return reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs}
+// emitProcs emits that there are n Ps from now on.
+func (w *workload) emitProcs(n, global int) {
+	if w.o.Emit != nil {
+		w.emit(&reference.Decision{Kind: reference.KindProcs, G: reference.NoG, P: reference.NoP, M: reference.NoM, Batch: int32(n), Why: reference.WhyProcs, Global: int32(global)})
+	}
 }
 
 // addPTime books the time of n Ps since their number changed last.

@@ -6,34 +6,21 @@ import (
 	"github.com/gmpscope/gmpscope/reference"
 )
 
-// stopRequest asks for a stop-the-world.
-type stopRequest struct {
-	by      int64 // goroutine that asks for it; 0: none
-	ns      int64
-	mark    int64 // of the cycle that it begins
-	tail    int64 // as Arrival.Tail and Wakes
-	wakes   []Wake
-	marking Marking
-	begins  bool // a cycle of the garbage collector
-	ends    bool
-	procs   int // GOMAXPROCS afterwards; 0 is no change
-}
-
 // world is the state of a stop-the-world. What requests it is outside the model, except
 // a goroutine that runs then, which keeps its P.
 type world struct {
 	waiting bool  // sched.gcwaiting
 	left    int   // Ps that have not stopped yet (sched.stopwait)
 	stopper int32 // thread of the goroutine that asked for it, or none
-	req     stopRequest
-	pending []stopRequest
+	req     Arrival
+	pending []Arrival
 }
 
 // request stops the world, or queues up for it: worldsema, and for cycles of the
 // garbage collector work.startSema too.
-func (w *world) request(s *scheduler, req stopRequest) {
+func (w *world) request(s *scheduler, req Arrival) {
 	if s.pol.HoldP {
-		deliver(s, req.wakes) // no such thing as a stopped world
+		deliver(s, req.Wakes) // no such thing as a stopped world
 		return
 	}
 	w.pending = append(w.pending, req)
@@ -47,7 +34,7 @@ func (w *world) stopTheWorld(s *scheduler) {
 		return
 	}
 	s.search(len(w.pending) + len(s.ms) + len(s.ps))
-	i := slices.IndexFunc(w.pending, func(r stopRequest) bool { return !r.begins || !s.gc.on })
+	i := slices.IndexFunc(w.pending, func(r Arrival) bool { return r.Kind != ArriveGC || !s.gc.on })
 	if i < 0 {
 		return
 	}
@@ -55,7 +42,7 @@ func (w *world) stopTheWorld(s *scheduler) {
 	w.pending = slices.Delete(w.pending, i, i+1)
 	w.waiting, w.left, w.stopper = true, len(s.ps), none
 	s.res.STWs++
-	if w.req.begins {
+	if w.req.Kind == ArriveGC {
 		s.gc.on = true
 	}
 	s.emitP(reference.KindSTWBegin, none, none, reference.WhySTW)
@@ -88,13 +75,13 @@ func (w *world) stopTheWorld(s *scheduler) {
 // though a damaged trace may give several goroutines the same ID.
 func (w *world) keep(s *scheduler, p int32) bool {
 	m := s.ps[p].m
-	if w.req.by == 0 || w.stopper != none || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.by {
+	if w.req.G == 0 || w.stopper != none || m == none || s.ms[m].g == noG || s.gs[s.ms[m].g].id != w.req.G {
 		return false
 	}
 	t := s.ms[m]
 	x := &s.gs[t.g]
 	switch {
-	case w.req.procs > 0 && int(p) >= w.req.procs:
+	case w.req.Procs > 0 && int(p) >= w.req.Procs:
 		return false
 	case x.worker != notWorker: // it is at the end of a piece
 	case t.next == stRun && x.preempt == 0 && x.flags == 0:
@@ -138,7 +125,7 @@ func (w *world) stopP(s *scheduler, p int32) {
 	s.ps[p].since = s.now
 	s.ps[p].released = reference.WhyUnknown
 	if w.left--; w.left == 0 {
-		s.push(s.now+w.req.ns, evWorld, 0, 0)
+		s.push(s.now+w.req.Ns, evWorld, 0, 0)
 	}
 }
 
@@ -146,13 +133,14 @@ func (w *world) stopP(s *scheduler, p int32) {
 // idle (startTheWorldWithSema, procresize, Go 1.22 to 1.27).
 func (w *world) startTheWorld(s *scheduler) {
 	w.waiting = false
-	if w.req.begins {
-		s.gc.startCycle(s, w.req)
-	}
-	if w.req.ends {
+	switch w.req.Kind {
+	case ArriveGC:
+		s.gc.startCycle(s, &w.req)
+	case endGC:
 		s.gc.on = false
+	case ArriveSTW:
+		procresize(s, min(w.req.Procs, maxProcs))
 	}
-	procresize(s, w.req.procs)
 	s.sysmon.kick(s)
 	s.emitP(reference.KindSTWEnd, none, none, reference.WhySTW)
 	var idle []int32 // the highest first
@@ -219,7 +207,7 @@ func procresize(s *scheduler, n int) {
 	s.ps = s.ps[:n]
 	s.q.Grow(0, n)
 	s.coprimes = coprimes(uint32(n))
-	s.emitProcs()
+	s.emitProcs(len(s.ps), s.q.GlobalLen())
 }
 
 // mgetSpecific removes a certain thread from the idle list (mgetSpecific).
