@@ -42,7 +42,7 @@ var v1Names = [evCountV1]int{evGoStartLabelV1: 3, evTaskCreateV1: 3, evRegionV1:
 // or if there is too much to read.
 func (g *Generation) Repair() *Repaired {
 	data := g.Data
-	r := &repairer{data: data, minor: g.minor, horizon: math.MaxUint64, stacks: map[uint32][]byte{}, strings: map[uint64][]byte{}}
+	r := &repairer{data: data, minor: g.minor, horizon: math.MaxUint64}
 	r.each(r.learn)
 	if r.clock == nil || r.events > g.maxEvents {
 		return nil
@@ -54,7 +54,7 @@ func (g *Generation) Repair() *Repaired {
 	if c.events > g.maxEvents || v1Steps*c.events*int64(len(c.ps)) > Steps(g.Stored) {
 		return nil
 	}
-	return &Repaired{CutNames: c.long, Data: r.out, Stacks: r.stackCount, Strings: r.stringCount, Lost: r.lost, Cut: r.horizon != math.MaxUint64}
+	return &Repaired{CutNames: c.long, Data: r.out, Stacks: r.stacks.Entries, Strings: r.strings.Entries, Lost: r.lost, Cut: r.horizon != math.MaxUint64}
 }
 
 type repairer struct {
@@ -64,14 +64,30 @@ type repairer struct {
 	clock   []byte // the event that tells the frequency: the last, as the runtime writes it behind all others
 	horizon uint64 // ticks; events after it are left out
 
-	stacks                  map[uint32][]byte // the event of each; nil if several differ
-	strings                 map[uint64][]byte // likewise
-	stackCount, stringCount wire.Entries
+	stacks, strings table
 
 	out  []byte
 	lost int64
 	at   uint64 // time of the last event of the present batch
 	left int    // bytes and numbers that may still be looked at
+}
+
+// table is one that events refer to. Of the IDs of stacks, the reader takes 32 bits.
+type table struct {
+	wire.Entries
+	raw map[uint64][]byte // the event of each; nil if several differ
+}
+
+func (t *table) learn(id uint64, raw []byte) {
+	switch other, known := t.raw[id]; {
+	case t.raw == nil:
+		t.raw = map[uint64][]byte{id: raw}
+	case !known:
+		t.raw[id] = raw
+	case !bytes.Equal(other, raw):
+		t.raw[id] = nil
+		t.Damaged++
+	}
 }
 
 // each calls f with every event that the reader would read. Between two of them there may be bytes
@@ -166,31 +182,18 @@ func (r *repairer) learn(e *eventV1) {
 			r.clock = e.raw
 		}
 	case evStackV1:
-		r.stackCount.Found++
+		r.stacks.Found++
 		if !soundStack(e) {
-			r.stackCount.Damaged++
-			return
-		}
-		id := uint32(e.args[0])
-		if other, known := r.stacks[id]; e.args[1] == 0 {
-			return // the reader does not know it afterwards
-		} else if !known {
-			r.stacks[id] = e.raw
-		} else if !bytes.Equal(other, e.raw) {
-			r.stacks[id] = nil
-			r.stackCount.Damaged++
+			r.stacks.Damaged++
+		} else if e.args[1] > 0 { // else the reader does not know it afterwards
+			r.stacks.learn(uint64(uint32(e.args[0])), e.raw)
 		}
 	case evStringV1:
-		r.stringCount.Found++
+		r.strings.Found++
 		if e.args[0] == 0 || len(e.text) == 0 {
-			r.stringCount.Damaged++
-			return
-		}
-		if other, known := r.strings[e.args[0]]; !known {
-			r.strings[e.args[0]] = e.raw
-		} else if !bytes.Equal(other, e.raw) {
-			r.strings[e.args[0]] = nil
-			r.stringCount.Damaged++
+			r.strings.Damaged++
+		} else {
+			r.strings.learn(e.args[0], e.raw)
 		}
 	default:
 		r.pass(e)
@@ -204,30 +207,17 @@ func (r *repairer) pass(e *eventV1) {
 	}
 }
 
-func (r *repairer) hasStack(id uint64) bool {
-	ok := r.stacks[uint32(id)] != nil
-	if !ok {
-		r.stackCount.Miss(id)
-	}
-	return ok
-}
-
-func (r *repairer) hasString(id uint64) bool {
-	ok := r.strings[id] != nil
-	if !ok {
-		r.stringCount.Miss(id)
-	}
-	return ok
-}
-
 // copy copies what is sound of an event.
 func (r *repairer) copy(e *eventV1) {
 	changed := false
-	none := func(i int, known func(uint64) bool) {
-		if e.args[i] != 0 && !known(e.args[i]) {
+	none := func(i int, t *table, id uint64) {
+		if e.args[i] != 0 && t.raw[id] == nil {
+			t.Miss(e.args[i])
 			e.args[i], changed = 0, true
 		}
 	}
+	noString := func(i int) { none(i, &r.strings, e.args[i]) }
+	noStack := func(i int) { none(i, &r.stacks, uint64(uint32(e.args[i]))) }
 	keep := true
 	switch e.kind {
 	case 0:
@@ -238,25 +228,25 @@ func (r *repairer) copy(e *eventV1) {
 		keep = &e.raw[0] == &r.clock[0]
 	case evTimerGoroutineV1:
 	case evStackV1:
-		keep = soundStack(e) && (r.stacks[uint32(e.args[0])] != nil || e.args[1] == 0)
+		keep = soundStack(e) && (r.stacks.raw[uint64(uint32(e.args[0]))] != nil || e.args[1] == 0)
 		for i := 3; keep && i < len(e.args); i += 4 {
-			none(i, r.hasString)
-			none(i+1, r.hasString)
+			noString(i)
+			noString(i + 1)
 		}
 	case evStringV1:
-		first := r.strings[e.args[0]]
+		first := r.strings.raw[e.args[0]]
 		keep = first != nil && &first[0] == &e.raw[0] // the reader refuses another
 	default:
 		r.pass(e)
 		keep = r.at <= r.horizon && (e.kind != evCPUSampleV1 || e.args[1] <= r.horizon)
 		if v1Stacks>>e.kind&1 != 0 {
-			none(len(e.args)-1, r.hasStack)
+			noStack(len(e.args) - 1)
 		}
 		if e.kind == evGoCreateV1 {
-			none(2, r.hasStack)
+			noStack(2)
 		}
 		if i := v1Names[e.kind]; i > 0 {
-			none(i, r.hasString)
+			noString(i)
 		}
 	}
 	switch {

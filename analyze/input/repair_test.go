@@ -11,7 +11,7 @@ import (
 // searched returns how many bytes and numbers are looked at, for each byte of a
 // trace, to find its events.
 func searched(data []byte) float64 {
-	r := &repairer{data: data, minor: 21, stacks: map[uint32][]byte{}, strings: map[uint64][]byte{}}
+	r := &repairer{data: data, minor: 21}
 	r.each(r.learn)
 	return float64(resumeFactor*len(data)-r.left) / float64(len(data))
 }

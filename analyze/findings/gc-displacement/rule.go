@@ -381,10 +381,8 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	if share < w.t.Share || float64(total.Ns) < w.t.Ran*float64(f.RanNs()) {
 		s = findings.Note
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: total.Ns, FromNs: total.From, ToNs: total.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-		Actors: w.victims.Actors(f, findings.Victim, 3),
-	}
+	x := total.Finding(s, findings.Inferred)
+	x.Feigned, x.Actors = findings.ByStall, w.victims.Actors(f, findings.Victim, 3)
 	if w.mostIdle() {
 		x.Actors = append(x.Actors, findings.Actor{Role: findings.Cause, G: w.worst.g, P: findings.OnP(w.worst.p)})
 	}

@@ -101,10 +101,7 @@ func (w *watcher) p(id int32) *proc {
 	if id < 0 || id >= w.view.KnownPs() {
 		return nil
 	}
-	for int(id) >= len(w.ps) {
-		w.ps = append(w.ps, proc{stopAt: -1, startAt: -1})
-	}
-	return &w.ps[id]
+	return findings.Entry(&w.ps, id, proc{stopAt: -1, startAt: -1})
 }
 
 func (w *watcher) pstart(d *reference.Decision) {

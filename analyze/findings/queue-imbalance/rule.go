@@ -236,10 +236,9 @@ func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	default:
 		return nil
 	}
-	x := findings.Finding{
-		Severity: s, CostNs: w.costs.Ns, FromNs: w.costs.From, ToNs: w.costs.To, Basis: findings.Inferred, Feigned: findings.ByStall,
-		Actors: slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1)),
-	}
+	x := w.costs.Finding(s, findings.Inferred)
+	x.Feigned = findings.ByStall
+	x.Actors = slices.Concat(w.victims.Actors(f, findings.Victim, 2), w.feeders.Actors(f, findings.Cause, 1), w.hogs.Actors(f, findings.Cause, 1))
 	peak := quantity.Plural(w.peakLen, "goroutine", "goroutines")
 	x.Headline = findings.Say("P%d has up to %s in its queue, another P none", w.costs.P, peak)
 	if a := x.Cause(); a != nil {
