@@ -68,8 +68,7 @@ func Exec(counts, traces string, args []string, stdin io.Reader, stdout, stderr 
 	if err := os.WriteFile(filepath.Join(counts, filepath.Base(f.Name())+".json"), text, 0o600); err != nil {
 		fmt.Fprintf(stderr, "gmpscope: what the kernel counted is not known: %v\n", err)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			return 0, status.Signal(), nil
 		}

@@ -3,6 +3,7 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,11 +91,7 @@ func (s *Source) openURL(ctx context.Context, o Options) error {
 		}
 		return s.fail("requesting", s.secrets.scrubError(withoutURL(err)))
 	}
-	idle := o.idleTimeout
-	if idle == 0 {
-		idle = idleTimeout
-	}
-	body := &idleReader{r: resp.Body, ctx: ctx, cancel: cancel, wait: idle, secrets: s.secrets}
+	body := &idleReader{r: resp.Body, ctx: ctx, cancel: cancel, wait: cmp.Or(o.idleTimeout, idleTimeout), secrets: s.secrets}
 	s.closers = append(s.closers, resp.Body)
 	if resp.StatusCode != http.StatusOK {
 		line := firstLine(body, s.secrets)

@@ -56,8 +56,7 @@ or diff. --schema prints its JSON Schema. docs/config.md has more.`,
 				return report.WriteNames(a.stdout, o)
 			}
 			err := report.WriteExplanation(a.stdout, strings.Join(args, " "), o)
-			var unknown *report.UnknownName
-			if errors.As(err, &unknown) {
+			if _, unknown := errors.AsType[*report.UnknownName](err); unknown {
 				return &usageError{msg: err.Error(), hint: "gmpscope explain"}
 			}
 			return err

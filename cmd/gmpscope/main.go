@@ -110,8 +110,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	line := func() string { return term.Line(input.ShownText(err.Error(), values(args)...)) }
 	var usage *usageError
 	var other exitCode
-	var conflict *files.Conflict
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*files.Conflict](err); ok {
 		usage = &usageError{msg: conflict.Error()}
 		err = usage
 		if conflict.Output == theStderr {

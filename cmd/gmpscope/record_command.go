@@ -54,8 +54,7 @@ func (a *app) recordCommand(ctx context.Context, args []string, dashed bool, r r
 	defer kernel.discard()
 	runErr := a.runCommand(ctx, args, tests, file)
 	kernel.stop()
-	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) && ctx.Err() == nil {
+	if runErr != nil && !errors.As(runErr, new(*exec.ExitError)) && ctx.Err() == nil {
 		return fmt.Errorf("recording: %w", runErr)
 	}
 	ran := ranCommand{args: args, tests: tests, err: runErr}

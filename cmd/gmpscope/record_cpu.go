@@ -72,8 +72,7 @@ func discardProfile(ctx context.Context, u string) error {
 		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err // which does not repeat the URL
 	}
 	if err != nil {

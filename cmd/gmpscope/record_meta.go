@@ -57,8 +57,7 @@ func (a *app) describe(ctx context.Context, out *files.Output, r *recording, com
 	}
 	if _, direct := out.Path(); !direct {
 		d.out, d.err = a.create(ctx, besideTrace, r.output+sidecar.Suffix)
-		var same *files.Conflict
-		if errors.As(d.err, &same) {
+		if _, same := errors.AsType[*files.Conflict](d.err); same {
 			return nil, d.err
 		}
 	}

@@ -78,8 +78,7 @@ func (s *Server) openFile(name string) (*opened, error) {
 	case errors.Is(first, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no trace %s: traces lists them", name)
 	}
-	var pe *fs.PathError
-	if errors.As(first, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](first); ok {
 		first = pe.Err // the path is the caller's, or that of a root
 	}
 	return nil, fmt.Errorf("opening %s: %w", name, first)
