@@ -190,10 +190,7 @@ func (r *Rules) Overflow() int { return r.RingSize/2 + 1 }
 // GlobalBatch returns the number of goroutines that a P with an empty local queue takes from a
 // global queue of length n, with procs Ps (globrunqget, globrunqgetbatch).
 func (r *Rules) GlobalBatch(n, procs int) int {
-	if procs < 1 {
-		procs = 1
-	}
-	return min(n, n/procs+1, r.GlobalBatchMax)
+	return min(n, n/max(1, procs)+1, r.GlobalBatchMax)
 }
 
 // StealBatch returns the number of goroutines that a thief takes from a ring of length n:

@@ -51,9 +51,7 @@ type batch struct {
 
 // NewAuditor returns an Auditor at the beginning of a stream.
 func NewAuditor(o AuditOptions) *Auditor {
-	if o.Divergences == 0 {
-		o.Divergences = 100
-	}
+	o.Divergences = cmp.Or(o.Divergences, 100)
 	return &Auditor{
 		o: o, q: reference.NewQueues(o.Rules), procs: 1,
 		gix: map[int64]int32{}, pix: map[int32]int32{}, ms: map[int64]*thread{}, alike: map[string]int{},

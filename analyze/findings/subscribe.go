@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -363,10 +364,7 @@ func (l *subscriptions) Syscalls(f SyscallFilter, fn func(*Syscall)) *Switch {
 		l.syscalls.add(fn, s)
 		return s
 	}
-	least := f.MinNs
-	if least == 0 {
-		least = math.MaxInt64
-	}
+	least := cmp.Or(f.MinNs, math.MaxInt64)
 	l.longSyscall = min(l.longSyscall, least)
 	l.selectedSyscalls.add(func(c *Syscall) {
 		if c.To-c.From >= least || f.Lost && c.lostP() {

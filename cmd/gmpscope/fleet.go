@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -296,10 +297,7 @@ func (a *app) collecting(ctx context.Context, g *gatherFlags) (o fleet.Collectin
 	if o.Key, err = a.anonymizeKey(ctx, g.key); err != nil {
 		return o, err
 	}
-	o.Workers = g.workers
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(g.workers, runtime.GOMAXPROCS(0))
 	memory := int64(g.memory)
 	if memory > 0 {
 		o.Workers = min(o.Workers, int(memory/analyze.MinMemory))

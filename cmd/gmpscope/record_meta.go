@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
@@ -78,11 +79,7 @@ func (d *described) discard() {
 
 // meta is what d knows at the end of the recording.
 func (d *described) meta() *sidecar.Meta {
-	p := d.process
-	if p == nil {
-		p = &sidecar.Process{}
-	}
-	m := p.Meta(d.before)
+	m := cmp.Or(d.process, &sidecar.Process{}).Meta(d.before)
 	if m.Host != nil {
 		m.Host.Use = sidecar.CPUTime("/", d.pid).Since(d.used)
 	}

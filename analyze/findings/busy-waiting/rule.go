@@ -266,9 +266,7 @@ func (w *watcher) finding(f *findings.Facts, n *evidence) []findings.Finding {
 		Severity: s, CostNs: cost, FromNs: n.from, ToNs: n.to, Basis: findings.Suspected, Actors: []findings.Actor{a},
 	}
 	function, place := findings.ProgramsFunction(a.Stack, a.Tested)
-	if function == "" {
-		function = findings.Name(a.Class)
-	}
+	function = cmp.Or(function, findings.Name(a.Class))
 	kept, ps := "kept a P for "+quantity.Percent(n.run)+" of the time", quantity.Percent(min(1, n.run))+" of a P"
 	if n.run > 1.05 {
 		kept, ps = "kept "+quantity.Number(n.run)+" Ps on average", quantity.Amount(n.run, "P", "Ps")+" busy"

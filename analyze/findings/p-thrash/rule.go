@@ -3,6 +3,7 @@
 package pthrash
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -175,10 +176,7 @@ func (w *watcher) wake(p *proc, d *reference.Decision) {
 	}
 	c := findings.Cell{Ns: d.Time - p.startAt, From: p.stopAt, To: d.Time, P: d.P, Stack: p.byStack}
 	if g := w.view.ByID(p.by); g != nil {
-		c.Class, c.G = g.Class, g.ID
-		if c.Stack == 0 {
-			c.Stack = g.Stack
-		}
+		c.Class, c.G, c.Stack = g.Class, g.ID, cmp.Or(c.Stack, g.Stack)
 	}
 	w.wakers.Add(&c)
 }

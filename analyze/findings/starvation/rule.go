@@ -3,6 +3,7 @@
 package starvation
 
 import (
+	"cmp"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
@@ -123,10 +124,7 @@ func (w *watcher) compare(wait, need int64, load float64, c findings.Cell) {
 func (w *watcher) Finish(f *findings.Facts) []findings.Finding {
 	w.view.Everyone(func(g *findings.Goroutine) {
 		if wait := f.EndNs - g.ReadyAt; wait >= w.t.LongNs && !g.Self {
-			need := w.view.ClassStat(g.Class).Mean()
-			if need == 0 {
-				need = w.view.MeanRun()
-			}
+			need := cmp.Or(w.view.ClassStat(g.Class).Mean(), w.view.MeanRun())
 			n := w.starved.Total.N
 			w.compare(wait, need, w.view.LoadOf(g), findings.Cell{Class: g.Class, From: g.ReadyAt, To: f.EndNs, G: g.ID, P: g.P, Stack: g.Stack})
 			w.open += w.starved.Total.N - n
