@@ -222,9 +222,6 @@ type Sensitivity struct {
 // usualSeeds is how many runs each scheduler does if the options do not say.
 const usualSeeds = 5
 
-// maxProcs is the largest GOMAXPROCS that the simulator takes.
-const maxProcs = 1 << 14
-
 // leastYield bounds Change.Yield, in ns: each yield is an event of a simulation.
 const leastYield = 1_000
 
@@ -267,8 +264,8 @@ func (o SimulateOptions) Check() error {
 		switch {
 		case c.Policy != "" && !ok:
 			return fmt.Errorf("policy %q is not known; there are %s", c.Policy, strings.Join(sim.PolicyNames(), ", "))
-		case c.Procs < 0 || c.Procs > maxProcs:
-			return fmt.Errorf("GOMAXPROCS %d: must be 1 to %d", c.Procs, maxProcs)
+		case c.Procs < 0 || c.Procs > sim.MaxProcs:
+			return fmt.Errorf("GOMAXPROCS %d: must be 1 to %d", c.Procs, sim.MaxProcs)
 		case c.Slice < 0:
 			return fmt.Errorf("slice of %d ns: must be more than 0", c.Slice)
 		case c.Yield < 0 || c.Yield > 0 && c.Yield < leastYield:

@@ -161,7 +161,7 @@ func (f *fluid) stop(req *Arrival) {
 	if req.Kind == ArriveGC {
 		f.begun = append(f.begun, *req)
 	} else if req.Procs > 0 {
-		f.procs = min(req.Procs, maxProcs)
+		f.procs = min(req.Procs, MaxProcs)
 	}
 	f.push(f.until, evWorld, 0, 0)
 }

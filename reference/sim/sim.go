@@ -40,8 +40,8 @@ type Options struct {
 	Waited func(at int64, f reference.Flags, ns int64)
 }
 
-// maxProcs is the largest GOMAXPROCS.
-const maxProcs = 1 << 14
+// MaxProcs is the largest number of Ps, GOMAXPROCS, of a simulation.
+const MaxProcs = 1 << 14
 
 // none is the index of no goroutine in a list, no thread, no P.
 const none = reference.None

@@ -57,7 +57,7 @@ const (
 
 func newWorkload(o Options, load Arrivals) (*workload, error) {
 	switch {
-	case o.Procs < 1 || o.Procs > maxProcs:
+	case o.Procs < 1 || o.Procs > MaxProcs:
 		return nil, fmt.Errorf("sim: %d Ps", o.Procs)
 	case o.Policy.Rules.RingSize < 2:
 		return nil, fmt.Errorf("sim: policy %q has no rules", o.Policy.Name)

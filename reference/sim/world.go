@@ -139,7 +139,7 @@ func (w *world) startTheWorld(s *scheduler) {
 	case endGC:
 		s.gc.on = false
 	case ArriveSTW:
-		procresize(s, min(w.req.Procs, maxProcs))
+		procresize(s, min(w.req.Procs, MaxProcs))
 	}
 	s.sysmon.kick(s)
 	s.emitP(reference.KindSTWEnd, none, none, reference.WhySTW)

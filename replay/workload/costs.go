@@ -47,7 +47,7 @@ const (
 )
 
 func (c *costs) set(p int32, s placeState, now int64) place {
-	if p < 0 || p >= maxProcs {
+	if p < 0 || p >= sim.MaxProcs {
 		return place{}
 	}
 	for int(p) >= len(c.ps) {

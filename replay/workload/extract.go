@@ -21,7 +21,6 @@ type Options struct {
 // Bounds against hostile input.
 const (
 	maxClass = 1 << 20
-	maxProcs = 1 << 14
 	// maxThreads bounds those of which it is known whether a system call gave
 	// the P up at once.
 	maxThreads = 1 << 16
@@ -154,7 +153,7 @@ func (e *Extractor) Add(d *reference.Decision) bool {
 // setProcs notes a GOMAXPROCS. One that is not the first comes from outside,
 // with the stop-the-world that is under way, or else with one of no length.
 func (e *Extractor) setProcs(n int) {
-	n = min(max(n, 0), maxProcs)
+	n = min(max(n, 0), sim.MaxProcs)
 	switch {
 	case n == 0 || n == e.procsNow:
 	case e.procsNow == 0:
@@ -371,7 +370,7 @@ func (e *Extractor) sweepRequested(g int32, since int64) bool {
 
 // knows makes room for a P, and reports whether its number makes sense.
 func (e *Extractor) knows(p int32) bool {
-	if p < 0 || p >= maxProcs {
+	if p < 0 || p >= sim.MaxProcs {
 		return false
 	}
 	for int(p) >= len(e.looked) {
