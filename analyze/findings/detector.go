@@ -11,6 +11,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/span"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
 	"github.com/gmpscope/gmpscope/analyze/waits"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Detector describes a detector, which looks for one kind of trouble, and creates its Watchers.
@@ -199,14 +200,7 @@ func (f *Facts) whole(of CostBase) int64 {
 }
 
 // Share returns ns as a share of the recorded time; 0 for an empty trace.
-func (f *Facts) Share(ns int64) float64 { return share(ns, f.RecordedNs()) }
-
-func share(part, whole int64) float64 {
-	if whole <= 0 {
-		return 0
-	}
-	return float64(part) / float64(whole)
-}
+func (f *Facts) Share(ns int64) float64 { return quantity.Ratio(ns, max(0, f.RecordedNs())) }
 
 //go:embed */doc.md
 var docs embed.FS

@@ -32,7 +32,7 @@ func DefaultGrade() Grade {
 // Severity returns the severity of a cost, the goroutine-time lost, within a recorded duration, both
 // in ns. It is not ok if that is too little to report.
 func (g Grade) Severity(cost, duration int64) (s Severity, ok bool) {
-	return g.bySize(cost, share(cost, duration))
+	return g.bySize(cost, quantity.Ratio(cost, max(0, duration)))
 }
 
 func (g Grade) bySize(cost int64, share float64) (s Severity, ok bool) {
