@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"embed"
 	"strings"
 
@@ -129,9 +130,7 @@ func (f *Facts) Class(role string, class int32) Actor {
 	if f.ClassName != nil && class != 0 {
 		a.Class, a.Creator = f.ClassName(class)
 	}
-	if a.Class == "" {
-		a.Class = "goroutines of unknown start function"
-	}
+	a.Class = cmp.Or(a.Class, "goroutines of unknown start function")
 	return a
 }
 
@@ -146,9 +145,7 @@ func (f *Facts) Actor(role string, class int32, g int64, stack int32) Actor {
 // Named is [Facts.Class] with another name for the class; "" leaves it as it is.
 func (f *Facts) Named(role string, class int32, name string) Actor {
 	a := f.Class(role, class)
-	if name != "" {
-		a.Class = name
-	}
+	a.Class = cmp.Or(name, a.Class)
 	return a
 }
 

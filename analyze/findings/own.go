@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -120,9 +121,7 @@ func ofRepository(frames []string, required bool) (function Name, place string) 
 			continue
 		}
 		in := repository(pkg)
-		if home == "" {
-			home = in
-		}
+		home = cmp.Or(home, in)
 		if home == in || in == "main" || home == "main" && !required && strings.Contains(at, "/") {
 			function, place = f, at
 		}
@@ -264,10 +263,7 @@ func packageOf[S ~string](function S) string {
 // Short returns the name of the actor: the innermost function of the program in its stack, or with
 // Innermost the innermost function, or else the start function of its class.
 func (a *Actor) Short() Name {
-	if function := a.function(); function != "" {
-		return function
-	}
-	return a.start()
+	return cmp.Or(a.function(), a.start())
 }
 
 // Short returns the short name of a class for texts: the function that its goroutines run, without

@@ -53,10 +53,7 @@ as incomplete, and fails. A second interrupt ends it at once.`,
   gmpscope analyze trace.out --format json | jq -r '.findings[] | [.severity, .id, .title] | @tsv'`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
-		RunE: a.do(func(ctx context.Context, args []string) error {
-			if err := r.check(); err != nil {
-				return err
-			}
+		RunE: a.reading(&r, func(ctx context.Context, args []string) error {
 			if timeline && format.value != "json" {
 				return usagef("--timeline needs --format json")
 			}

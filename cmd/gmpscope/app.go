@@ -47,6 +47,16 @@ func (a *app) do(f func(ctx context.Context, args []string) error) func(*cobra.C
 	}
 }
 
+// reading is do for a command that reads traces, whose flags for that it checks first.
+func (a *app) reading(r *readFlags, f func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return a.do(func(ctx context.Context, args []string) error {
+		if err := r.check(); err != nil {
+			return err
+		}
+		return f(ctx, args)
+	})
+}
+
 type readFlags struct {
 	quiet     bool
 	workers   int

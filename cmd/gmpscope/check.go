@@ -68,10 +68,7 @@ describes, and the JSON Schema docs/schema/check.json.`,
   gmpscope check --budget sched.budget --baseline main.json trace.out --format github`,
 		Args:              someTraces,
 		ValidArgsFunction: anyTraces,
-		RunE: a.do(func(ctx context.Context, args []string) error {
-			if err := r.check(); err != nil {
-				return err
-			}
+		RunE: a.reading(&r, func(ctx context.Context, args []string) error {
 			if write != "" && budgetFile != "" {
 				return usagef("--write-budget writes a budget, so --budget cannot be given with it")
 			}

@@ -52,10 +52,7 @@ gmpscope check.`,
   gmpscope diff runs --fail-on worse`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: bothTraces,
-		RunE: a.do(func(ctx context.Context, args []string) error {
-			if err := r.check(); err != nil {
-				return err
-			}
+		RunE: a.reading(&r, func(ctx context.Context, args []string) error {
 			b, f, err := sides(args, before, after)
 			if err != nil {
 				return err

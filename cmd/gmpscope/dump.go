@@ -43,10 +43,7 @@ and the JSON Schema docs/schema/units.json.`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
 	}
-	cmd.RunE = a.do(func(ctx context.Context, args []string) error {
-		if err := r.check(); err != nil {
-			return err
-		}
+	cmd.RunE = a.reading(&r, func(ctx context.Context, args []string) error {
 		if from < 0 || to < 0 {
 			return usagef("--from and --to count from the first event: they must not be negative")
 		}

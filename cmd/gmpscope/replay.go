@@ -53,10 +53,7 @@ docs/json.md describes, and the JSON Schema docs/schema/replay.json.`,
   gmpscope replay trace.out --format json | jq -c '.guided.divergences[]'`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
-		RunE: a.do(func(ctx context.Context, args []string) error {
-			if err := r.check(); err != nil {
-				return err
-			}
+		RunE: a.reading(&r, func(ctx context.Context, args []string) error {
 			if divergences < 1 {
 				return usagef("--divergences %d: must be 1 or more", divergences)
 			}

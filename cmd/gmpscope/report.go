@@ -55,7 +55,7 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
   gmpscope report trace.out -o - > report.html`,
 		Args:              oneTrace,
 		ValidArgsFunction: traceFiles,
-		RunE: a.do(func(ctx context.Context, args []string) error {
+		RunE: a.reading(&f.readFlags, func(ctx context.Context, args []string) error {
 			return a.writeReport(ctx, args[0], f)
 		}),
 	}
@@ -69,9 +69,6 @@ far, marked as incomplete, and fails. A second interrupt ends it at once.`,
 }
 
 func (a *app) writeReport(ctx context.Context, trace string, f reportFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	if f.link != "" {
 		if err := html.CheckLink(f.link); err != nil {
 			return usagef("--link %v, such as https://traces.example.com/trace/{trace_id}", err)
