@@ -65,7 +65,7 @@ type readFlags struct {
 	memory    size
 	config    string
 	goVersion string
-	cpus      cpuCount
+	cpus      float64
 	kernel    string
 	cgroup    string
 	picture   bool // the output shows the trace over time
@@ -174,7 +174,7 @@ func (a *app) analyze(ctx context.Context, name string, r readFlags, o observer)
 		return nil, err
 	}
 	defer src.Close()
-	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: float64(r.cpus), Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r), Program: analyze.ProgramKind(r.program), TraceID: r.focusing.traceID}
+	opts := analyze.Options{Workers: r.workers, MaxMemory: int64(r.memory), Thresholds: a.findingsConfig.thresholds, Rules: r.rules, CPUs: r.cpus, Focus: r.focus, NoTimeline: !r.picture, Homes: a.homes(r), Program: analyze.ProgramKind(r.program), TraceID: r.focusing.traceID}
 	if r.anonymize {
 		opts.Anonymize = a.anonymous()
 	}

@@ -118,30 +118,13 @@ func (s size) String() string {
 // Type names the flag's value in a usage message.
 func (s *size) Type() string { return "size" }
 
-// cpuCount is a flag for a number of CPUs; 0 if it was not given.
-type cpuCount float64
-
-func (c *cpuCount) Set(text string) error {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return errors.New("must be a number such as 4 or 0.5")
-	}
-	*c = cpuCount(x)
-	return analyze.CheckCPUs(x)
-}
-
-func (c *cpuCount) String() string {
-	if *c == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*c), 'g', -1, 64)
-}
-
-// Type names the flag's value in a usage message.
-func (c *cpuCount) Type() string { return "number" }
-
 func (r *readFlags) cpusFlag(f *pflag.FlagSet) {
-	f.Var(&r.cpus, "cpus", "the process had `N` CPUs, such as 4, or 0.5 by a quota: with more Ps than that, lack of CPUs is certain (default: not known)")
+	f.Func("cpus", "the process had `N` CPUs, such as 4, or 0.5 by a quota: with more Ps than that, lack of CPUs is certain (default: not known)", func(text string) (err error) {
+		if r.cpus, err = strconv.ParseFloat(text, 64); err != nil {
+			return errors.New("must be a number such as 4 or 0.5")
+		}
+		return analyze.CheckCPUs(r.cpus)
+	})
 }
 
 // moved are commands of the version before, each of which answers with its new spelling.
@@ -158,17 +141,10 @@ func moved() []*cobra.Command {
 	return cmds
 }
 
-// movedFlag is a flag of the version before, which answers with its new spelling.
-type movedFlag struct{ now string }
-
-func (m movedFlag) Set(string) error { return fmt.Errorf("it is now %s", m.now) }
-func (movedFlag) String() string     { return "" }
-func (movedFlag) Type() string       { return "bool" }
-
+// addMoved adds a flag of the version before, which answers with its new spelling.
 func addMoved(f *pflag.FlagSet, name, now string) {
-	f.Var(movedFlag{now}, name, "now "+now)
+	f.BoolFunc(name, "now "+now, func(string) error { return fmt.Errorf("it is now %s", now) })
 	f.Lookup(name).Hidden = true
-	f.Lookup(name).NoOptDefVal = "true"
 }
 
 // full is what a command shows in full.
