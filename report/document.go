@@ -22,6 +22,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/diagnosis"
 	"github.com/gmpscope/gmpscope/docs/schema"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/replay"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -96,4 +97,12 @@ func (d *Document) Names() *words.Names {
 		return nil
 	}
 	return d.names
+}
+
+// Sections returns what stands below the verdict, in order; some may be nil. The page has the timeline between
+// the first ones and the further ones. link is that of [WorkSection].
+func Sections(d *Document, link string) (first, further []*doc.Section) {
+	r, names := d.Result, d.Names()
+	return []*doc.Section{WorkSection(r, names, link), FindingsSection(d), WaitingSection(r), LongestSection(r, names), ProcessorsSection(r), MachineSection(r)},
+		[]*doc.Section{GroupsSection(r, names), StatesSection(r), StacksSection(r, names), FairnessSection(r), SplitSection(d.Split), TraceSection(r)}
 }

@@ -45,18 +45,10 @@ func WriteText(w io.Writer, d *Document, o TextOptions) error {
 		return t.w.Flush()
 	}
 	t.verdict(d)
-	t.section(WorkSection(d.Result, d.names, ""))
-	t.section(FindingsSection(d))
-	t.section(WaitingSection(d.Result))
-	t.section(LongestSection(d.Result, d.names))
-	t.section(ProcessorsSection(d.Result))
-	t.section(MachineSection(d.Result))
-	t.section(GroupsSection(d.Result, d.names))
-	t.section(StatesSection(d.Result))
-	t.section(StacksSection(d.Result, d.names))
-	t.section(FairnessSection(d.Result))
-	t.section(SplitSection(d.Split))
-	t.section(TraceSection(d.Result))
+	first, further := Sections(d, "")
+	for _, s := range slices.Concat(first, further) {
+		t.section(s)
+	}
 	t.elsewhere(d.Result)
 	return t.w.Flush()
 }

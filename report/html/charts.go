@@ -33,34 +33,30 @@ type chart struct {
 }
 
 // islands makes all data islands of the page.
-func (v *view) islands(doc *report.Document, withECharts bool, d detail) ([]island, error) {
+func islands(doc *report.Document, withECharts bool, d detail) (out []island, err error) {
 	r := doc.Result
 	if r == nil {
 		return nil, nil
 	}
 	names := doc.Names()
-	var out []island
-	add := func(id string, x any) error {
-		i, err := data(id, x)
-		if err == nil {
-			out = append(out, i)
-		}
-		return err
-	}
 	p, err := packTimeline(r, d, names)
 	if err != nil {
 		return nil, err
 	}
-	if err := add("data_timeline", p); err != nil {
-		return nil, err
+	type named struct {
+		id string
+		x  any
 	}
-	if err := add("data_cells", newCells(r)); err != nil {
-		return nil, err
-	}
+	all := []named{{"data_timeline", p}, {"data_cells", newCells(r)}}
 	if f := newFlame(r, names); f != nil {
-		if err := add("data_stacks", f); err != nil {
+		all = append(all, named{"data_stacks", f})
+	}
+	for _, n := range all {
+		i, err := data(n.id, n.x)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, i)
 	}
 	if !withECharts {
 		return out, nil

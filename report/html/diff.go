@@ -26,11 +26,11 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 	names := report.DiffNames(c, before.Names().InFull() || after.Names().InFull())
 	p := &summaryPage{
 		Kind: "before and after", Title: "Before and after: " + string(c.Verdict), Tool: words.Visible(tool),
-		Status: diffStatus[c.Verdict], Badge: words.Sentence(string(c.Verdict)), Headline: words.Cut(words.Visible(c.Headline), 1200), Reasons: newBlocks(report.DiffReasons(c), names),
+		Status: diffStatus[c.Verdict], Badge: words.Sentence(string(c.Verdict)), Headline: words.Cut(words.Visible(c.Headline), 1200), Reasons: report.DiffReasons(c),
 	}
-	p.add(names, report.DiffSections(c, names)...)
+	p.add(report.DiffSections(c, names)...)
 	if svg := waterfall(c); svg != "" {
-		p.insert("causes", blockView{Figure: &figureView{Caption: "From before to after. Each bar in between is what one cause added (to the right) or took away.", SVG: svg}})
+		p.insert("causes", &figureView{Caption: "From before to after. Each bar in between is what one cause added (to the right) or took away.", SVG: svg})
 	}
 	p.charts = map[string]*chart{"sides": distribution(c.Distribution)}
 	sides := &doc.Section{ID: "sides", Title: "The traces by themselves"}
@@ -48,9 +48,9 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 		}})
 	}
 	if len(sides.Blocks) > 0 {
-		p.add(names, sides)
+		p.add(sides)
 	}
-	return p.write(w, o)
+	return p.write(w, names, o)
 }
 
 var diffStatus = map[compare.Verdict]string{

@@ -75,8 +75,10 @@ var isDetector = func() map[string]bool {
 	return m
 }()
 
-func newFinding(f doc.Finding, names *words.Names) *findingView {
-	v := &findingView{Finding: f, Href: window(f.FromNs, f.ToNs)}
+// newFinding draws a finding of r, and links its advice to others.
+func newFinding(f doc.Finding, names *words.Names, r *analyze.Result) *findingView {
+	x := &r.Findings[f.N-1]
+	v := &findingView{Finding: f, Href: window(f.FromNs, f.ToNs), Groups: groupsOf(x), Besides: len(f.Advice) < len(x.Advice)}
 	v.Evidence = nil
 	for _, e := range f.Evidence {
 		if e[2] != "" {
@@ -96,6 +98,20 @@ func newFinding(f doc.Finding, names *words.Names) *findingView {
 		}
 		v.Actors = append(v.Actors, b)
 	}
+	first := map[string]int{}
+	for i, f := range slices.Backward(r.Findings[:min(len(r.Findings), report.MaxFindings)]) {
+		first[f.ID] = i + 1
+	}
+	for _, a := range f.Advice {
+		if rest, ok := strings.CutPrefix(a[0].Text, "Or "); ok && v.Besides { // what it is an alternative to does not stand here
+			a = slices.Clone(a)
+			a[0].Text = words.Sentence(rest)
+		}
+		v.Advice = append(v.Advice, linked(a, first))
+	}
+	if v.Href != "" {
+		v.Strip, v.Picture = whereStrip(f.FromNs, f.ToNs, r.Trace.DurationNs), newPicture(r, x)
+	}
 	return v
 }
 
@@ -105,33 +121,4 @@ func nameOrNone(s string, names *words.Names) *Name {
 	}
 	n := name(s, names)
 	return &n
-}
-
-// complete adds to findings among blocks what is drawn, and links of their advice to others.
-func complete(bs []blockView, r *analyze.Result) {
-	first := map[string]int{}
-	for i, f := range slices.Backward(r.Findings[:min(len(r.Findings), report.MaxFindings)]) {
-		first[f.ID] = i + 1
-	}
-	for _, b := range bs {
-		if b.Fold != nil {
-			complete(b.Fold.Blocks, r)
-		}
-		f := b.Finding
-		if f == nil {
-			continue
-		}
-		f.Groups = groupsOf(&r.Findings[f.N-1])
-		f.Besides = len(f.Finding.Advice) < len(r.Findings[f.N-1].Advice)
-		for _, a := range f.Finding.Advice {
-			if rest, ok := strings.CutPrefix(a[0].Text, "Or "); ok && f.Besides { // what it is an alternative to does not stand here
-				a = slices.Clone(a)
-				a[0].Text = words.Sentence(rest)
-			}
-			f.Advice = append(f.Advice, linked(a, first))
-		}
-		if f.Href != "" {
-			f.Strip, f.Picture = whereStrip(f.FromNs, f.ToNs, r.Trace.DurationNs), newPicture(r, &r.Findings[f.N-1])
-		}
-	}
 }

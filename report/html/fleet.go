@@ -31,25 +31,25 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool, o Options) error {
 	}
 	p := &summaryPage{
 		Kind: "fleet", Title: "Fleet: " + quantity.Plural(f.Traces, "trace", "traces"), Tool: words.Visible(f.Tool),
-		Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), Reasons: newBlocks(report.FleetSums(f), names), charts: map[string]*chart{},
+		Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), Reasons: report.FleetSums(f), charts: map[string]*chart{},
 	}
 	if f.OutlierN > 0 {
 		p.Status, p.Badge = "warning", quantity.Plural(f.OutlierN, "outlier", "outliers")
 	}
-	p.add(names, report.FleetSections(f, names)...)
+	p.add(report.FleetSections(f, names)...)
 	if len(o.ECharts) > 0 { // else the tables have the numbers
 		p.chart("groups", "Waiting by running time, of the groups in which it is longest; the table below has the same numbers.", peers(f))
 		p.chart("trend", "Waiting by running time, by cause", trend(f.Versions))
 		p.chart("times", "Waiting by running time, by cause", trend(f.Times))
 	}
-	return p.write(w, o)
+	return p.write(w, names, o)
 }
 
 // chart puts a chart into a section, if there is one to be drawn.
 func (p *summaryPage) chart(section, caption string, c *chart) {
 	if c != nil {
 		p.charts[section] = c
-		p.insert(section, blockView{Chart: &chartView{Chart: doc.Chart{ID: "chart_" + section, Caption: caption}}})
+		p.insert(section, doc.Chart{ID: "chart_" + section, Caption: caption})
 	}
 }
 

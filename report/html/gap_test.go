@@ -9,6 +9,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/timeline"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/report"
 )
 
@@ -41,26 +42,30 @@ func plainSpaces(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") 
 
 // What is not recorded is hatched, has an entry in the legends, and no share is of it.
 func TestGapIsHatched(t *testing.T) {
-	doc := gapDoc()
-	r := doc.Result
-	ps := newBlocks(report.ProcessorsSection(r).Blocks, nil)
-	if want := "Of CPU capacity (Ps × time), 50 % ran the program, 0 % the garbage collector, 50 % was idle."; plainSpaces(ps[0].Para) != want {
-		t.Errorf("%q, want %q", ps[0].Para, want)
+	r := gapDoc().Result
+	ps := report.ProcessorsSection(r).Blocks
+	if want := "Of CPU capacity (Ps × time), 50 % ran the program, 0 % the garbage collector, 50 % was idle."; plainSpaces(ps[0].(doc.Para).Text) != want {
+		t.Errorf("%q, want %q", ps[0], want)
 	}
 	entry := legendItem{"gap", "not recorded"}
 	v := newTime(r)
 	pic := newPicture(r, &r.Findings[0])
-	for what, legend := range map[string][]legendItem{"account": ps[1].Fold.Blocks[0].Legend, "timeline": v.States, "picture": pic.Legend} {
+	each := ps[1].(doc.Fold).Blocks
+	var account []legendItem
+	for _, p := range each[0].(doc.Legend) {
+		account = append(account, legendItem{p.Key, p.Title})
+	}
+	for what, legend := range map[string][]legendItem{"account": account, "timeline": v.States, "picture": pic.Legend} {
 		if !slices.Contains(legend, entry) {
 			t.Errorf("the legend of the %s is %v", what, legend)
 		}
 	}
-	first := ps[1].Fold.Blocks[1].Table.Rows[1]
+	first := each[1].(doc.Table).Rows[1]
 	at := slices.Index(report.StateKeys[:], "gap")
-	if c := first.Cells; plainSpaces(c[at].Text) != "2 ms" || plainSpaces(c[slices.Index(report.StateKeys[:], "idle")].Text) != "50 %" {
+	if c := first.Cells[1:]; plainSpaces(c[at].Text) != "2 ms" || plainSpaces(c[slices.Index(report.StateKeys[:], "idle")].Text) != "50 %" {
 		t.Errorf("cells: %+v", c)
 	}
-	for what, svg := range map[string]string{"bar": string(first.Head.Bars[0]), "lanes": string(v.SVG), "lines": string(v.SeriesSVG), "picture": string(pic.SVG)} {
+	for what, svg := range map[string]string{"bar": string(newCell(first.Cells[0], nil, true, true).Bars[0]), "lanes": string(v.SVG), "lines": string(v.SeriesSVG), "picture": string(pic.SVG)} {
 		if !strings.Contains(svg, `class="f-gap"`) {
 			t.Errorf("the %s have no gap: %s", what, svg)
 		}

@@ -75,13 +75,6 @@ func Bundled() (script []byte, ok bool) { return echarts.Embedded() }
 //go:embed assets
 var assets embed.FS
 
-// page is what page.tmpl gets.
-type page struct {
-	View        *view
-	Title, Tool string
-	sources
-}
-
 // sources are the style, the scripts and the data of a page.
 type sources struct {
 	CSP     string
@@ -164,8 +157,8 @@ func (d *detail) less(doc *report.Document) bool {
 
 // render writes the page with so much detail.
 func render(w io.Writer, doc *report.Document, o Options, d detail) error {
-	v := newView(doc, o)
-	islands, err := v.islands(doc, len(o.ECharts) > 0, d)
+	v := newView(doc, o.Link)
+	islands, err := islands(doc, len(o.ECharts) > 0, d)
 	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
@@ -173,11 +166,10 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 	if v.Time == nil || v.Time.CPUs == 0 {
 		names = slices.DeleteFunc(names, func(s string) bool { return s == "cpus.js" })
 	}
-	c, err := o.sources(islands, names...)
-	if err != nil {
+	if v.sources, err = o.sources(islands, names...); err != nil {
 		return err
 	}
-	return execute(w, "page.tmpl", page{v, v.Title, v.Tool, c})
+	return execute(w, "page.tmpl", v, drawn(doc.Names(), doc.Result))
 }
 
 // sources returns the style and the scripts of a page with that data, and what its charts need, if it may have some.
@@ -218,12 +210,12 @@ func (o Options) sources(islands []island, names ...string) (sources, error) {
 }
 
 // execute writes the page that a template makes of data.
-func execute(w io.Writer, name string, data any) error {
-	t, err := template.New("").Funcs(template.FuncMap{"typeset": typeset, "breaks": breaks, "headline": headline}).ParseFS(assets, "assets/*.tmpl")
-	if err != nil {
-		return fmt.Errorf("html: %w", err)
+func execute(w io.Writer, name string, data any, how template.FuncMap) error {
+	t, err := template.New("").Funcs(how).ParseFS(assets, "assets/*.tmpl")
+	if err == nil {
+		err = t.ExecuteTemplate(w, name, data)
 	}
-	if err := t.ExecuteTemplate(w, name, data); err != nil {
+	if err != nil {
 		return fmt.Errorf("html: %w", err)
 	}
 	return nil

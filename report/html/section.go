@@ -8,64 +8,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
-// sectionView is a section as the template draws it.
-type sectionView struct {
-	ID, Title string
-	Blocks    []blockView
-}
-
-// blockView is a block: one of its fields is set.
-type blockView struct {
-	Para, Small string
-	Link        *doc.Para
-	List        *doc.List
-	Flame       bool
-	Facts       []factView
-	Table       *tableView
-	Fold        *foldView
-	Legend      []legendItem
-	Warning     *doc.Warning
-	Code        doc.Code
-	Finding     *findingView
-	Outcomes    *outcomesView
-	Bar         template.HTML
-	Chart       *chartView
-	Figure      *figureView
-}
-
-type factView struct {
-	Title string
-	cellView
-}
-
-type foldView struct {
-	doc.Fold
-	Blocks []blockView
-}
-
-type tableView struct {
-	doc.Table
-	Columns []doc.Column
-	Rows    []rowView
-	More    string // what is left out
-	Short   bool   // further rows are shown on demand
-}
-
-type rowView struct {
-	doc.Row
-	Head  cellView
-	Cells []cellView
-}
-
+// cellView is a cell as the template draws it.
 type cellView struct {
 	doc.Cell
-	Fold  *foldView
 	Picks bool // a click on it selects
 	Name  *Name
 	Sort  string
@@ -73,23 +25,9 @@ type cellView struct {
 	Bars  []template.HTML
 }
 
-type outcomesView struct {
-	List []outcomeView
-	More int
-}
-
-type outcomeView struct {
-	doc.Outcome
-	Class *Name
-}
-
-type chartView struct {
-	doc.Chart
-	Blocks []blockView
-}
-
 // figureView is a drawing below what it shows; bars below each other if there are several.
 type figureView struct {
+	doc.Block     // nil: it may stand among blocks
 	Caption, Href string
 	Life          string // link to what its goroutine did
 	Selects       string // as of doc.Row
@@ -103,124 +41,49 @@ type laneView struct {
 	Bar  template.HTML
 }
 
-// newSection returns nil for nil.
-func newSection(s *doc.Section, names *words.Names) *sectionView {
-	if s == nil {
-		return nil
+// drawn is how a template draws blocks: names calls functions, and r has the findings among them.
+func drawn(names *words.Names, r *analyze.Result) template.FuncMap {
+	return template.FuncMap{
+		"typeset": typeset, "breaks": breaks, "headline": headline, "visible": words.Visible, "plural": func(n int, one, many string) string { return quantity.Plural(int64(n), one, many) },
+		"kind":    kind,
+		"shown":   shown,
+		"onPage":  func(w doc.Where) bool { return w != doc.Text },
+		"cell":    func(c doc.Cell, left bool, selects string) cellView { return newCell(c, names, left, selects != "") },
+		"named":   func(s string) *Name { return nameOrNone(s, names) },
+		"bar":     func(b doc.Bar) template.HTML { return newBar(b.Parts, b.Whole, 0, 14, b.Label) },
+		"figure":  func(w doc.Waterfall) *figureView { return newWaterfall(w, names) },
+		"matrix":  func(m doc.Matrix) *figureView { return &figureView{Caption: m.Caption, SVG: matrixSVG(m.N)} },
+		"finding": func(f doc.Finding) *findingView { return newFinding(f, names, r) },
 	}
-	return &sectionView{s.ID, s.Title, newBlocks(s.Blocks, names)}
 }
 
-func newBlocks(bs []doc.Block, names *words.Names) (out []blockView) {
-	for _, b := range bs {
+// kind is the type of a block, in a word.
+func kind(b doc.Block) string {
+	_, name, _ := strings.Cut(fmt.Sprintf("%T", b), ".")
+	return name
+}
+
+// shown are the blocks that the page has.
+func shown(bs []doc.Block) []doc.Block {
+	return slices.DeleteFunc(slices.Clone(bs), func(b doc.Block) bool {
 		switch b := b.(type) {
 		case doc.Para:
-			switch {
-			case b.Where == doc.Text:
-			case b.Href != "":
-				out = append(out, blockView{Link: &b})
-			case b.Small:
-				out = append(out, blockView{Small: b.Text})
-			default:
-				out = append(out, blockView{Para: b.Text})
-			}
+			return b.Where == doc.Text
 		case doc.List:
-			if b.Where != doc.Text && len(b.Items) > 0 {
-				out = append(out, blockView{List: &b})
-			}
-		case doc.Facts:
-			var facts []factView
-			for _, f := range b {
-				facts = append(facts, factView{f.Term, newCell(f.Value, names, true)})
-			}
-			out = append(out, blockView{Facts: facts})
+			return b.Where == doc.Text || len(b.Items) == 0
 		case doc.Table:
-			if b.Where != doc.Text {
-				out = append(out, blockView{Table: newTable(b, names)})
-			}
+			return b.Where == doc.Text
 		case doc.Fold:
-			if b.Where != doc.Text {
-				out = append(out, blockView{Fold: newFold(&b, names)})
-			}
-		case doc.Legend:
-			var items []legendItem
-			for _, p := range b {
-				items = append(items, legendItem{p.Key, p.Title})
-			}
-			out = append(out, blockView{Legend: items})
-		case doc.Warning:
-			out = append(out, blockView{Warning: &b})
-		case doc.Code:
-			out = append(out, blockView{Code: b})
-		case doc.Finding:
-			out = append(out, blockView{Finding: newFinding(b, names)})
-		case doc.Outcomes:
-			v := &outcomesView{More: b.More}
-			for _, x := range b.List {
-				v.List = append(v.List, outcomeView{x, nameOrNone(x.Class, names)})
-			}
-			out = append(out, blockView{Outcomes: v})
-		case doc.Bar:
-			out = append(out, blockView{Bar: newBar(b.Parts, b.Whole, 0, 14, b.Label)})
-		case doc.Chart:
-			out = append(out, blockView{Chart: &chartView{b, newBlocks(b.Blocks, names)}})
-		case doc.Matrix:
-			out = append(out, blockView{Figure: &figureView{Caption: b.Caption, SVG: matrixSVG(b.N)}})
-		case doc.Flame:
-			out = append(out, blockView{Flame: true})
-		case doc.Waterfall:
-			out = append(out, blockView{Figure: newWaterfall(b, names)})
+			return b.Where == doc.Text
 		}
-	}
-	return out
+		return false
+	})
 }
 
-func newFold(f *doc.Fold, names *words.Names) *foldView {
-	if f == nil {
-		return nil
-	}
-	v := &foldView{*f, newBlocks(f.Blocks, names)}
-	v.Group = words.Visible(v.Group)
-	return v
-}
-
-func newTable(t doc.Table, names *words.Names) *tableView {
-	v := &tableView{Table: t, Short: len(t.Rows) > 6}
-	for _, c := range t.Columns {
-		if c.Where != doc.Text {
-			v.Columns = append(v.Columns, c)
-		}
-	}
-	if t.More > 0 {
-		v.More = quantity.Plural(int64(t.More), t.One, t.Many)
-	}
-	for _, r := range t.Rows {
-		r.Group = words.Visible(r.Group)
-		row := rowView{Row: r}
-		for i, c := range t.Columns {
-			switch {
-			case i == 0:
-				row.Head = newCell(r.Cells[i], names, true)
-				row.Head.Picks = r.Selects != ""
-			case c.Where != doc.Text:
-				row.Cells = append(row.Cells, newCell(r.Cells[i], names, c.Left))
-			}
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	return v
-}
-
-func newCell(c doc.Cell, names *words.Names, left bool) cellView {
-	v := cellView{Cell: c, Left: left, Fold: newFold(c.Fold, names)}
-	switch {
-	case c.Name == "":
-	case c.Plain:
-		n := wholeName(c.Name)
-		v.Name = &n
-	default:
-		n := name(c.Name, names)
-		v.Name = &n
+func newCell(c doc.Cell, names *words.Names, left, picks bool) cellView {
+	v := cellView{Cell: c, Left: left, Picks: picks}
+	if v.Name = nameOrNone(c.Name, names); c.Plain && c.Name != "" {
+		*v.Name = wholeName(c.Name)
 	}
 	if c.Sorts {
 		v.Sort = strconv.FormatFloat(finite(c.Value), 'g', -1, 64)

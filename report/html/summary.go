@@ -16,9 +16,9 @@ type summaryPage struct {
 
 	Kind, Title, Tool, Version string
 	Status, Badge, Headline    string
-	Reasons                    []blockView // below the headline
+	Reasons                    []doc.Block // below the headline
 	Nav                        []navItem
-	Sections                   []*sectionView
+	Sections                   []*doc.Section
 	charts                     map[string]*chart
 }
 
@@ -29,12 +29,12 @@ var menu = map[string]string{
 }
 
 // add adds sections, of which some may be nil.
-func (p *summaryPage) add(names *words.Names, list ...*doc.Section) {
+func (p *summaryPage) add(list ...*doc.Section) {
 	for _, s := range list {
 		if s == nil {
 			continue
 		}
-		p.Sections = append(p.Sections, newSection(s, names))
+		p.Sections = append(p.Sections, s)
 		if title := menu[s.ID]; title != "" {
 			p.Nav = append(p.Nav, navItem{ID: s.ID, Title: title})
 		}
@@ -42,7 +42,7 @@ func (p *summaryPage) add(names *words.Names, list ...*doc.Section) {
 }
 
 // insert puts a drawing below the first block of a section.
-func (p *summaryPage) insert(id string, b blockView) {
+func (p *summaryPage) insert(id string, b doc.Block) {
 	for _, s := range p.Sections {
 		if s.ID == id {
 			s.Blocks = slices.Insert(s.Blocks, 1, b)
@@ -50,8 +50,8 @@ func (p *summaryPage) insert(id string, b blockView) {
 	}
 }
 
-// write writes the page.
-func (p *summaryPage) write(w io.Writer, o Options) error {
+// write writes the page, which has no findings in full; names calls functions.
+func (p *summaryPage) write(w io.Writer, names *words.Names, o Options) error {
 	var islands []island
 	var err error
 	if len(o.ECharts) > 0 {
@@ -63,5 +63,5 @@ func (p *summaryPage) write(w io.Writer, o Options) error {
 	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
 		return err
 	}
-	return execute(w, "summary.tmpl", p)
+	return execute(w, "summary.tmpl", p, drawn(names, nil))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/procs"
+	"github.com/gmpscope/gmpscope/internal/doc"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 	"github.com/gmpscope/gmpscope/report"
 	"github.com/gmpscope/gmpscope/report/internal/words"
@@ -35,18 +36,16 @@ type view struct {
 
 	Gaps bool // something is not recorded, or not kept
 
-	Work, Findings                        *sectionView
-	Waits, Ps                             *sectionView
-	Time                                  *timeView
-	Longest, Groups, Stacks               *sectionView
-	Breakdown, Fairness, Reference, Trace *sectionView
-	Machine                               *sectionView
-	Exports                               []words.Export
-	Glossary                              []glossaryPart
-	WhatIsAWait                           string
-	ECharts                               bool
-	Version                               string
-	Origin                                int64 // where the pictures begin, ns
+	Sections    []*doc.Section // above the timeline; nil is none
+	Time        *timeView
+	Further     []*doc.Section // below it
+	Exports     []words.Export
+	Glossary    []glossaryPart
+	WhatIsAWait string
+	Version     string
+	Origin      int64 // where the pictures begin, ns
+
+	sources
 }
 
 type navItem struct{ ID, Title, Note string }
@@ -74,29 +73,28 @@ type timeView struct {
 	MoreCPUs   int  // that have none
 }
 
-// newView turns doc into words and drawings.
-func newView(doc *report.Document, o Options) *view {
+// newView turns a document into words and drawings.
+func newView(d *report.Document, link string) *view {
 	wait, _ := vocabulary.Lookup(vocabulary.Word, "wait")
 	v := &view{
-		Tool:     words.Visible(doc.Tool),
-		Status:   doc.Verdict.Status,
-		Headline: words.Visible(doc.Verdict.Headline),
+		Tool:     words.Visible(d.Tool),
+		Status:   d.Verdict.Status,
+		Headline: words.Visible(d.Verdict.Headline),
 		Glossary: glossaries(), WhatIsAWait: wait.Long,
-		ECharts: len(o.ECharts) > 0,
-		Version: strconv.Itoa(doc.Schema),
+		Version: strconv.Itoa(d.Schema),
 		Title:   "Scheduling report",
 	}
-	if doc.Verdict.Finding < 0 { // else the first card, which is open, has it
-		v.Detail = words.Cut(words.Visible(doc.Verdict.Detail), 1200)
+	if d.Verdict.Finding < 0 { // else the first card, which is open, has it
+		v.Detail = words.Cut(words.Visible(d.Verdict.Detail), 1200)
 	}
-	v.Try = words.Cut(words.Visible(doc.Verdict.Try), 1200)
-	v.Lines = sentences(slices.DeleteFunc(slices.Clone(doc.Verdict.Lines), func(l string) bool { return l == doc.Verdict.Detail || l == doc.Verdict.Try }))
+	v.Try = words.Cut(words.Visible(d.Verdict.Try), 1200)
+	v.Lines = sentences(slices.DeleteFunc(slices.Clone(d.Verdict.Lines), func(l string) bool { return l == d.Verdict.Detail || l == d.Verdict.Try }))
 	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
-	v.Badge = words.Visible(cmp.Or(doc.Verdict.Label, status.Title))
+	v.Badge = words.Visible(cmp.Or(d.Verdict.Label, status.Title))
 	if !ok {
 		v.Status, v.Badge = "note", "No verdict"
 	}
-	r := doc.Result
+	r := d.Result
 	if v.Headline == "" {
 		v.Headline = "No verdict was given for this trace."
 	}
@@ -104,48 +102,31 @@ func newView(doc *report.Document, o Options) *view {
 		return v
 	}
 	v.Origin = r.Timeline.FromNs
-	names := doc.Names()
 	if r.Trace.Name != "" {
 		v.Title = words.Cut(wholeName(r.Trace.Name).Short, 60) + " – scheduling report"
 	}
 	v.Gaps = notRecorded(r)
-	v.Findings = newSection(report.FindingsSection(doc), names)
-	complete(v.Findings.Blocks, r)
-	v.first(doc)
-	v.Work = newSection(report.WorkSection(r, names, o.Link), names)
-	v.Waits, v.Ps = newSection(report.WaitingSection(r), names), newSection(report.ProcessorsSection(r), names)
-	v.Longest = newSection(report.LongestSection(r, names), names)
+	v.Sections, v.Further = report.Sections(d, link)
+	v.first(d)
 	v.Time = newTime(r)
-	v.Groups, v.Stacks = newSection(report.GroupsSection(r, names), names), newSection(report.StacksSection(r, names), names)
-	v.Machine, v.Breakdown = newSection(report.MachineSection(r), names), newSection(report.StatesSection(r), names)
-	v.Fairness, v.Reference = newSection(report.FairnessSection(r), names), newSection(report.SplitSection(doc.Split), names)
-	v.Trace = newSection(report.TraceSection(r), names)
 	// The trace follows the verdict. Others that follow each other and are about one thing have
 	// one entry, so that the menu fits.
-	for _, x := range []struct {
-		there bool
-		item  navItem
-	}{
-		{v.Work != nil, navItem{"work", "Work", ""}},
-		{true, navItem{"findings", "Findings", strconv.Itoa(len(r.Findings))}},
-		{true, navItem{"waiting", "Waiting", ""}},
-		{true, navItem{"ps", "Ps", ""}},
-		{true, navItem{"timeline", "Timeline", ""}},
-		{true, navItem{"classes", "Groups", ""}},
-		{v.Machine != nil, navItem{"machine", "Machine", ""}},
-		{v.Breakdown != nil, navItem{"lives", "Times", ""}},
-		{v.Stacks != nil, navItem{"stacks", "Stacks", ""}},
-		{true, navItem{"fairness", "Fairness", ""}},
-		{v.Reference != nil, navItem{"reference", "Reference", ""}},
-		{true, navItem{"glossary", "Glossary", ""}},
+	for _, item := range []navItem{
+		{"work", "Work", ""}, {"findings", "Findings", strconv.Itoa(len(r.Findings))}, {"waiting", "Waiting", ""}, {"ps", "Ps", ""}, {"timeline", "Timeline", ""},
+		{"classes", "Groups", ""}, {"machine", "Machine", ""}, {"lives", "Times", ""}, {"stacks", "Stacks", ""}, {"fairness", "Fairness", ""},
+		{"reference", "Reference", ""}, {"glossary", "Glossary", ""},
 	} {
-		if x.there {
-			v.Nav = append(v.Nav, x.item)
+		is := func(s *doc.Section) bool { return s != nil && s.ID == item.ID }
+		if !slices.Contains(optional, item.ID) || slices.ContainsFunc(slices.Concat(v.Sections, v.Further), is) {
+			v.Nav = append(v.Nav, item)
 		}
 	}
 	v.Exports = words.Exports(r)
 	return v
 }
+
+// optional are sections that the menu does not have if the page has not.
+var optional = []string{"work", "machine", "lives", "stacks", "reference"}
 
 // finite replaces what no number can be shown for.
 func finite(f float64) float64 {
