@@ -6,6 +6,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/breakdown"
+	"github.com/gmpscope/gmpscope/analyze/procs"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/quantity"
 )
@@ -34,11 +35,7 @@ var described = []metric{
 	{"fairness.max_lag_ns", "largest debt of running time", "ns", Lower, func(r *analyze.Result) float64 { return float64(r.Fairness.MaxLagNs) }},
 	{"utilisation", "CPU capacity that ran the program", "share", Neither, func(r *analyze.Result) float64 { return quantity.Ratio(float64(running(r)), lifetime(r)) }},
 	{"gc_share", "CPU capacity in mark workers", "share", Neither, func(r *analyze.Result) float64 {
-		var ns int64
-		for _, p := range r.Procs.Ps {
-			ns += p.GCNs
-		}
-		return quantity.Ratio(float64(ns), lifetime(r))
+		return quantity.Ratio(float64(quantity.Sum(r.Procs.Ps, func(p *procs.Proc) int64 { return p.GCNs })), lifetime(r))
 	}},
 	{"starts_per_s", "starts", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Reconstruction.Starts })},
 	{"steals_per_s", "steals", "1/s", Neither, rate(func(r *analyze.Result) int64 { return r.Procs.Steals.Count })},
@@ -126,11 +123,8 @@ func rate(f func(r *analyze.Result) int64) func(r *analyze.Result) float64 {
 }
 
 // running is the time that goroutines of the program ran, ns.
-func running(r *analyze.Result) (ns int64) {
-	for _, p := range r.Procs.Ps {
-		ns += p.RunningNs
-	}
-	return ns
+func running(r *analyze.Result) int64 {
+	return quantity.Sum(r.Procs.Ps, func(p *procs.Proc) int64 { return p.RunningNs })
 }
 
 // lifetime is that of all Ps, ns, as far as it is recorded.

@@ -216,24 +216,32 @@ func (s *kindSum) side() KindSide {
 	if s == nil {
 		return KindSide{}
 	}
-	n, recorded := int64(len(s.per)), int64(0)
+	n, l := int64(len(s.per)), &s.latency
+	return KindSide{(s.count + n/2) / n, quantity.Ratio(float64(s.count)*1e9, float64(s.recorded())), s.ns / s.count, l.P50Ns, l.P95Ns, l.P99Ns}
+}
+
+// recorded is how long all traces are, ns.
+func (s *kindSum) recorded() int64 {
+	return quantity.Sum(s.per, func(p *perTrace) int64 { return p.ns })
+}
+
+// perSecond is the sample of how often something was a second, by the number in each trace and its variance.
+func (s *kindSum) perSecond(of func(p *perTrace) (n, within float64)) (out sample) {
+	to, _ := scaleOf("1/s")
 	for i := range s.per {
-		recorded += s.per[i].ns
+		n, within := of(&s.per[i])
+		out.values = append(out.values, to(quantity.Ratio(n*1e9, float64(s.per[i].ns))))
+		out.within = append(out.within, within)
 	}
-	l := &s.latency
-	return KindSide{(s.count + n/2) / n, quantity.Ratio(float64(s.count)*1e9, float64(recorded)), s.ns / s.count, l.P50Ns, l.P95Ns, l.P99Ns}
+	return out
 }
 
 // rate is the sample of units a second.
-func (s *kindSum) rate() (out sample) {
-	to, _ := scaleOf("1/s")
-	for i := range s.per {
-		p := &s.per[i]
-		n := max(float64(p.count), 0.5)
-		out.values = append(out.values, to(quantity.Ratio(n*1e9, float64(p.ns))))
-		out.within = append(out.within, 1/(n*n)) // one more or less at the edges
-	}
-	return out
+func (s *kindSum) rate() sample {
+	return s.perSecond(func(p *perTrace) (n, within float64) {
+		n = max(float64(p.count), 0.5)
+		return n, 1 / (n * n) // one more or less at the edges
+	})
 }
 
 // quantile is the sample of a quantile of the latency.
@@ -387,14 +395,8 @@ func (c *candidate) rounds() (of part, b, a sample, ok bool) {
 }
 
 // rounds is the sample of waits a second.
-func (s *kindSum) rounds(of part) (out sample) {
-	to, _ := scaleOf("1/s")
-	for i := range s.per {
-		n := float64(s.per[i].waits[of])
-		out.values = append(out.values, to(quantity.Ratio(n*1e9, float64(s.per[i].ns))))
-		out.within = append(out.within, 1/n)
-	}
-	return out
+func (s *kindSum) rounds(of part) sample {
+	return s.perSecond(func(p *perTrace) (n, within float64) { return float64(p.waits[of]), 1 / float64(p.waits[of]) })
 }
 
 // moved returns which share of the time of a unit goes to something else than before.
@@ -409,11 +411,7 @@ func (c *candidate) moved() (share float64) {
 
 // lasting reports whether the units are goroutines that live for three quarters of a trace, as those of a pool do.
 func (s *kindSum) lasting() bool {
-	recorded := int64(0)
-	for i := range s.per {
-		recorded += s.per[i].ns
-	}
-	return (s.key.how == units.Lifetime.String() || s.key.how == units.Run.String()) && 4*s.ns/s.count > 3*recorded/int64(len(s.per))
+	return (s.key.how == units.Lifetime.String() || s.key.how == units.Run.String()) && 4*s.ns/s.count > 3*s.recorded()/int64(len(s.per))
 }
 
 // total is the time of the kind with the most, or of all entry kinds if that is more.

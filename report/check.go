@@ -100,7 +100,7 @@ func (c *Check) names() *words.Names {
 		class, _ := c.Suppressed[i].Finding.Subject()
 		classes = append(classes, class)
 	}
-	return words.NewNames(classes)
+	return words.NewNames(classes, false)
 }
 
 // fails reports whether a finding alone makes the gate fail. That the recording is

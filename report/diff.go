@@ -73,23 +73,12 @@ func DiffNames(c *compare.Result, full bool) *words.Names {
 		class, creator := c.Suppressed[i].Finding.Subject()
 		classes = append(classes, class, creator)
 	}
-	names := words.NewNames(classes)
-	if full {
-		return names.Full()
-	}
-	return names
+	return words.NewNames(classes, full)
 }
 
 // DiffReasons returns what stands below the headline of a comparison: further reasons, and what to keep in mind.
 func DiffReasons(c *compare.Result) []doc.Block {
-	var lists [2]doc.List
-	lists[1].Title = "What to keep in mind"
-	for i, sentences := range [][]string{c.Lines, c.Caveats} {
-		for _, s := range sentences {
-			lists[i].Items = append(lists[i].Items, words.Cut(words.Visible(s), 1200))
-		}
-	}
-	return []doc.Block{lists[0], lists[1]}
+	return []doc.Block{doc.List{Items: words.All(c.Lines, 1200)}, doc.List{Title: "What to keep in mind", Items: words.All(c.Caveats, 1200)}}
 }
 
 // DiffSections returns the sections of a comparison, in order.
@@ -235,16 +224,11 @@ func diffSides(c *compare.Result) *doc.Section {
 	var traces doc.Facts
 	for i, s := range []*compare.Side{&c.Before, &c.After} {
 		name := doc.Cell{Text: [...]string{"before", "after"}[i]}
-		var procs, list []string
+		var procs []string
 		for _, p := range s.GOMAXPROCS {
 			procs = append(procs, quantity.Count(int64(p)))
 		}
-		for _, n := range s.Traces[:min(len(s.Traces), sideTraces)] {
-			list = append(list, words.Cut(words.Visible(n), 200))
-		}
-		if more := len(s.Traces) - sideTraces; more > 0 {
-			list = append(list, fmt.Sprintf("and %d more", more))
-		}
+		list := words.First(s.Traces, sideTraces, 200, "and %d more")
 		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{name, doc.Count(int64(s.N)), doc.Duration(s.DurationNs), {Text: strings.Join(procs, ", ")},
 			{Text: words.Cut(words.Visible(strings.Join(s.GoVersions, "; ")), 200)}, doc.Duration(s.RunningNs), doc.Count(s.Starts), {Text: words.AllRules(s.Rules)}}})
 		traces = append(traces, doc.Fact{Term: name.Text, Value: doc.Cell{Text: strings.Join(list, ", ")}})

@@ -72,7 +72,7 @@ func Build(r *analyze.Result, tool string) *Document {
 	tool = cmp.Or(tool, "gmpscope")
 	d := &Document{Schema: Schema, Tool: tool, Result: r, diagnosis: diagnosis.Diagnose(r)}
 	if r != nil {
-		d.names = words.NewNames(words.ClassesOf(r))
+		d.names = words.NewNames(words.ClassesOf(r), false)
 	}
 	d.phrase()
 	return d

@@ -51,10 +51,7 @@ func WriteFleetText(w io.Writer, f *jsondoc.Fleet, o TextOptions) error {
 	if f == nil {
 		return errors.New("text: no report")
 	}
-	names := words.NewNames(words.FleetClasses(f))
-	if o.FullNames {
-		names = names.Full()
-	}
+	names := words.NewNames(words.FleetClasses(f), o.FullNames)
 	t := &text{w: lineWriter(w), o: o, names: names}
 	t.para(0, t.in(bold, words.FleetHeadline(f)))
 	t.line("")

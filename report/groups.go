@@ -106,14 +106,7 @@ func groupNote(names *words.Names, c *waits.Class) string {
 		what string
 		all  []string
 	}{{"tasks: ", c.Tasks}, {"regions: ", c.Regions}} {
-		var list []string
-		for _, s := range x.all[:min(len(x.all), mostTypes)] {
-			list = append(list, words.Cut(words.Visible(s), 60))
-		}
-		if more := len(x.all) - mostTypes; more > 0 {
-			list = append(list, fmt.Sprintf("%d more", more))
-		}
-		if len(list) > 0 {
+		if list := words.First(x.all, mostTypes, 60, "%d more"); len(list) > 0 {
 			parts = append(parts, x.what+strings.Join(list, ", "))
 		}
 	}

@@ -41,10 +41,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 			OverTime: waits.OverTime{FromNs: r.Waits.OverTime.FromNs, BinNs: r.Waits.OverTime.BinNs, Causes: orEmpty(r.Waits.OverTime.Causes)},
 		},
 		Ps: orEmpty(r.Procs.Ps), Preemptions: r.Procs.Preemptions, Pressure: r.Pressure,
-		Fairness: jsondoc.Fairness{
-			Jain: r.Fairness.Jain, Judged: r.Fairness.Judged, MaxLagNs: r.Fairness.MaxLagNs, P99LagNs: r.Fairness.P99LagNs,
-			Slowdown: r.Fairness.Slowdown, Bypass: r.Fairness.Bypass, LittleError: r.Fairness.LittleError, Classes: orEmpty(r.Fairness.Classes),
-		},
+		Fairness:     r.Fairness,
 		TimeInStates: jsondoc.TimeInStates{Program: *lifeOf(&r.Breakdown.Program), Runtime: *lifeOf(&r.Breakdown.Runtime)}, Work: r.Work,
 		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
@@ -52,6 +49,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		Kernel:     r.Kernel,
 		Reference:  doc.Split,
 	}
+	out.Fairness.Classes = orEmpty(out.Fairness.Classes)
 	if !r.Trace.Reduced { // an old trace does not show these
 		out.Steals, out.Handoffs, out.Retakes = &r.Procs.Steals, &r.Procs.Handoffs, &r.Procs.Retakes
 		out.Queues = &jsondoc.Queues{Queues: r.Procs.Queues, Overflows: r.Procs.Overflows, GlobalTakes: r.Procs.GlobalTakes}

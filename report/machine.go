@@ -148,10 +148,7 @@ func offCauses(o *kernel.OffBy) string {
 		{o.BlockedNs, "it slept in the kernel"},
 		{o.UnknownNs, "it is not known who had its CPU"},
 	}
-	whole := int64(0)
-	for _, c := range causes {
-		whole += c.ns
-	}
+	whole := quantity.Sum(causes, func(c *cause) int64 { return c.ns })
 	var parts []string
 	for _, c := range words.Largest(causes, func(c cause) int64 { return c.ns }) {
 		if 100*c.ns >= whole {

@@ -77,11 +77,8 @@ func SplitSection(s *replay.Decomposition) *doc.Section {
 	}
 	whole := int64(1)
 	for i := range s.Classes {
-		sum := int64(0)
-		for _, p := range split(s.Classes[i].Parts) {
-			sum += max(p.Ns, 0) // a part below zero has no bar
-		}
-		whole = max(whole, sum)
+		// A part below zero has no bar.
+		whole = max(whole, quantity.Sum(split(s.Classes[i].Parts), func(p *doc.Part) int64 { return max(p.Ns, 0) }))
 	}
 	t := doc.Table{Columns: []doc.Column{{Title: "goroutine group", Left: true, Cut: 44}, {Title: "waited"}, {Title: "capacity"}, {Title: "policy"}, {Title: "excess"}}}
 	row := func(name doc.Cell, p replay.Parts) {

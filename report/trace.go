@@ -31,15 +31,7 @@ func TraceSection(r *analyze.Result) *doc.Section {
 }
 
 // warnings are the first of some warnings, and how many more there are.
-func warnings(ws []string) (out []string) {
-	for _, w := range ws[:min(len(ws), maxWarnings)] {
-		out = append(out, words.Cut(words.Visible(w), 800))
-	}
-	if n := len(ws) - maxWarnings; n > 0 {
-		out = append(out, fmt.Sprintf("… and %d more.", n))
-	}
-	return out
-}
+func warnings(ws []string) []string { return words.First(ws, maxWarnings, 800, "… and %d more.") }
 
 // TraceFacts returns what is known of the trace itself, such as its duration, as terms and
 // their values.

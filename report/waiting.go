@@ -88,12 +88,7 @@ func overTime(r *analyze.Result) (doc.Table, bool) {
 	if len(o.Causes) == 0 || len(o.Causes[0].Ns) < periods || o.BinNs <= 0 {
 		return doc.Table{}, false
 	}
-	total := func(ns []int64) (sum int64) {
-		for _, n := range ns {
-			sum += n
-		}
-		return sum
-	}
+	total := func(ns []int64) int64 { return quantity.Sum(ns, func(n *int64) int64 { return *n }) }
 	chief := slices.Clone(o.Causes)
 	slices.SortStableFunc(chief, func(a, b waits.CauseSeries) int { return cmp.Compare(total(b.Ns), total(a.Ns)) })
 	chief = chief[:min(len(chief), causesOver)]
@@ -104,10 +99,7 @@ func overTime(r *analyze.Result) (doc.Table, bool) {
 	bins := len(o.Causes[0].Ns)
 	for i := range periods {
 		from, to := i*bins/periods, (i+1)*bins/periods
-		all := int64(0)
-		for _, c := range o.Causes {
-			all += total(c.Ns[from:to])
-		}
+		all := quantity.Sum(o.Causes, func(c *waits.CauseSeries) int64 { return total(c.Ns[from:to]) })
 		fromNs, toNs := o.FromNs+int64(from)*o.BinNs, min(o.FromNs+int64(to)*o.BinNs, end)
 		recorded := r.Timeline.RecordedNs(fromNs, toNs)
 		mean := quantity.Ratio(all, max(1, recorded))
@@ -177,10 +169,7 @@ func antagonists(classes []waits.Class) doc.Table {
 		if c.System {
 			continue
 		}
-		all := int64(0)
-		for _, a := range c.Antagonists {
-			all += a.Ns
-		}
+		all := quantity.Sum(c.Antagonists, func(a *waits.Antagonist) int64 { return a.Ns })
 		for _, a := range c.Antagonists {
 			ran := doc.Cell{Name: cmp.Or(a.Name, words.Unknown)}
 			if a.Class == c.ID {

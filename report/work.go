@@ -504,10 +504,8 @@ func heldInWords(names *words.Names, u *work.Units, k *work.UnitKind) string {
 		if at < 0 || b.SlowNs == 0 || 5*b.SlowNs < all.SlowNs {
 			continue
 		}
-		r, held, holders := &u.Resources[at], int64(0), []string{}
-		for _, h := range r.Holders {
-			held += h.Ns
-		}
+		r, holders := &u.Resources[at], []string{}
+		held := quantity.Sum(r.Holders, func(h *work.Holder) int64 { return h.Ns })
 		for _, h := range r.Holders[:min(len(r.Holders), 3)] {
 			if h.Ns > 0 {
 				holders = append(holders, fmt.Sprintf("%s %s (%s each)", words.Visible(names.Function(h.Who)), quantity.Part(h.Ns, held), quantity.Duration(h.Ns/h.Count)))

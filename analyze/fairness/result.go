@@ -48,17 +48,17 @@ type Age struct {
 	Bins  []int64 `json:"bins"`   // largest in each bin, ns; at most 512
 }
 
-// Result judges how running time was shared. Within a class it is a statement
-// about the scheduler, between classes one about the program.
+// Result is how evenly running time was shared. Within a class it is about the scheduler,
+// between classes about the program.
 type Result struct {
-	Jain        float64  `json:"jain"`         // index over all user goroutines of service received / ideal service; 1 is fair
-	Judged      int64    `json:"judged"`       // goroutines in that index: those with at least 100 µs of ideal service
-	MaxLagNs    int64    `json:"max_lag_ns"`   // most service owed to one goroutine at any time, compared with ideal sharing, in ns
-	P99LagNs    int64    `json:"p99_lag_ns"`   // 99th percentile of the most service owed to each goroutine, in ns; within 0.1 %
-	Slowdown    Slowdown `json:"slowdown"`     // how many times longer work took because it waited for a P
-	Bypass      Bypass   `json:"bypass"`       // how far starts kept the order in which goroutines became runnable
-	LittleError float64  `json:"little_error"` // relative gap between mean queue length and rate x mean wait: a self-check
-	Classes     []Class  `json:"classes"`      // fairness within each class of goroutines
+	Jain        float64  `json:"jain"`       // Jain's index of service received over ideal service; 1 is even
+	Judged      int64    `json:"judged"`     // goroutines in that index
+	MaxLagNs    int64    `json:"max_lag_ns"` // most running time owed to one goroutine
+	P99LagNs    int64    `json:"p99_lag_ns"` // 99th percentile of the most owed to each goroutine
+	Slowdown    Slowdown `json:"slowdown"`
+	Bypass      Bypass   `json:"bypass"`
+	LittleError float64  `json:"little_error"` // self-check: gap between mean queue length and rate × mean wait
+	Classes     []Class  `json:"classes"`
 }
 
 // Bypass is how far starts kept the order in which goroutines of the program became

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/export"
@@ -66,18 +68,27 @@ func (w *Writer) about(res *analyze.Result) {
 }
 
 // noteInt notes an annotation of the next event.
-func (w *Writer) noteInt(name string, v int64) { w.out.noteInt(w.annotation(name), v) }
-
-func (w *Writer) noteText(name, text string) {
-	w.out.noteString(w.annotation(name), export.Shown(text))
+func (w *Writer) noteInt(name string, v int64) {
+	w.out.note(appendUint(w.annotation(name), annotationInt, uint64(v)))
 }
 
-func (w *Writer) annotation(name string) uint64 {
-	iid, ok := w.annotations[name]
+func (w *Writer) noteText(name, text string) {
+	w.out.note(appendString(w.annotation(name), annotationString, export.Shown(text)))
+}
+
+// annotation begins an annotation of that name.
+func (w *Writer) annotation(name string) []byte {
+	iid := intern(&w.out, w.annotations, internedAnnotationNames, name, func() string { return name })
+	return appendUint(w.out.head[:0], annotationNameIID, iid)
+}
+
+// intern returns the number of a name, and writes it when it comes up first.
+func intern[K comparable](out *packets, numbers map[K]uint64, field protowire.Number, k K, name func() string) uint64 {
+	iid, ok := numbers[k]
 	if !ok {
-		iid = uint64(len(w.annotations) + 1)
-		w.annotations[name] = iid
-		w.out.intern(internedAnnotationNames, iid, name)
+		iid = uint64(len(numbers) + 1)
+		numbers[k] = iid
+		out.intern(field, iid, name())
 	}
 	return iid
 }

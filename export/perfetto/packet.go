@@ -109,15 +109,7 @@ func (p *packets) add(e *event) {
 	p.write(appendUint(p.packet[:0], packetTimestamp, uint64(e.at)), packetTrackEvent)
 }
 
-// noteInt notes an annotation of the next event.
-func (p *packets) noteInt(nameIID uint64, v int64) {
-	p.note(appendUint(appendUint(p.head[:0], annotationNameIID, nameIID), annotationInt, uint64(v)))
-}
-
-func (p *packets) noteString(nameIID uint64, v string) {
-	p.note(appendString(appendUint(p.head[:0], annotationNameIID, nameIID), annotationString, v))
-}
-
+// note notes an annotation of the next event.
 func (p *packets) note(annotation []byte) {
 	p.head = annotation
 	p.annotations = appendBytes(p.annotations, eventAnnotations, annotation)

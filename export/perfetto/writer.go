@@ -244,13 +244,7 @@ func (w *Writer) slice(begin *event, to int64) {
 
 // class returns the number of the name of a class.
 func (w *Writer) class(class int32) uint64 {
-	iid, ok := w.classes[class]
-	if !ok {
-		iid = uint64(len(w.classes) + 1)
-		w.classes[class] = iid
-		w.out.intern(internedEventNames, iid, w.Class(class))
-	}
-	return iid
+	return intern(&w.out, w.classes, internedEventNames, class, func() string { return w.Class(class) })
 }
 
 // p returns the track of a P; nil if it has none.

@@ -40,7 +40,7 @@ type Analysis struct {
 	Preemptions    procs.Counts           `json:"preemptions"` // goroutines made to yield
 	Queues         *Queues                `json:"queues"`
 	Pressure       fairness.Pressure      `json:"pressure"`
-	Fairness       Fairness               `json:"fairness"`
+	Fairness       fairness.Result        `json:"fairness"`
 	TimeInStates   TimeInStates           `json:"lives"` // time in each state
 	Work           work.Units             `json:"work"`  // units of work: requests, jobs, tests
 	Span           analyze.Span           `json:"span"`
@@ -87,19 +87,6 @@ type Queues struct {
 	procs.Queues
 	Overflows   int64 `json:"overflows"`    // puts on a full local queue
 	GlobalTakes int64 `json:"global_takes"` // takes from the global queue; a batch counts once
-}
-
-// Fairness is how evenly running time was shared. Within a class it is about the scheduler,
-// between classes about the program.
-type Fairness struct {
-	Jain        float64           `json:"jain"`       // Jain's index of service received over ideal service; 1 is even
-	Judged      int64             `json:"judged"`     // goroutines in that index
-	MaxLagNs    int64             `json:"max_lag_ns"` // most running time owed to one goroutine
-	P99LagNs    int64             `json:"p99_lag_ns"` // 99th percentile of the most owed to each goroutine
-	Slowdown    fairness.Slowdown `json:"slowdown"`
-	Bypass      fairness.Bypass   `json:"bypass"`
-	LittleError float64           `json:"little_error"` // self-check: gap between mean queue length and rate × mean wait
-	Classes     []fairness.Class  `json:"classes"`
 }
 
 // Class is the goroutines with equal start function and creator.

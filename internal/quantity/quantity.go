@@ -118,6 +118,14 @@ func Ratio[T int | int64 | float64](part, whole T) float64 {
 	return float64(part) / float64(whole)
 }
 
+// Sum adds up a number of each element of a list, such as a time in ns.
+func Sum[T any](list []T, of func(*T) int64) (sum int64) {
+	for i := range list {
+		sum += of(&list[i])
+	}
+	return sum
+}
+
 // Mean returns the arithmetic mean of xs; 0 if it is empty.
 func Mean(xs []float64) float64 {
 	sum := 0.0

@@ -122,10 +122,8 @@ func latencyChart(k *work.UnitKind) *chart {
 	for i := range k.Bins {
 		b := &k.Bins[i]
 		xs = append(xs, quantity.Duration(b.FromNs))
-		parts, whole := report.LatencyParts(b), int64(0)
-		for _, p := range parts {
-			whole += p.Ns
-		}
+		parts := report.LatencyParts(b)
+		whole := length(parts)
 		for _, p := range parts {
 			if at[p.Key] == nil {
 				at[p.Key], order = make([]float64, len(k.Bins)), append(order, p)

@@ -43,7 +43,7 @@ func WriteDiff(w io.Writer, c *compare.Result, before, after *report.Document, t
 			return fmt.Errorf("html: %w", err)
 		}
 		sides.Blocks = append(sides.Blocks, doc.Fold{Title: [...]string{"before", "after"}[i], Note: wholeName(d.Result.Trace.Name).Short, Blocks: []doc.Block{
-			doc.Para{Text: words.Cut(words.Visible(d.Verdict.Headline), 1200)}, doc.List{Items: sentences(d.Verdict.Lines)}, report.InShort(d, sideFindings),
+			doc.Para{Text: words.Cut(words.Visible(d.Verdict.Headline), 1200)}, doc.List{Items: words.All(d.Verdict.Lines, 1200)}, report.InShort(d, sideFindings),
 			doc.Fold{Title: "Its whole report, as text", Blocks: []doc.Block{doc.Code(text.String())}},
 		}})
 	}

@@ -146,10 +146,7 @@ func (f *firstView) bars(r *analyze.Result, blocked bool) {
 
 // bar adds a bar, with a legend of what is a two-hundredth or more, if there is anything.
 func (f *firstView) bar(title, note string, parts []doc.Part) {
-	whole := int64(0)
-	for _, p := range parts {
-		whole += p.Ns
-	}
+	whole := length(parts)
 	if whole == 0 {
 		return
 	}

@@ -25,10 +25,7 @@ func WriteFleet(w io.Writer, f *jsondoc.Fleet, full bool, o Options) error {
 	if f == nil {
 		return errors.New("html: no report")
 	}
-	names := words.NewNames(words.FleetClasses(f))
-	if full {
-		names = names.Full()
-	}
+	names := words.NewNames(words.FleetClasses(f), full)
 	p := &summaryPage{
 		Kind: "fleet", Title: "Fleet: " + quantity.Plural(f.Traces, "trace", "traces"), Tool: words.Visible(f.Tool),
 		Status: "ok", Badge: "Nobody stands out", Headline: words.FleetHeadline(f), Reasons: report.FleetSums(f), charts: map[string]*chart{},

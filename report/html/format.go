@@ -39,14 +39,6 @@ var afterPackage = regexp.MustCompile(`([\pL\pN_]\.)(\pL)`)
 
 var nameBreaks = strings.NewReplacer(".(", ".<wbr>(", ").", ").<wbr>", "/", "/<wbr>", ".", ".<wbr>")
 
-// sentences are some that may hold names, safe to display.
-func sentences(list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, words.Cut(words.Visible(s), 1200))
-	}
-	return out
-}
-
 // Name is a string from a trace, safe to display, and cut if it is long.
 type Name struct {
 	Short string // what is shown

@@ -42,7 +42,8 @@ func plainSpaces(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") 
 
 // What is not recorded is hatched, has an entry in the legends, and no share is of it.
 func TestGapIsHatched(t *testing.T) {
-	r := gapDoc().Result
+	d := gapDoc()
+	r := d.Result
 	ps := report.ProcessorsSection(r).Blocks
 	if want := "Of CPU capacity (Ps × time), 50 % ran the program, 0 % the garbage collector, 50 % was idle."; plainSpaces(ps[0].(doc.Para).Text) != want {
 		t.Errorf("%q, want %q", ps[0], want)
@@ -80,7 +81,7 @@ func TestGapIsHatched(t *testing.T) {
 	if !slices.ContainsFunc(p.Arrays, func(a packedArray) bool { return a.Name == "0.gap" }) {
 		t.Errorf("arrays: %v", p.Arrays)
 	}
-	page := plainSpaces(write(t, doc, Options{}))
+	page := plainSpaces(write(t, d, Options{}))
 	for _, s := range []string{`<pattern id="hatch"`, "2 ms of it was not recorded"} {
 		if !strings.Contains(page, s) {
 			t.Errorf("the page lacks %q", s)
@@ -98,7 +99,8 @@ func TestGapIsHatched(t *testing.T) {
 // Where a point of a chart stands for several bins, those that are not recorded have no
 // part in it, and one of none but such is no point.
 func TestGapHasNoMean(t *testing.T) {
-	r := gapDoc().Result
+	d := gapDoc()
+	r := d.Result
 	if got, want := rebin(r.Timeline.Runnable.Mean, recorded(&r.Timeline), 2), []float64{1, 2}; !slices.Equal(got, want) {
 		t.Errorf("means %v, want %v", got, want)
 	}

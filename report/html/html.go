@@ -169,7 +169,7 @@ func render(w io.Writer, doc *report.Document, o Options, d detail) error {
 	if v.sources, err = o.sources(islands, names...); err != nil {
 		return err
 	}
-	return execute(w, "page.tmpl", v, drawn(doc.Names(), doc.Result))
+	return execute(w, "page.tmpl", v, drawsWith(doc.Names(), doc.Result))
 }
 
 // sources returns the style and the scripts of a page with that data, and what its charts need, if it may have some.

@@ -44,10 +44,7 @@ func newMoment(w *waits.Result, f *findings.Finding, names *words.Names) *moment
 		G: fmt.Sprintf("G%d", s.G), Name: className(s.Name, names), Waited: quantity.Duration(s.WaitNs),
 		Href: report.WaitHref(s), Text: names.WaitSentences(*s),
 	}
-	drawn := int64(0)
-	for _, r := range s.Runs {
-		drawn += r.ToNs - r.FromNs
-	}
+	drawn := quantity.Sum(s.Runs, func(r *waits.Run) int64 { return r.ToNs - r.FromNs })
 	if 2*drawn >= s.WaitNs { // else the lane of its P would be mostly blank
 		m.draw(s, names)
 	}

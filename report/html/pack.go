@@ -128,15 +128,6 @@ func packStacks(all [][]int32) [][]int32 {
 // maxNote bounds the name of a task or region, in characters.
 const maxNote = 120
 
-// packNotes are the types of tasks and regions, for the numbers in windows.
-func packNotes(types []string) []string {
-	var out []string
-	for _, s := range types {
-		out = append(out, words.Cut(words.Visible(s), maxNote))
-	}
-	return out
-}
-
 // packAnnotations adds the tasks and regions of a window, by goroutine and time. Times are
 // relative to the window's start; the depth of a task is -1.
 func packAnnotations(b *block, pre string, w timeline.Window) {
@@ -188,9 +179,7 @@ func packCPUs(b *block, c *timeline.CPUs, cells int) *packedCPUs {
 	for _, l := range lacks {
 		p.Lacks = append(p.Lacks, l.words)
 	}
-	for _, s := range c.Processes {
-		p.Processes = append(p.Processes, words.Cut(words.Visible(s), maxProcessName))
-	}
+	p.Processes = words.All(c.Processes, maxProcessName)
 	return p
 }
 

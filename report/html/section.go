@@ -41,8 +41,8 @@ type laneView struct {
 	Bar  template.HTML
 }
 
-// drawn is how a template draws blocks: names calls functions, and r has the findings among them.
-func drawn(names *words.Names, r *analyze.Result) template.FuncMap {
+// drawsWith returns the functions of the templates: names calls functions, and r has the findings among blocks.
+func drawsWith(names *words.Names, r *analyze.Result) template.FuncMap {
 	return template.FuncMap{
 		"typeset": typeset, "breaks": breaks, "headline": headline, "visible": words.Visible, "plural": func(n int, one, many string) string { return quantity.Plural(int64(n), one, many) },
 		"kind":    kind,
@@ -107,17 +107,18 @@ func newCell(c doc.Cell, names *words.Names, left, picks bool) cellView {
 
 // newBar draws parts of a whole, or of their sum if whole is 0; as wide as there is room is scale, or the whole if that is 0.
 func newBar(parts []doc.Part, whole, scale int64, height int, label string) template.HTML {
-	sum := int64(0)
-	for _, p := range parts {
-		sum += p.Ns
-	}
-	whole = max(cmp.Or(whole, sum), 1)
+	whole = max(cmp.Or(whole, length(parts)), 1)
 	parts = slices.Clone(parts)
 	for i := range parts {
 		p := &parts[i]
 		p.Title = fmt.Sprintf("%s: %s, %s", p.Title, quantity.Duration(p.Ns), quantity.Part(p.Ns, whole))
 	}
 	return bar(parts, cmp.Or(scale, whole), height, label)
+}
+
+// length is that of all parts.
+func length(parts []doc.Part) int64 {
+	return quantity.Sum(parts, func(p *doc.Part) int64 { return p.Ns })
 }
 
 // newRanges draws values, with their intervals, on one scale from 0.

@@ -63,5 +63,5 @@ func (p *summaryPage) write(w io.Writer, names *words.Names, o Options) error {
 	if p.sources, err = o.sources(islands, "core.js", "tables.js"); err != nil {
 		return err
 	}
-	return execute(w, "summary.tmpl", p, drawn(names, nil))
+	return execute(w, "summary.tmpl", p, drawsWith(names, nil))
 }

@@ -249,7 +249,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 		b.f32(fmt.Sprintf("%d.q", i), meanBins(l.Queue.Mean, ns, f))
 		b.i32(fmt.Sprintf("%d.qmax", i), maxBins(l.Queue.Max, f))
 	}
-	p.Notes = packNotes(t.Annotations)
+	p.Notes = words.All(t.Annotations, maxNote)
 	p.Heap, p.CPUs = packHeap(b, t.Heap), packCPUs(b, t.CPUs, d.cells)
 	byClass := map[int32]string{}
 	for _, c := range r.Waits.Classes {

@@ -88,7 +88,7 @@ func newView(d *report.Document, link string) *view {
 		v.Detail = words.Cut(words.Visible(d.Verdict.Detail), 1200)
 	}
 	v.Try = words.Cut(words.Visible(d.Verdict.Try), 1200)
-	v.Lines = sentences(slices.DeleteFunc(slices.Clone(d.Verdict.Lines), func(l string) bool { return l == d.Verdict.Detail || l == d.Verdict.Try }))
+	v.Lines = words.All(slices.DeleteFunc(slices.Clone(d.Verdict.Lines), func(l string) bool { return l == d.Verdict.Detail || l == d.Verdict.Try }), 1200)
 	status, ok := vocabulary.Lookup(vocabulary.Severity, v.Status)
 	v.Badge = words.Visible(cmp.Or(d.Verdict.Label, status.Title))
 	if !ok {

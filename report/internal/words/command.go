@@ -84,11 +84,7 @@ func Focus(f *analyze.Focused) (window, only string) {
 	window = from + " to " + to
 	var parts []string
 	if len(f.Classes) > 0 {
-		names := make([]string, len(f.Classes))
-		for i, name := range f.Classes {
-			names[i] = Cut(Visible(name), 120)
-		}
-		parts = append(parts, "goroutines of "+firstOf(names))
+		parts = append(parts, "goroutines of "+firstOf(All(f.Classes, 120)))
 	}
 	if len(f.Goroutines) > 0 {
 		numbers := make([]string, len(f.Goroutines))

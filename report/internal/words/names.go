@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -29,9 +30,9 @@ type Names struct {
 	full   bool
 }
 
-// NewNames returns the names for a document about these classes.
-func NewNames(classes []string) *Names {
-	n := &Names{twice: map[string]bool{}}
+// NewNames returns the names for a document about these classes; with full by the paths of their packages.
+func NewNames(classes []string, full bool) *Names {
+	n := &Names{twice: map[string]bool{}, full: full}
 	shown := make([]string, 0, len(classes))
 	started := map[string]string{}
 	for _, c := range classes {
@@ -159,6 +160,21 @@ func Cut(s string, n int) string {
 	tail := n - head - 1
 	return string(r[:head]) + "…" + string(r[len(r)-tail:])
 }
+
+// First returns the first most of some strings, which may be hostile, each fit for a line and of at most n
+// characters; if there are more, more says how many: it is a format for their number.
+func First(list []string, most, n int, more string) (out []string) {
+	for _, s := range list[:min(len(list), most)] {
+		out = append(out, Cut(Visible(s), n))
+	}
+	if left := len(list) - most; left > 0 {
+		out = append(out, fmt.Sprintf(more, left))
+	}
+	return out
+}
+
+// All is [First] of all strings.
+func All(list []string, n int) []string { return First(list, len(list), n, "") }
 
 // Visible returns s with what is invisible, or hides other text, made visible, and with U+FFFD
 // for invalid UTF-8: strings from a trace may be hostile.

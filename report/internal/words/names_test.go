@@ -21,7 +21,7 @@ func alike() *analyze.Result {
 }
 
 func TestNames(t *testing.T) {
-	names := NewNames(ClassesOf(alike()))
+	names := NewNames(ClassesOf(alike()), false)
 	for _, c := range []struct{ name, short, full string }{
 		{"a.com/x/server.Run", "x/server.Run", "a.com/x/server.Run"},
 		{"b.com/y/server.Run", "y/server.Run", "b.com/y/server.Run"},
@@ -56,7 +56,7 @@ func TestNamesWithoutTheLibrary(t *testing.T) {
 		"main.serve, started by sync.(*WaitGroup).Go.func1", "main.load, started by golang.org/x/sync/errgroup.(*Group).Go.func1",
 		"main.save, started by example.com/x/pool.(*Pool).run", "main.twice, started by sync.(*WaitGroup).Go.func1", "main.twice",
 		"(unknown function), started by testing.tRunner",
-	})
+	}, false)
 	for _, c := range []struct{ name, want string }{
 		{"main.serve, started by sync.(*WaitGroup).Go.func1", "main.serve"},
 		{"main.load, started by golang.org/x/sync/errgroup.(*Group).Go.func1", "main.load"},
@@ -78,7 +78,7 @@ func TestNamesWithoutTheLibrary(t *testing.T) {
 
 // TestNamesInTexts shortens names, and nothing else.
 func TestNamesInTexts(t *testing.T) {
-	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1"})
+	names := NewNames([]string{"a.com/x/server.Run", "b.com/y/server.Run", "b.com/y/server.Run.func1"}, false)
 	for _, c := range []struct {
 		text findings.Text
 		want string
