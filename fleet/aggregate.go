@@ -39,7 +39,8 @@ func Aggregate(records func() iter.Seq2[*Record, error], problems []Problem, g G
 		}
 		a.add(r)
 	}
-	found := outliersOf(a.groups, g.By)
+	found := &outliers{by: g.By}
+	found.compareGroups(a.groups)
 	for r, err := range records() {
 		if err != nil {
 			return nil, err

@@ -33,15 +33,6 @@ type outliers struct {
 	n      int64
 }
 
-func outliersOf(groups []*group, by []string) *outliers {
-	o := &outliers{by: by}
-	for _, g := range groups {
-		g.median, g.mad = g.center()
-	}
-	o.compareGroups(groups)
-	return o
-}
-
 // score is the modified z-score.
 func score(value, median, mad int64) float64 {
 	return zFactor * float64(value-median) / max(float64(mad), leastMAD*float64(median), leastMADUnits)
@@ -51,6 +42,9 @@ func score(value, median, mad int64) float64 {
 // the version, if there are enough, or else in another one but the first, such as the
 // host. Other services, and other GOMAXPROCS, are other work.
 func (o *outliers) compareGroups(groups []*group) {
+	for _, g := range groups {
+		g.median, g.mad = g.center()
+	}
 	judged := map[*group]bool{}
 	for _, d := range o.dimensions() {
 		families := map[string][]*group{}

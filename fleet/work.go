@@ -50,7 +50,13 @@ func kindsOf(list []work.UnitKind) []Kind {
 			x.Histogram = append(x.Histogram, Bucket{int32(k.Latency.Histogram[j]), k.Latency.Histogram[j+1]})
 		}
 		for j := range k.Path {
-			x.book(ownPart(&k.Path[j]))
+			p := &k.Path[j]
+			what, where := p.Own()
+			own := Part{What: what, Where: cut(where), Ns: p.Ns}
+			if p.Via == nil {
+				own.Cause = p.Cause
+			}
+			x.book(own)
 		}
 		if len(out) == maxKinds {
 			last := &out[maxKinds-1]
@@ -64,16 +70,6 @@ func kindsOf(list []work.UnitKind) []Kind {
 		out[i].Parts = largestParts(out[i].Parts)
 	}
 	return out
-}
-
-// ownPart returns what the unit's own goroutine did in a part of its time.
-func ownPart(p *work.TimePart) Part {
-	what, where := p.Own()
-	own := Part{What: what, Where: cut(where), Ns: p.Ns}
-	if p.Via == nil {
-		own.Cause = p.Cause
-	}
-	return own
 }
 
 // rest stands for what is beyond a bound.

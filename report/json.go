@@ -16,6 +16,7 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
 	"github.com/gmpscope/gmpscope/internal/term"
@@ -43,7 +44,7 @@ func analysisOf(doc *Document, o JSONOptions) *jsondoc.Analysis {
 		Ps: orEmpty(r.Procs.Ps), Preemptions: r.Procs.Preemptions, Pressure: r.Pressure,
 		Fairness:     r.Fairness,
 		TimeInStates: jsondoc.TimeInStates{Program: *lifeOf(&r.Breakdown.Program), Runtime: *lifeOf(&r.Breakdown.Runtime)}, Work: r.Work,
-		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacksOf(r.Stacks), Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
+		Span: r.Span, Classes: classesOf(r, doc.names), Stacks: stacks.Result{Frames: orEmpty(r.Stacks.Frames), Rows: orEmpty(r.Stacks.Rows), Woken: orEmpty(r.Stacks.Woken)}, Findings: findingsOf(r.Findings), Doubts: orEmpty(r.Doubts), Detectors: orEmpty(r.Detectors),
 		Suppressed: suppressedOf(r.Suppressed),
 		Focus:      r.Focus,
 		Kernel:     r.Kernel,
@@ -242,11 +243,14 @@ func classesOf(r *analyze.Result, names *words.Names) []jsondoc.Class {
 		}
 		out = append(out, jsondoc.Class{
 			ID: c.ID, Name: c.Name, Short: names.ShortName(c.Name), Creator: c.Creator, StartedBy: c.StartedBy, System: c.System,
-			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs, Life: lifeOfClass(&r.Breakdown, c.ID),
+			Goroutines: c.Goroutines, Starts: c.Starts, RunningNs: c.RunningNs,
 			Waits: c.Waits, Causes: orEmpty(causes), Antagonists: orEmpty(c.Antagonists),
 			Held: orEmpty(c.Held), Worst: orEmpty(c.Worst), WokenBy: orEmpty(c.WokenBy), BlockedBefore: orEmpty(c.BlockedBefore),
 			Tasks: orEmpty(c.Tasks), Regions: orEmpty(c.Regions),
 		})
+		if b := r.Breakdown.Of(c.ID); b != nil {
+			out[len(out)-1].Life = lifeOf(&b.TimeByState)
+		}
 	}
 	return out
 }

@@ -39,8 +39,11 @@ func MachineSection(r *analyze.Result) *doc.Section {
 		by = slices.Insert(slices.Delete(by, at, at+1), textProcesses-1, k.ByProcess[at])
 	}
 	for i := range by {
-		p := &by[i]
-		processes.Rows = append(processes.Rows, doc.Row{Cells: []doc.Cell{{Text: processName(p)}, doc.Count(p.Threads), doc.Duration(p.CPUNs), doc.Duration(p.InsteadNs)}})
+		p, name := &by[i], words.Cut(words.Visible(by[i].Name), maxProcessLetter)
+		if p.Program {
+			name += " (this program)"
+		}
+		processes.Rows = append(processes.Rows, doc.Row{Cells: []doc.Cell{{Text: name}, doc.Count(p.Threads), doc.Duration(p.CPUNs), doc.Duration(p.InsteadNs)}})
 	}
 	cpus := doc.Table{Most: textCPUs, More: max(0, len(k.CPUs)-pageCPUs), One: "more CPU", Many: "more CPUs", Columns: []doc.Column{{Title: "CPU", Left: true}, {Title: "program"}, {Title: "others"}, {Title: "idle"}, {Title: "not known"}}}
 	for _, c := range k.CPUs[:min(len(k.CPUs), pageCPUs)] {
@@ -90,15 +93,6 @@ func idleWaitsInWords(k *kernel.Machine) string {
 	}
 	return fmt.Sprintf("Goroutines waited %s beside an idle P, %s of it while a thread had been woken and had no CPU yet; and %s for a P that was waking up, %s of it without a CPU.",
 		quantity.Duration(missed), quantity.Duration(ns[kernel.CauseMissedKernel]), quantity.Duration(waking), quantity.Duration(ns[kernel.CauseWakingKernel]))
-}
-
-// processName is what a process is called, safe to show.
-func processName(p *kernel.ProcessUse) string {
-	name := words.Cut(words.Visible(p.Name), maxProcessLetter)
-	if p.Program {
-		name += " (this program)"
-	}
-	return name
 }
 
 // machineLead reports in sentences how much of the time goroutines had a CPU.

@@ -67,13 +67,9 @@ func (t *text) replayVerdict(r *replay.Result) {
 	if g.Starts == 0 {
 		head = "The trace has no starts."
 	}
-	for _, l := range wrap(head, Width) {
-		t.line(t.in(bold, l))
-	}
+	t.styled(bold, head)
 	if n := violations(g); n > 0 {
-		for _, l := range wrap(fmt.Sprintf("The rebuilt decisions contradict themselves %s: that is an error of gmpscope, not of the program.", quantity.Plural(n, "time", "times")), Width) {
-			t.line(t.in(red, l))
-		}
+		t.styled(red, fmt.Sprintf("The rebuilt decisions contradict themselves %s: that is an error of gmpscope, not of the program.", quantity.Plural(n, "time", "times")))
 	}
 	t.line("")
 	if c := r.Trace.CPUs; c > 0 {

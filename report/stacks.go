@@ -19,12 +19,6 @@ const (
 	frameName  = 240 // runes
 )
 
-// stacksOf makes missing lists empty ones.
-func stacksOf(r stacks.Result) stacks.Result {
-	r.Frames, r.Rows, r.Woken = orEmpty(r.Frames), orEmpty(r.Rows), orEmpty(r.Woken)
-	return r
-}
-
 // StacksSection returns the section about the stacks at which waiting goroutines had stopped; nil if unknown.
 func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 	if len(r.Stacks.Rows) == 0 {

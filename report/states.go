@@ -144,14 +144,6 @@ func (w *wording) lived() string {
 		w.class(c.Name), quantity.Plural(c.Goroutines, "goroutine", "goroutines"), quantity.Duration(c.LifeNs()), words.List(list))
 }
 
-// lifeOfClass is the life of a class as the JSON has it, or nil.
-func lifeOfClass(b *breakdown.Result, id int32) *jsondoc.Life {
-	if c := b.Of(id); c != nil {
-		return lifeOf(&c.TimeByState)
-	}
-	return nil
-}
-
 func lifeOf(s *breakdown.TimeByState) *jsondoc.Life {
 	out := &jsondoc.Life{
 		LifeNs: s.LifeNs(), RunningNs: s.RunningNs, RunnableNs: s.RunnableNs, BlockedNs: s.Blocked(),

@@ -119,6 +119,13 @@ func (t *text) more(n int, one, many string) {
 	}
 }
 
+// styled writes a paragraph in a style.
+func (t *text) styled(st style, s string) {
+	for _, l := range wrap(s, Width) {
+		t.line(t.in(st, l))
+	}
+}
+
 // head begins a section.
 func (t *text) head(title string) {
 	t.line("")
@@ -160,9 +167,7 @@ func (t *text) verdict(d *Document) {
 	v := d.Verdict
 	status, _ := vocabulary.Lookup(vocabulary.Severity, v.Status)
 	t.line(t.in(statusStyle[v.Status], cmp.Or(v.Label, status.Title)))
-	for _, l := range wrap(v.Headline, Width) {
-		t.line(t.in(bold, l))
-	}
+	t.styled(bold, v.Headline)
 	if len(v.Lines) > 0 {
 		t.line("")
 	}

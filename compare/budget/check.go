@@ -211,7 +211,6 @@ func (r *Rule) doubt(docs []Document) string {
 		return "" // not about time
 	}
 	lacking := 0
-	var counts []float64
 	for _, d := range docs {
 		list, _ := d["findings"].([]any)
 		if slices.ContainsFunc(list, func(e any) bool {
@@ -221,9 +220,10 @@ func (r *Rule) doubt(docs []Document) string {
 		}) {
 			lacking++
 		}
-		if len(r.path) > 2 && r.path[len(r.path)-2].key == "latency" {
-			find(map[string]any(d), append(slices.Clone(r.path[:len(r.path)-2]), step{key: "count"}), &counts)
-		}
+	}
+	var counts []float64
+	if len(r.path) > 2 && r.path[len(r.path)-2].key == "latency" {
+		counts = numbersAt(docs, append(slices.Clone(r.path[:len(r.path)-2]), step{key: "count"}))
 	}
 	if 2*lacking > len(docs) {
 		return "threads lacked CPUs in most of the traces"
@@ -321,6 +321,14 @@ func find(at any, p []step, to *[]float64) (why string) {
 		why = fmt.Sprintf("no element of %q is called %s: %s", p[0].key, p[0].choose, names.Instead(p[0].choose, namesOf(list)))
 	}
 	return why
+}
+
+// numbersAt are the numbers at a path of those documents that have some.
+func numbersAt(docs []Document, path []step) (vs []float64) {
+	for _, d := range docs {
+		find(map[string]any(d), path, &vs)
+	}
+	return vs
 }
 
 // namesOf returns what the elements of a list go by.
@@ -454,10 +462,7 @@ func proposeKinds(b *strings.Builder, docs []Document, entry bool) error {
 		if err != nil {
 			return err
 		}
-		var counts []float64
-		for _, d := range docs {
-			find(map[string]any(d), count, &counts)
-		}
+		counts := numbersAt(docs, count)
 		for _, k := range proposedOfKinds {
 			if k.units > 0 && len(counts) > 0 && slices.Min(counts) >= k.units {
 				if err := propose(b, path+k.path, docs, k.lower); err != nil {
@@ -476,10 +481,7 @@ func propose(b *strings.Builder, path string, docs []Document, lower bool) error
 	if err != nil {
 		return err
 	}
-	var vs []float64
-	for _, d := range docs {
-		find(map[string]any(d), steps, &vs)
-	}
+	vs := numbersAt(docs, steps)
 	if len(vs) == 0 || len(vs) < len(docs) {
 		return nil
 	}

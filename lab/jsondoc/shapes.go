@@ -44,6 +44,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[waits.Cause]():          "CauseName",
 	reflect.TypeFor[procs.Proc]():           "P",
 	reflect.TypeFor[fairness.Class]():       "FairClass",
+	reflect.TypeFor[fairness.Result]():      "Fairness",
 	reflect.TypeFor[timeline.Result]():      "Timeline",
 	reflect.TypeFor[timeline.Span]():        "Interval",
 	reflect.TypeFor[findings.CostBase]():    "CostOf",

@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
@@ -20,27 +21,22 @@ func FleetCommand(t *jsondoc.FleetTrace) string {
 
 // FleetClasses returns the names of classes in a report about many traces.
 func FleetClasses(f *jsondoc.Fleet) []string {
-	var out []string
-	for i := range f.Classes {
-		out = append(out, f.Classes[i].Name, f.Classes[i].Creator)
-	}
+	out := slices.Concat(
+		each(f.Classes, func(c *jsondoc.FleetClass) []string { return []string{c.Name, c.Creator} }),
+		each(f.Groups, func(g *jsondoc.FleetGroup) []string { return []string{g.Class} }),
+		each(f.Outliers, func(o *jsondoc.FleetOutlier) []string { return []string{o.Class} }),
+		each(f.Findings, func(x *jsondoc.FleetFinding) []string { return []string{x.Class} }),
+		each(f.Worst, func(w *jsondoc.FleetWait) []string { return []string{w.Class} }))
 	for i := range f.Work {
-		out = append(out, f.Work[i].Name)
-		for j := range f.Work[i].Parts {
-			out = append(out, f.Work[i].Parts[j].Where)
-		}
+		out = append(append(out, f.Work[i].Name), each(f.Work[i].Parts, func(p *jsondoc.FleetPart) []string { return []string{p.Where} })...)
 	}
-	for i := range f.Groups {
-		out = append(out, f.Groups[i].Class)
-	}
-	for i := range f.Outliers {
-		out = append(out, f.Outliers[i].Class)
-	}
-	for i := range f.Findings {
-		out = append(out, f.Findings[i].Class)
-	}
-	for i := range f.Worst {
-		out = append(out, f.Worst[i].Class)
+	return out
+}
+
+// each returns what each element of a list has.
+func each[T any](list []T, of func(*T) []string) (out []string) {
+	for i := range list {
+		out = append(out, of(&list[i])...)
 	}
 	return out
 }

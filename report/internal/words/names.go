@@ -3,11 +3,14 @@ package words
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gmpscope/gmpscope/analyze"
+	"github.com/gmpscope/gmpscope/analyze/breakdown"
 	"github.com/gmpscope/gmpscope/analyze/findings"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/funcname"
 	"github.com/gmpscope/gmpscope/internal/std"
 	"github.com/gmpscope/gmpscope/internal/term"
@@ -49,17 +52,10 @@ func NewNames(classes []string, full bool) *Names {
 
 // ClassesOf returns the names of classes and creators that a result has.
 func ClassesOf(r *analyze.Result) []string {
-	var out []string
-	for i := range r.Waits.Classes {
-		c := &r.Waits.Classes[i]
-		out = append(out, c.Name, c.Creator, c.StartedBy)
-	}
-	for i := range r.Breakdown.Classes {
-		out = append(out, r.Breakdown.Classes[i].Name, r.Breakdown.Classes[i].Creator)
-	}
-	for _, p := range r.Span.Path {
-		out = append(out, p.Name, p.Creator)
-	}
+	out := slices.Concat(
+		each(r.Waits.Classes, func(c *waits.Class) []string { return []string{c.Name, c.Creator, c.StartedBy} }),
+		each(r.Breakdown.Classes, func(c *breakdown.Class) []string { return []string{c.Name, c.Creator} }),
+		each(r.Span.Path, func(p *analyze.PathPart) []string { return []string{p.Name, p.Creator} }))
 	for f := range r.AllFindings() {
 		out = append(out, OfActors(f)...)
 	}
@@ -68,11 +64,7 @@ func ClassesOf(r *analyze.Result) []string {
 
 // OfActors returns the names of classes and creators that a finding has.
 func OfActors(f *findings.Finding) []string {
-	var out []string
-	for i := range f.Actors {
-		out = append(out, f.Actors[i].Class, f.Actors[i].Creator)
-	}
-	return out
+	return each(f.Actors, func(a *findings.Actor) []string { return []string{a.Class, a.Creator} })
 }
 
 // Full returns Names by which functions are called in full.

@@ -14,20 +14,19 @@ import (
 
 // Title returns the words for a term in a table, or its name if the vocabulary does not have
 // it, as it may be with a newer document.
-func Title(k vocabulary.Kind, name string) string {
-	if t, ok := vocabulary.Lookup(k, name); ok {
-		return t.Title
-	}
-	return Cut(Visible(name), maxName)
-}
+func Title(k vocabulary.Kind, name string) string { return lookup(k, name).Title }
 
 // Phrase returns the words for a term in a sentence, or its name if the vocabulary does not
 // have it.
-func Phrase(k vocabulary.Kind, name string) string {
-	if t, ok := vocabulary.Lookup(k, name); ok {
-		return t.Phrase
+func Phrase(k vocabulary.Kind, name string) string { return lookup(k, name).Phrase }
+
+func lookup(k vocabulary.Kind, name string) vocabulary.Term {
+	t, ok := vocabulary.Lookup(k, name)
+	if !ok {
+		t.Title = Cut(Visible(name), maxName)
+		t.Phrase = t.Title
 	}
-	return Cut(Visible(name), maxName)
+	return t
 }
 
 // Meaning returns a sentence that explains the term with a name; "" if the vocabulary does not
