@@ -304,7 +304,7 @@ func kindChanges(before, after []*analyze.Result, basis Basis) ([]KindChange, []
 		c.decides = c.compared(sameWork, asLong) && (c.Entry || !anyEntry && !findings.OfLibrary(c.Name)) && c.share >= smallShare
 	}
 	slices.SortFunc(cs, func(x, y *candidate) int {
-		return cmp.Or(first(x.decides, y.decides), first(x.In == "both", y.In == "both"), cmp.Compare(y.share, x.share), strings.Compare(x.Name, y.Name), strings.Compare(x.How, y.How))
+		return cmp.Or(quantity.TrueFirst(x.decides, y.decides), quantity.TrueFirst(x.In == "both", y.In == "both"), cmp.Compare(y.share, x.share), strings.Compare(x.Name, y.Name), strings.Compare(x.How, y.How))
 	})
 	out := make([]KindChange, 0, min(len(cs), maxKinds))
 	for i, c := range cs[:min(len(cs), maxKinds)] {
@@ -427,16 +427,6 @@ func total(kinds map[kindKey]*kindSum, asLong bool) float64 {
 		}
 	}
 	return float64(max(1, entries, most))
-}
-
-func first(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case x:
-		return -1
-	}
-	return 1
 }
 
 // shifts returns how the parts of a unit's time changed.

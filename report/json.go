@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/internal/term"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
@@ -190,9 +190,7 @@ func finite(v reflect.Value) reflect.Value {
 	c.Set(v)
 	switch v.Kind() {
 	case reflect.Float32, reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			c.SetFloat(0)
-		}
+		c.SetFloat(quantity.Finite(v.Float()))
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if c.Field(i).CanSet() {

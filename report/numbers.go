@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/analyze/work"
+	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -42,13 +42,10 @@ const (
 
 // inUnit is the value in the number's unit; 0 where that is no number, as in JSON.
 func (n *number) inUnit() float64 {
-	switch {
-	case math.IsNaN(n.value) || math.IsInf(n.value, 0):
-		return 0
-	case n.unit == seconds:
-		return n.value / 1e9
+	if n.unit == seconds {
+		return quantity.Finite(n.value) / 1e9
 	}
-	return n.value
+	return quantity.Finite(n.value)
 }
 
 func count(name, help string, n int64) number {

@@ -51,20 +51,9 @@ var blockedKeys = map[string]string{
 func classesByWaiting(r *analyze.Result) []breakdown.Class {
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
-		return cmp.Or(falseFirst(x.Runtime, y.Runtime), cmp.Compare(y.RunnableNs, x.RunnableNs))
+		return cmp.Or(quantity.TrueFirst(!x.Runtime, !y.Runtime), cmp.Compare(y.RunnableNs, x.RunnableNs))
 	})
 	return cs
-}
-
-// falseFirst compares two values of which false comes first.
-func falseFirst(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case x:
-		return 1
-	}
-	return -1
 }
 
 // StatesSection returns the section about the time in each state, by class; nil if unknown.

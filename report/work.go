@@ -346,7 +346,7 @@ func WorkKinds(u *work.Units) (out []*work.UnitKind) {
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *work.UnitKind) int {
-		return cmp.Or(falseFirst(!x.Entry, !y.Entry), cmp.Compare(lost(y), lost(x)))
+		return cmp.Or(quantity.TrueFirst(x.Entry, y.Entry), cmp.Compare(lost(y), lost(x)))
 	})
 	return out
 }

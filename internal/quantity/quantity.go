@@ -126,6 +126,25 @@ func Sum[T any](list []T, of func(*T) int64) (sum int64) {
 	return sum
 }
 
+// TrueFirst compares two conditions, so that what has one comes before what does not.
+func TrueFirst(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
+}
+
+// Finite returns f, or 0 if it is infinite or no number.
+func Finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
 // Mean returns the arithmetic mean of xs; 0 if it is empty.
 func Mean(xs []float64) float64 {
 	sum := 0.0

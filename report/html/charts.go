@@ -199,7 +199,7 @@ func queuesChart(t timeline.Result) *chart {
 // round keeps so many decimals, and is finite.
 func round(f float64, decimals int) float64 {
 	s := math.Pow(10, float64(decimals))
-	return math.Round(finite(f)*s) / s
+	return math.Round(quantity.Finite(f)*s) / s
 }
 
 // causeLines are how many goroutines of the program waited for each cause, on average over each bin.

@@ -362,7 +362,7 @@ func (c *canvas) depth(lane int) []float64 {
 	out := make([]float64, pictureCols)
 	l := &c.t.Lanes[lane]
 	if c.exact == nil {
-		c.bins(len(l.Queue.Mean), func(x, b int, w float64) { out[x] += finite(float64(l.Queue.Mean[b])) * w })
+		c.bins(len(l.Queue.Mean), func(x, b int, w float64) { out[x] += quantity.Finite(float64(l.Queue.Mean[b])) * w })
 		return out
 	}
 	now, last := 0.0, 0.0

@@ -86,14 +86,12 @@ func newCell(c doc.Cell, names *words.Names, left, picks bool) cellView {
 		*v.Name = wholeName(c.Name)
 	}
 	if c.Sorts {
-		v.Sort = strconv.FormatFloat(finite(c.Value), 'g', -1, 64)
+		v.Sort = strconv.FormatFloat(quantity.Finite(c.Value), 'g', -1, 64)
 	}
 	switch kind, name := vocabulary.Kind(c.Term[0]), c.Term[1]; {
 	case kind == doc.Detector && isDetector[name]:
 		v.Href = "d-" + name
-	case kind == vocabulary.Metric:
-		v.Href = measureID(name)
-	case name != "":
+	case name != "" && (kind != vocabulary.Metric || slices.Contains(measures, name)):
 		v.Href = termID(kind, name)
 	}
 	for _, b := range c.Bars {
@@ -126,7 +124,7 @@ func newRanges(ranges []doc.Range) template.HTML {
 	top := 0.0
 	var titles []string
 	for _, r := range ranges {
-		top = max(top, finite(r.Value), r.Hi)
+		top = max(top, quantity.Finite(r.Value), r.Hi)
 		titles = append(titles, r.Title)
 	}
 	if top <= 0 {
@@ -138,7 +136,7 @@ func newRanges(ranges []doc.Range) template.HTML {
 		if r.Lo < r.Hi {
 			d.rect("f-"+r.Key, lo/top*.96, max(.004, (r.Hi-lo)/top*.96), y+2, 1.5, "")
 		}
-		d.rect("f-"+r.Key, max(0, finite(r.Value)/top)*.96, .02, y-1, 7, "")
+		d.rect("f-"+r.Key, max(0, quantity.Finite(r.Value)/top)*.96, .02, y-1, 7, "")
 	}
 	return d.end()
 }

@@ -161,7 +161,7 @@ func meanOf(s []float32, recorded []float64) float64 {
 		if recorded != nil {
 			weight = recorded[i]
 		}
-		sum += finite(float64(v)) * weight
+		sum += quantity.Finite(float64(v)) * weight
 		whole += weight
 	}
 	return sum / max(1, whole)

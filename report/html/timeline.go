@@ -187,7 +187,7 @@ func (b *block) text(name string, v any) error {
 func (b *block) f32(name string, s []float32) {
 	out := make([]float32, len(s))
 	for i, v := range s {
-		out[i] = float32(math.Round(finite(float64(v))*64) / 64)
+		out[i] = float32(math.Round(quantity.Finite(float64(v))*64) / 64)
 	}
 	b.add(name, "f32", out, len(out))
 }

@@ -3,7 +3,6 @@ package html
 import (
 	"cmp"
 	"html/template"
-	"math"
 	"slices"
 	"strconv"
 
@@ -127,14 +126,6 @@ func newView(d *report.Document, link string) *view {
 
 // optional are sections that the menu does not have if the page has not.
 var optional = []string{"work", "machine", "lives", "stacks", "reference"}
-
-// finite replaces what no number can be shown for.
-func finite(f float64) float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0
-	}
-	return f
-}
 
 // notRecorded reports whether the trace does not show what the Ps did all the time.
 func notRecorded(r *analyze.Result) bool {

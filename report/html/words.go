@@ -1,7 +1,6 @@
 package html
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
@@ -30,14 +29,6 @@ func termID(k vocabulary.Kind, name string) string {
 		return ""
 	}
 	return string(k) + "-" + slug(name)
-}
-
-// measureID is the fragment of a metric that the glossary of the page explains; "" if it does not.
-func measureID(name string) string {
-	if !slices.Contains(measures, name) {
-		return ""
-	}
-	return termID(vocabulary.Metric, name)
 }
 
 // term is an entry of the glossary.
