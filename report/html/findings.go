@@ -31,9 +31,7 @@ type piece struct{ Text, Href string }
 
 type actorView struct {
 	doc.Actor
-	Class, Creator *Name
-	Stack          []Name
-	Again          bool // it is the one before, with another stack
+	Again bool // it is the one before, with another stack
 }
 
 // groupsOf are the classes of the actors of a finding, a line each.
@@ -76,7 +74,7 @@ var isDetector = func() map[string]bool {
 }()
 
 // newFinding draws a finding of r, and links its advice to others.
-func newFinding(f doc.Finding, names *words.Names, r *analyze.Result) *findingView {
+func newFinding(f doc.Finding, r *analyze.Result) *findingView {
 	x := &r.Findings[f.N-1]
 	v := &findingView{Finding: f, Href: window(f.FromNs, f.ToNs), Groups: groupsOf(x), Besides: len(f.Advice) < len(x.Advice)}
 	v.Evidence = nil
@@ -88,13 +86,10 @@ func newFinding(f doc.Finding, names *words.Names, r *analyze.Result) *findingVi
 		}
 	}
 	for i, a := range f.Actors {
-		b := actorView{Actor: a, Class: nameOrNone(a.Class, names), Creator: nameOrNone(a.Creator, names)}
+		b := actorView{Actor: a}
 		if i > 0 {
 			o := f.Actors[i-1]
 			b.Again = len(a.Stack) > 0 && a.Role == o.Role && a.Class == o.Class && a.Creator == o.Creator && a.Where == o.Where && a.Stopped == o.Stopped
-		}
-		for _, s := range a.Stack {
-			b.Stack = append(b.Stack, name(s, names))
 		}
 		v.Actors = append(v.Actors, b)
 	}

@@ -66,7 +66,7 @@ func TestGapIsHatched(t *testing.T) {
 	if c := first.Cells[1:]; plainSpaces(c[at].Text) != "2 ms" || plainSpaces(c[slices.Index(report.StateKeys[:], "idle")].Text) != "50 %" {
 		t.Errorf("cells: %+v", c)
 	}
-	for what, svg := range map[string]string{"bar": string(newCell(first.Cells[0], nil, true, true).Bars[0]), "lanes": string(v.SVG), "lines": string(v.SeriesSVG), "picture": string(pic.SVG)} {
+	for what, svg := range map[string]string{"bar": string(newCell(first.Cells[0], nil, true).Bars[0]), "lanes": string(v.SVG), "lines": string(v.SeriesSVG), "picture": string(pic.SVG)} {
 		if !strings.Contains(svg, `class="f-gap"`) {
 			t.Errorf("the %s have no gap: %s", what, svg)
 		}

@@ -21,7 +21,6 @@ type cellView struct {
 	Picks bool // a click on it selects
 	Name  *Name
 	Sort  string
-	Left  bool
 	Bars  []template.HTML
 }
 
@@ -48,12 +47,13 @@ func drawsWith(names *words.Names, r *analyze.Result) template.FuncMap {
 		"kind":    kind,
 		"shown":   shown,
 		"onPage":  func(w doc.Where) bool { return w != doc.Text },
-		"cell":    func(c doc.Cell, left bool, selects string) cellView { return newCell(c, names, left, selects != "") },
+		"cell":    func(c doc.Cell, selects string) cellView { return newCell(c, names, selects != "") },
 		"named":   func(s string) *Name { return nameOrNone(s, names) },
+		"name":    func(s string) Name { return name(s, names) },
 		"bar":     func(b doc.Bar) template.HTML { return newBar(b.Parts, b.Whole, 0, 14, b.Label) },
 		"figure":  func(w doc.Waterfall) *figureView { return newWaterfall(w, names) },
 		"matrix":  func(m doc.Matrix) *figureView { return &figureView{Caption: m.Caption, SVG: matrixSVG(m.N)} },
-		"finding": func(f doc.Finding) *findingView { return newFinding(f, names, r) },
+		"finding": func(f doc.Finding) *findingView { return newFinding(f, r) },
 	}
 }
 
@@ -80,8 +80,8 @@ func shown(bs []doc.Block) []doc.Block {
 	})
 }
 
-func newCell(c doc.Cell, names *words.Names, left, picks bool) cellView {
-	v := cellView{Cell: c, Left: left, Picks: picks}
+func newCell(c doc.Cell, names *words.Names, picks bool) cellView {
+	v := cellView{Cell: c, Picks: picks}
 	if v.Name = nameOrNone(c.Name, names); c.Plain && c.Name != "" {
 		*v.Name = wholeName(c.Name)
 	}
