@@ -32,7 +32,10 @@ func DefaultGrouping() []string { return []string{"service", "version", "gomaxpr
 // [Set.All] gives them, and ends with their error; its memory depends on the number of groups and names. Equal records
 // give equal reports.
 func Aggregate(records func() iter.Seq2[*Record, error], problems []Problem, g Grouping) (*Report, error) {
-	a := newAggregator(g)
+	a := &aggregator{
+		Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}, work: allKinds{},
+		worst: []jsondoc.FleetWait{}, conflicts: []jsondoc.FleetTrace{},
+	}
 	for r, err := range records() {
 		if err != nil {
 			return nil, err
@@ -70,13 +73,6 @@ type aggregator struct {
 	worst     []jsondoc.FleetWait
 	conflicts []jsondoc.FleetTrace
 	conflictN int64
-}
-
-func newAggregator(g Grouping) *aggregator {
-	return &aggregator{
-		Grouping: g, byKey: map[string]*group{}, findings: newFoundSet(g), trend: newTrend(g.By), classes: classes{}, work: allKinds{},
-		worst: []jsondoc.FleetWait{}, conflicts: []jsondoc.FleetTrace{},
-	}
 }
 
 func (a *aggregator) add(r *Record) {

@@ -173,7 +173,8 @@ func diffCauses(c *compare.Result) *doc.Section {
 		t.Rows = append(t.Rows, doc.Row{Cells: []doc.Cell{{Text: cause, Key: key, Note: meaning}, doc.Duration(before), doc.Duration(after),
 			doc.Number(words.Difference(before, after), float64(after-before)), part}})
 	}
-	all := words.Movement(c)
+	// It is more than the change of all waiting where some causes went up and others down.
+	all := quantity.Sum(c.Causes, func(x *compare.CauseChange) int64 { return max(x.DeltaNs, -x.DeltaNs) })
 	for _, x := range c.Causes {
 		if cause := waits.Cause(x.Cause); x.BeforeNs != 0 || x.AfterNs != 0 {
 			row(words.Cause(cause), words.Meaning(vocabulary.Cause, x.Cause), CauseKey(cause), x.BeforeNs, x.AfterNs, doc.Share(max(x.DeltaNs, -x.DeltaNs), all))

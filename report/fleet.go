@@ -153,10 +153,7 @@ func fleetGroups(f *jsondoc.Fleet) *doc.Section {
 		if g.WorstTrace.Key != "" {
 			head.Fold = &doc.Fold{Title: "worst trace", Blocks: []doc.Block{doc.Code(words.FleetCommand(&g.WorstTrace))}}
 		}
-		chief, class := doc.Cell{Text: "-"}, doc.Cell{Text: "-", Name: g.Class}
-		if by := words.BySize(g.Causes); g.WaitingNs > 0 {
-			chief = doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, g.WaitingNs)}
-		}
+		chief, class := chiefCause(g.Causes, g.WaitingNs), doc.Cell{Text: "-", Name: g.Class}
 		t.Rows = append(t.Rows, doc.Row{Find: strings.ToLower(strings.Join([]string{head.Name, chief.Text, words.Visible(g.Class), finding}, " ")), Cells: []doc.Cell{head,
 			doc.Count(g.Traces), doc.Duration(g.RunningNs), doc.Duration(g.WaitingNs), perRunning(g.WaitingPerRunning), perRunning(g.Median), perRunning(g.MAD), doc.Duration(g.P99Ns),
 			doc.Duration(g.MaxNs), doc.Count(g.OutlierN), chief, class, {Text: finding}}})

@@ -56,12 +56,9 @@ func GroupsSection(r *analyze.Result, names *words.Names) *doc.Section {
 	}
 	for i := range cs[:min(len(cs), pageClasses)] {
 		c := &cs[i]
-		chief, jain, w := doc.Cell{Text: "-"}, doc.Cell{Text: "-", Value: 2, Sorts: true}, &c.Waits
-		head := doc.Cell{Name: cmp.Or(c.Name, words.Unknown), Note: groupNote(names, c), Fold: groupFold(r, names, c)}
-		if by := words.BySize(w.Causes); len(by) > 0 {
-			chief = doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, w.TotalNs)}
-			head.Bars = causeBar(w.Causes)
-		}
+		jain, w := doc.Cell{Text: "-", Value: 2, Sorts: true}, &c.Waits
+		chief := chiefCause(w.Causes, w.TotalNs)
+		head := doc.Cell{Name: cmp.Or(c.Name, words.Unknown), Note: groupNote(names, c), Fold: groupFold(r, names, c), Bars: causeBar(w.Causes)}
 		if f, ok := fair[c.ID]; ok && f.Judged > 1 {
 			jain = doc.Number(quantity.Index(f.Jain), f.Jain)
 		}
@@ -83,6 +80,15 @@ func causeParts(cs []waits.CauseTime) (out []doc.Part) {
 		}
 	}
 	return out
+}
+
+// chiefCause is the cause of most of the waiting; a dash if there is none.
+func chiefCause(cs []waits.CauseTime, whole int64) doc.Cell {
+	by := words.BySize(cs)
+	if len(by) == 0 {
+		return doc.Cell{Text: "-"}
+	}
+	return doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, whole)}
 }
 
 // causeBar is a bar for a cell; none if there was no waiting.

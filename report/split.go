@@ -111,7 +111,9 @@ func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 	if a := p.Advice; a != nil {
 		out = append(out, adviceLine(names, s, p, a))
 	}
-	if p.ObservedNs > 0 && !alreadyShown(s, p) {
+	// If an earlier finding has the same victims, once is enough.
+	shown := slices.ContainsFunc(s.Prospects, func(x replay.Gain) bool { return x.Finding < p.Finding && x.Class == p.Class && x.Creator == p.Creator })
+	if p.ObservedNs > 0 && !shown {
 		parts := fmt.Sprintf("Of all the %s that %s waited, simulation gives %s to capacity (no scheduler could avoid it), %s to Go's rules, and %s to neither.",
 			quantity.Duration(p.ObservedNs), names.Class(p.Class), quantity.Duration(p.CapacityNs), quantity.Duration(p.PolicyNs), quantity.Duration(p.ExcessNs))
 		if len(s.OutOfBand) > 0 {
@@ -120,11 +122,6 @@ func gainLines(names *words.Names, s *replay.Decomposition, p *replay.Gain) []st
 		out = append(out, parts)
 	}
 	return out
-}
-
-// alreadyShown reports whether an earlier finding has the same victims: once is enough.
-func alreadyShown(s *replay.Decomposition, p *replay.Gain) bool {
-	return slices.ContainsFunc(s.Prospects, func(x replay.Gain) bool { return x.Finding < p.Finding && x.Class == p.Class && x.Creator == p.Creator })
 }
 
 func adviceLine(names *words.Names, s *replay.Decomposition, p *replay.Gain, a *replay.Advice) string {

@@ -8,7 +8,6 @@ import (
 	"github.com/gmpscope/gmpscope/analyze/stacks"
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/doc"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 	"github.com/gmpscope/gmpscope/report/internal/words"
 )
 
@@ -39,10 +38,7 @@ func StacksSection(r *analyze.Result, names *words.Names) *doc.Section {
 		case len(t.Rows) == pageStacks:
 			t.More++
 		default:
-			frames, chief := r.Stacks.Of(row.Stack), doc.Cell{Text: "-"}
-			if by := words.BySize(row.Causes); len(by) > 0 {
-				chief = doc.Cell{Text: words.Cause(by[0].Cause), Key: CauseKey(by[0].Cause), Note: quantity.Part(by[0].Ns, row.WaitNs)}
-			}
+			frames, chief := r.Stacks.Of(row.Stack), chiefCause(row.Causes, row.WaitNs)
 			head := doc.Cell{Text: words.Cut(names.Stack(row.Place, frames), frameName)}
 			if len(frames) > 0 {
 				head.Fold = &doc.Fold{Title: "Stack", Blocks: []doc.Block{doc.List{Items: frameLines(frames)}}}

@@ -47,18 +47,13 @@ var blockedKeys = map[string]string{
 	breakdown.ReasonSuspended.String():   "gc",
 }
 
-// classesByWaiting are the classes with a life, the program's before the runtime's, by waiting for a P.
-func classesByWaiting(r *analyze.Result) []breakdown.Class {
+// StatesSection returns the section about the time in each state, by class; nil if unknown.
+func StatesSection(r *analyze.Result) *doc.Section {
+	// The program's before the runtime's, by waiting for a P.
 	cs := slices.DeleteFunc(slices.Clone(r.Breakdown.Classes), func(c breakdown.Class) bool { return c.LifeNs() == 0 })
 	slices.SortStableFunc(cs, func(x, y breakdown.Class) int {
 		return cmp.Or(quantity.TrueFirst(!x.Runtime, !y.Runtime), cmp.Compare(y.RunnableNs, x.RunnableNs))
 	})
-	return cs
-}
-
-// StatesSection returns the section about the time in each state, by class; nil if unknown.
-func StatesSection(r *analyze.Result) *doc.Section {
-	cs := classesByWaiting(r)
 	if len(cs) == 0 {
 		return nil
 	}

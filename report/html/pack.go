@@ -24,10 +24,6 @@ type wordKey struct {
 	name string
 }
 
-func newWordList() *wordList {
-	return &wordList{list: []string{""}, keys: map[uint8]string{}, numbers: map[wordKey]uint8{}}
-}
-
 // number returns that of what the vocabulary says in a sentence; 0 if name is empty.
 func (l *wordList) number(kind vocabulary.Kind, name string) uint8 {
 	k := wordKey{kind, name}

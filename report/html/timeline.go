@@ -255,7 +255,7 @@ func packTimeline(r *analyze.Result, d detail, names *words.Names) (*packed, err
 	for _, c := range r.Waits.Classes {
 		byClass[c.ID] = c.Name
 	}
-	said := newWordList()
+	said := &wordList{list: []string{""}, keys: map[uint8]string{}, numbers: map[wordKey]uint8{}}
 	for i, w := range t.Windows {
 		if i == d.windows {
 			p.Left = len(t.Windows) - i

@@ -94,12 +94,3 @@ func (n *Names) Titles(f *compare.FindingChange) []string {
 	}
 	return []string{"Before: " + b, "After: " + a}
 }
-
-// Movement returns the sum, in ns, of the changes of all causes of waiting, each without its
-// sign. It is more than the change of all waiting where some causes went up and others down.
-func Movement(c *compare.Result) (ns int64) {
-	for _, x := range c.Causes {
-		ns += max(x.DeltaNs, -x.DeltaNs)
-	}
-	return ns
-}

@@ -60,9 +60,5 @@ func Doubt(id string) string {
 
 // Doubts returns the names of doubts, as an enumeration.
 func Doubts(ids []string) string {
-	var list []string
-	for _, id := range ids {
-		list = append(list, Doubt(id))
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(each(ids, func(id *string) []string { return []string{Doubt(*id)} }), ", ")
 }
