@@ -10,25 +10,34 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/gmpscope/gmpscope/docs/schema"
 	"github.com/gmpscope/gmpscope/internal/names"
 	"github.com/gmpscope/gmpscope/internal/vocabulary"
 )
 
-// analysis is the schema of the document that rules are held against.
-var analysis = sync.OnceValues(func() (*jsonschema.Schema, error) {
+// shape is what a path needs to know of a JSON Schema.
+type shape struct {
+	Ref        string            `json:"$ref"`
+	AnyOf      []*shape          `json:"anyOf"` // the value, or null
+	Properties map[string]*shape `json:"properties"`
+	Values     *shape            `json:"additionalProperties"` // of a map
+	Items      *shape            `json:"items"`
+	Type       any               `json:"type"` // a name, or a list of them
+	Defs       map[string]*shape `json:"$defs"`
+}
+
+// analysis is the shape of the document that rules are held against.
+var analysis = sync.OnceValues(func() (*shape, error) {
 	text, err := schema.Files.ReadFile("analyze.json")
 	if err != nil {
 		return nil, err
 	}
-	var s jsonschema.Schema
+	var s shape
 	return &s, json.Unmarshal(text, &s)
 })
 
-// resolve follows the references of s within root. Any of two are the value, or null.
-func resolve(s, root *jsonschema.Schema) *jsonschema.Schema {
+// resolve follows the references of s within root.
+func (s *shape) resolve(root *shape) *shape {
 	for s != nil && (s.Ref != "" || len(s.AnyOf) > 0) {
 		if s.Ref != "" {
 			s = root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
@@ -39,8 +48,12 @@ func resolve(s, root *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-func isNumber(s *jsonschema.Schema) bool {
-	return slices.ContainsFunc(append([]string{s.Type}, s.Types...), func(t string) bool { return t == "number" || t == "integer" })
+func (s *shape) isNumber() bool {
+	number := func(t any) bool { return t == "number" || t == "integer" }
+	if list, ok := s.Type.([]any); ok {
+		return slices.ContainsFunc(list, number)
+	}
+	return number(s.Type)
 }
 
 // checkPath reports what is wrong with a path that leads to a number in no document.
@@ -53,12 +66,12 @@ func checkPath(path []step) error {
 	for i, x := range path {
 		next := at.Properties[x.key]
 		if next == nil {
-			next = at.AdditionalProperties
+			next = at.Values
 		}
 		if next == nil {
 			return noKey(at, x.key, where)
 		}
-		next = resolve(next, root)
+		next = next.resolve(root)
 		name := show(path[:i+1])
 		switch {
 		case x.choice && next.Items == nil:
@@ -67,13 +80,13 @@ func checkPath(path []step) error {
 			if now := renamed(x); now != "" {
 				return fmt.Errorf("there is no cause %q since schema 3: write %s[%s]", x.choose, x.key, now)
 			}
-			next = resolve(next.Items, root)
+			next = next.Items.resolve(root)
 		case next.Items != nil && i+1 < len(path):
 			return fmt.Errorf("%s is a list: choose an element, as in %[1]s[NAME].%s", name, show(path[i+1:]))
 		}
 		at, where = next, name
 	}
-	if !isNumber(at) {
+	if !at.isNumber() {
 		return fmt.Errorf("%s is no number%s", where, among(at))
 	}
 	return nil
@@ -93,7 +106,7 @@ func renamed(x step) string {
 }
 
 // noKey is the error that at, which is at where, has no such key.
-func noKey(at *jsonschema.Schema, key, where string) error {
+func noKey(at *shape, key, where string) error {
 	switch {
 	case at.Properties == nil:
 		return fmt.Errorf("there is no %q in %s, which has no parts", key, where)
@@ -109,7 +122,7 @@ func noKey(at *jsonschema.Schema, key, where string) error {
 }
 
 // among lists the keys of s, if it has any.
-func among(s *jsonschema.Schema) string {
+func among(s *shape) string {
 	if s.Properties == nil {
 		return ""
 	}
