@@ -82,7 +82,7 @@ func (w *wording) program() (lines []string, did string) {
 			for i := range w.r.Procs.Ps {
 				used -= w.r.Procs.Ps[i].SchedNs // to look for work is none
 			}
-			if procs := w.r.Trace.GOMAXPROCS; procs > 1 && float64(used)*float64(procs) < oneBusy*float64(of) && runningNs(run) > all/2 {
+			if procs := w.r.Trace.GOMAXPROCS; procs > 1 && float64(used)*float64(procs) < oneBusy*float64(of) && work.RunningNs(run) > all/2 {
 				lines = []string{fmt.Sprintf("One goroutine after the other ran, with %s of the P-time in use: what does not depend on each other may run in parallel.", quantity.Part(used, of))}
 			}
 		} else if c != nil {
@@ -103,18 +103,6 @@ func (w *wording) parked(many int64) string {
 	}
 	p := &w.r.Parked[0]
 	return fmt.Sprintf("%s were blocked all the time in %s%s", quantity.Plural(p.N, "goroutine", "goroutines"), words.Visible(w.names.Function(p.In)), calledBy(w.names, p.From))
-}
-
-// runningNs returns for how long goroutines ran in the time of units.
-func runningNs(kinds []*work.UnitKind) (ns int64) {
-	for _, k := range kinds {
-		for i := range k.Path {
-			if k.Path[i].What == "running" {
-				ns += k.Path[i].Ns
-			}
-		}
-	}
-	return ns
 }
 
 // tests reports which tests took longest, and for what.

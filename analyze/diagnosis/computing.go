@@ -103,14 +103,9 @@ func (d *Diagnosis) computing() *Computing {
 	c.ofTest = strings.HasSuffix(f.File, "_test.go")
 	c.Module = (&findings.Actor{Innermost: true, Stack: []string{fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)}}).Module()
 	c.Kinds = d.Awaited()
-	running := int64(0)
+	running := work.RunningNs(c.Kinds)
 	for _, k := range c.Kinds {
 		c.TotalNs += k.TotalNs
-		for i := range k.Path {
-			if k.Path[i].What == "running" {
-				running += k.Path[i].Ns
-			}
-		}
 	}
 	if len(c.Kinds) == 0 {
 		running, c.TotalNs = d.RanNs, d.RanNs

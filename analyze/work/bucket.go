@@ -148,3 +148,15 @@ func (u *Units) Entries() (out []*UnitKind) {
 	}
 	return out
 }
+
+// RunningNs returns for how long goroutines ran in the time of units of some kinds, ns.
+func RunningNs(kinds []*UnitKind) (ns int64) {
+	for _, k := range kinds {
+		for i := range k.Path {
+			if k.Path[i].What == activities[running] {
+				ns += k.Path[i].Ns
+			}
+		}
+	}
+	return ns
+}
