@@ -37,6 +37,32 @@ func TestHome(t *testing.T) {
 				p.block(1, reference.ReasonSleep, far, 100).after(1).block(1, reference.ReasonChanReceive, wait, 30).after(1)
 			}
 		}, "cycle main.next"},
+		"answers that a library reads for main": {func(p *play) {
+			answer := p.stack("main.main", "rpc.(*Client).Call", "runtime.selectgo")
+			p.stacks[answer][1].File = "rpc@v1.0.0/rpc.go"
+			read := p.stack("google.golang.org/grpc/internal/transport.(*http2Client).reader", "net.(*conn).Read", pollIn)
+			p.begin(1).begin(2)
+			for range 30 {
+				p.add(reference.Decision{Kind: reference.KindStop, Why: reference.WhyBlock, Reason: reference.ReasonSelect, G: 1, P: 1, Stack: answer})
+				p.block(2, reference.ReasonNetwork, read, 50).add(reference.Decision{Kind: reference.KindReady, Why: reference.WhyUnblock, G: 1, By: 2, P: 2})
+				p.add(reference.Decision{Kind: reference.KindStart, G: 1, P: 1})
+				p.after(5)
+			}
+		}, "run"},
+		"requests that ask others again and again": {func(p *play) {
+			accept := p.stack("google.golang.org/grpc/internal/transport.(*http2Server).HandleStreams")
+			request := p.stack("main.handle", "main.request", "net.(*conn).Read", pollIn)
+			answer, reply := p.stack("main.handle:2", "rpc.(*Client).Call", "runtime.selectgo"), p.stack("main.handle:3", "net.(*conn).Write", pollOut)
+			p.stacks[answer][1].File = "rpc@v1.0.0/rpc.go"
+			p.begin(1)
+			for g := int64(2); g < 6; g++ {
+				p.create(1, g, "main.handle", accept).block(g, reference.ReasonNetwork, request, 50)
+				for range 9 {
+					p.block(g, reference.ReasonSelect, answer, 100).after(1)
+				}
+				p.call(g, reply, 5).exit(g)
+			}
+		}, "cycle main.request"},
 		"a few waits of goroutines that end": {func(p *play) {
 			wait := p.stack("main.job", "main.ask", "runtime.chanrecv1")
 			p.begin(1)
