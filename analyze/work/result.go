@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gmpscope/gmpscope/analyze/waits"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Units are the units of work that the trace shows, by kind: requests, jobs, tests and the like.
@@ -343,7 +342,7 @@ func (a *Accumulator) ranked(recorded int64) (out []standing) {
 	}
 	class := func(x standing) string { return a.places.functions[a.classes[x.class].name] }
 	slices.SortFunc(out, func(x, y standing) int {
-		return cmp.Or(quantity.TrueFirst(x.entry, y.entry), quantity.TrueFirst(x.server, y.server), cmp.Compare(y.total, x.total), cmp.Compare(y.count, x.count),
+		return cmp.Or(first(x.entry, y.entry), first(x.server, y.server), cmp.Compare(y.total, x.total), cmp.Compare(y.count, x.count),
 			cmp.Compare(x.name, y.name), cmp.Compare(class(x), class(y)), cmp.Compare(x.how.String(), y.how.String()), cmp.Compare(y.open, x.open))
 	})
 	return out
@@ -386,6 +385,17 @@ func (a *Accumulator) entryIn(p program, x *standing, recorded int64) bool {
 		return 2*x.longest <= recorded
 	}
 	return !p.phases
+}
+
+// first orders what has a property before what has not.
+func first(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return -1
+	}
+	return 1
 }
 
 func (a *Accumulator) result(x standing, recorded int64, n Names) UnitKind {
