@@ -8,39 +8,49 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	tables "github.com/gmpscope/gmpscope/export/parquet"
+	"github.com/gmpscope/gmpscope/analyze/waits"
 )
+
+var _ = [1]int{}[waits.NumCauses-9] // Row has a column for each
 
 // Row is a row of WriteParquet's table, for one trace. Times are ns; keys that have a
 // unit and a cause in their names add up over rows.
 type Row struct {
-	Key        string            `parquet:"key"` // SHA-256 of the uncompressed trace
-	Trace      string            `parquet:"trace"`
-	Labels     map[string]string `parquet:"labels"`                                // of the first source
-	Sources    int32             `parquet:"sources"`                               // names and labels under which it was found
-	Start      *time.Time        `parquet:"start,optional,timestamp(millisecond)"` // by the wall clock; null if unknown
-	Go         string            `parquet:"go,dict"`
-	GOMAXPROCS int64             `parquet:"gomaxprocs"`
-	DurationNs int64             `parquet:"duration_ns"`
-	Bytes      int64             `parquet:"bytes"`
-	Incomplete bool              `parquet:"incomplete"`
-	RunningNs  int64             `parquet:"running_ns"`
-	Waits      int64             `parquet:"waits"`
-	WaitingNs  int64             `parquet:"waiting_ns"` // the sum of the next nine
-	tables.Causes
-	P50Ns       int64        `parquet:"p50_ns"` // of the waits, within 3 %
-	P99Ns       int64        `parquet:"p99_ns"`
-	MaxNs       int64        `parquet:"max_ns"`
-	IdleNs      int64        `parquet:"idle_ns"` // of Ps
-	PNs         int64        `parquet:"p_ns"`    // recorded P-time
-	Starts      int64        `parquet:"starts"`
-	Unexplained int64        `parquet:"unexplained"`
-	Steals      int64        `parquet:"steals"`
-	Handoffs    int64        `parquet:"handoffs"`
-	Retakes     int64        `parquet:"retakes"`
-	Preemptions int64        `parquet:"preemptions"`
-	Classes     []ClassRow   `parquet:"classes,list"`
-	Findings    []FindingRow `parquet:"findings,list"`
+	Key         string            `parquet:"key"` // SHA-256 of the uncompressed trace
+	Trace       string            `parquet:"trace"`
+	Labels      map[string]string `parquet:"labels"`                                // of the first source
+	Sources     int32             `parquet:"sources"`                               // names and labels under which it was found
+	Start       *time.Time        `parquet:"start,optional,timestamp(millisecond)"` // by the wall clock; null if unknown
+	Go          string            `parquet:"go,dict"`
+	GOMAXPROCS  int64             `parquet:"gomaxprocs"`
+	DurationNs  int64             `parquet:"duration_ns"`
+	Bytes       int64             `parquet:"bytes"`
+	Incomplete  bool              `parquet:"incomplete"`
+	RunningNs   int64             `parquet:"running_ns"`
+	Waits       int64             `parquet:"waits"`
+	WaitingNs   int64             `parquet:"waiting_ns"` // the sum of the next nine
+	STW         int64             `parquet:"world_stopped_ns"`
+	Unavailable int64             `parquet:"p_unavailable_ns"`
+	GC          int64             `parquet:"garbage_collector_ns"`
+	IdlePWaking int64             `parquet:"p_waking_up_ns"`
+	IdlePMissed int64             `parquet:"idle_p_available_ns"`
+	Behind      int64             `parquet:"queueing_ns"`
+	Overtaken   int64             `parquet:"overtaken_ns"`
+	Tracer      int64             `parquet:"tracer_ns"`
+	Residue     int64             `parquet:"scheduler_overhead_ns"`
+	P50Ns       int64             `parquet:"p50_ns"` // of the waits, within 3 %
+	P99Ns       int64             `parquet:"p99_ns"`
+	MaxNs       int64             `parquet:"max_ns"`
+	IdleNs      int64             `parquet:"idle_ns"` // of Ps
+	PNs         int64             `parquet:"p_ns"`    // recorded P-time
+	Starts      int64             `parquet:"starts"`
+	Unexplained int64             `parquet:"unexplained"`
+	Steals      int64             `parquet:"steals"`
+	Handoffs    int64             `parquet:"handoffs"`
+	Retakes     int64             `parquet:"retakes"`
+	Preemptions int64             `parquet:"preemptions"`
+	Classes     []ClassRow        `parquet:"classes,list"`
+	Findings    []FindingRow      `parquet:"findings,list"`
 }
 
 // ClassRow is what a class of goroutines did in the trace of a [Row]. Times are ns.
@@ -81,12 +91,12 @@ func WriteParquet(to io.Writer, records iter.Seq2[*Record, error]) error {
 }
 
 func rowOf(r *Record) Row {
-	q := r.User.Histogram
+	c, q := &r.User.Causes, r.User.Histogram
 	row := Row{
 		Key: r.Key, Trace: r.Sources[0].Name, Labels: map[string]string{}, Sources: int32(len(r.Sources)), Go: r.Trace.GoVersion, GOMAXPROCS: r.Trace.GOMAXPROCS,
 		DurationNs: r.Trace.DurationNs, Bytes: r.Trace.Bytes, Incomplete: r.Trace.Incomplete, RunningNs: r.Ps.RunningNs, Waits: r.User.Count, WaitingNs: r.User.TotalNs,
-		Causes: tables.CausesOf(r.User.Causes),
-		P50Ns:  min(q.Quantile(0.5), r.User.MaxNs), P99Ns: min(q.Quantile(0.99), r.User.MaxNs), MaxNs: r.User.MaxNs,
+		STW: c[0], Unavailable: c[1], GC: c[2], IdlePWaking: c[3], IdlePMissed: c[4], Behind: c[5], Overtaken: c[6], Tracer: c[7], Residue: c[8],
+		P50Ns: min(q.Quantile(0.5), r.User.MaxNs), P99Ns: min(q.Quantile(0.99), r.User.MaxNs), MaxNs: r.User.MaxNs,
 		IdleNs: r.Ps.IdleNs, PNs: max(0, r.Ps.LifetimeNs-r.Ps.UnusedNs-r.Ps.NotRecordedNs), Starts: r.Starts.Count, Unexplained: r.Starts.Unexplained,
 		Steals: r.Ps.Steals, Handoffs: r.Ps.Handoffs, Retakes: r.Ps.Retakes, Preemptions: r.Ps.Preemptions,
 	}

@@ -37,7 +37,7 @@ func TestParquet(t *testing.T) {
 	for i := range rows {
 		r := &rows[i]
 		waiting, running = waiting+r.WaitingNs, running+r.RunningNs
-		parts += r.STW + r.PUnavailable + r.GC + r.IdlePWaking + r.IdlePMissed + r.Behind + r.Overtaken + r.Tracer + r.Residue
+		parts += r.STW + r.Unavailable + r.GC + r.IdlePWaking + r.IdlePMissed + r.Behind + r.Overtaken + r.Tracer + r.Residue
 		if r.Labels["service"] == "" || len(r.Classes) == 0 || r.Start == nil || r.Start.Year() < 2026 {
 			t.Errorf("%+v", r)
 		}

@@ -16,11 +16,9 @@ type Causes struct {
 	Residue      int64 `parquet:"scheduler_overhead_ns"` // between goroutines: scheduler, thread wake-up, operating system
 }
 
-var _ = [1]int{}[waits.NumCauses-9] // there is a column for each
-
-// CausesOf returns times, which are in the order of [waits.Causes], as columns.
-func CausesOf(ns [waits.NumCauses]int64) Causes {
-	return Causes{
+// of fills c with time in the order of [waits.Causes].
+func (c *Causes) of(ns *[waits.NumCauses]int64) {
+	*c = Causes{
 		STW: ns[0], PUnavailable: ns[1], GC: ns[2], IdlePWaking: ns[3], IdlePMissed: ns[4],
 		Behind: ns[5], Overtaken: ns[6], Tracer: ns[7], Residue: ns[8],
 	}

@@ -85,8 +85,9 @@ func (w *Writer) wait(b *ledger.Block, e *waits.EndedWait) {
 	row := Wait{
 		Goroutine: d.G, Class: w.Class(class), ClassID: class, Kind: kinds[e.Kind],
 		ReadyNs: e.From, StartNs: e.To, WaitNs: e.To - e.From,
-		Causes: CausesOf(e.Causes), Queue: d.Src.String(), Waker: export.NoWaker(e.Why), P: d.P, Begins: e.Begins, Basis: d.Basis.String(),
+		Queue: d.Src.String(), Waker: export.NoWaker(e.Why), P: d.P, Begins: e.Begins, Basis: d.Basis.String(),
 	}
+	row.Causes.of(&e.Causes)
 	if e.By > 0 {
 		row.Waker, row.WakerGoroutine = w.Class(e.Waker), new(e.By)
 	}
@@ -163,7 +164,7 @@ func (w *Writer) class(c *waits.Class) {
 	for i, x := range c.Causes {
 		causes[i] = x.Ns
 	}
-	row.Causes = CausesOf(causes)
+	row.Causes.of(&causes)
 	w.classes.add(&row)
 }
 
