@@ -8,7 +8,6 @@ import (
 
 	"github.com/gmpscope/gmpscope/analyze/findings"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // versionLabel is the label that has an order.
@@ -119,7 +118,13 @@ func (s *foundSet) document() []jsondoc.FleetFinding {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(x, y jsondoc.FleetFinding) int {
-		return cmp.Or(quantity.TrueFirst(x.New, y.New), cmp.Compare(y.CostNs, x.CostNs), strings.Compare(x.ID, y.ID), strings.Compare(x.Class, y.Class), compareLabels(x.Labels, y.Labels))
+		if x.New != y.New {
+			if x.New {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(y.CostNs, x.CostNs), strings.Compare(x.ID, y.ID), strings.Compare(x.Class, y.Class), compareLabels(x.Labels, y.Labels))
 	})
 	return out[:min(len(out), maxShownFindings)]
 }

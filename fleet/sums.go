@@ -3,7 +3,6 @@ package fleet
 import (
 	"github.com/gmpscope/gmpscope/analyze/waits"
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // sums is what some traces did together.
@@ -31,7 +30,7 @@ func (s *sums) add(r *Record) {
 func (s *sums) document() jsondoc.FleetSums {
 	return jsondoc.FleetSums{
 		Traces: s.traces, Incomplete: s.incomplete, DurationNs: s.durationNs, RunningNs: s.ps.RunningNs,
-		Waits: s.user.Count, WaitingNs: s.user.TotalNs, WaitingPerRunning: quantity.Ratio(s.user.TotalNs, s.ps.RunningNs),
+		Waits: s.user.Count, WaitingNs: s.user.TotalNs, WaitingPerRunning: per(s.user.TotalNs, s.ps.RunningNs),
 		P50Ns: s.quantile(0.5), P99Ns: s.quantile(0.99), TimeP50Ns: min(s.user.Histogram.TimeQuantile(0.5), s.user.MaxNs), MaxNs: s.user.MaxNs,
 		Causes: causeTimes(&s.user.Causes), IdleNs: s.ps.IdleNs, PNs: max(0, s.ps.LifetimeNs-s.ps.UnusedNs-s.ps.NotRecordedNs),
 		Starts: s.starts, Unexplained: s.unexplained, Steals: s.ps.Steals, Handoffs: s.ps.Handoffs, Retakes: s.ps.Retakes, Preemptions: s.ps.Preemptions,
@@ -67,6 +66,14 @@ func (c *Causes) largest() string {
 	return string(name)
 }
 
+// per is a by b, 0 without b.
+func per(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
 // maxRatio bounds a ratio, in millionths.
 const maxRatio = 1 << 41
 
@@ -75,5 +82,5 @@ func ratio(waiting, running int64) (millionths int64, ok bool) {
 	if running <= 0 {
 		return 0, false
 	}
-	return int64(min(quantity.Ratio(waiting, running)*1e6, maxRatio)), true
+	return int64(min(per(waiting, running)*1e6, maxRatio)), true
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gmpscope/gmpscope/internal/jsondoc"
-	"github.com/gmpscope/gmpscope/internal/quantity"
 )
 
 // Bounds of the trend: hours that are held, and up to how many are shown as hours.
@@ -91,7 +90,7 @@ func (t *trend) own(groups [][]string) (out [][]string) {
 
 func (s *trendSums) document() jsondoc.FleetTrend {
 	return jsondoc.FleetTrend{
-		Labels: []jsondoc.FleetLabel{}, Traces: s.traces, RunningNs: s.ran, WaitingNs: s.user.TotalNs, WaitingPerRunning: quantity.Ratio(s.user.TotalNs, s.ran),
+		Labels: []jsondoc.FleetLabel{}, Traces: s.traces, RunningNs: s.ran, WaitingNs: s.user.TotalNs, WaitingPerRunning: per(s.user.TotalNs, s.ran),
 		P99Ns: min(s.user.Histogram.Quantile(0.99), s.user.MaxNs), Causes: causeTimes(&s.user.Causes),
 	}
 }

@@ -82,7 +82,7 @@ var rules = []rule{
 
 	// Nothing imports it but the command: the shape of its report is in internal/jsondoc.
 	{"fleet/beam", in("reference", "analyze", "fleet", "report", "internal/version"), []string{"github.com/apache/beam", "github.com/fsouza/fake-gcs-server", "github.com/johannesboyne/gofakes3"}}, // a module of its own
-	{"fleet", in("analyze", "internal/files", "internal/jsondoc", "internal/quantity"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
+	{"fleet", in("analyze", "internal/files", "internal/jsondoc"), []string{"github.com/klauspost/compress", "github.com/parquet-go/parquet-go"}},
 
 	{"gotest", in("reference", "analyze", "internal/doc", "internal/jsondoc", "internal/quantity", "internal/term"), nil},
 
